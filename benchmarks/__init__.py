@@ -1,0 +1,1 @@
+"""The benchmark suite: a question, a fixed scene, a machine line, a stored result."""

@@ -1,0 +1,1 @@
+"""Everything Ray and deployment: executor, render actor, devices, the local embedded farm."""

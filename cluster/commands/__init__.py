@@ -1,0 +1,1 @@
+"""Commands that start the farm or look at its machines."""

@@ -1,0 +1,1 @@
+"""What the service's processes share: settings, tables, job machine, storage, quotas, net, telemetry, command line."""

@@ -1,0 +1,74 @@
+"""The command line, and the composition root: it may start anything, lazily, and nothing imports it.
+
+Each command is a module with `add_arguments(parser)` and `run(arguments) -> int`; its docstring is its help text.
+Only the module of the command asked for is imported, so that every command starts quickly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import Final
+
+COMMANDS: Final = {
+    "demo": ("cluster.commands.demo", "bring up the whole farm, render an example over HTTP, shut down"),
+    "test": ("farm_core.cli.test", "run the test suite"),
+    "up": ("cluster.commands.up", "run the farm in the foreground"),
+    "account": ("farm_core.cli.account", "create, change and list accounts"),
+    "token": ("farm_core.cli.token", "print a session token of an account"),
+    "render": ("gpu_renderer.commands.render", "render a document locally, without any service"),
+    "stills": ("gpu_renderer.commands.stills", "render many single frames in one process"),
+    "inspect": ("gpu_renderer.commands.inspect", "say what is in a document"),
+    "bench": ("benchmarks.command", "run the benchmark suite"),
+    "doctor": (
+        "cluster.commands.doctor",
+        "name what this machine renders and encodes with, and what is wrong",
+    ),
+    "preview": ("gpu_renderer.commands.preview", "play a composition in a window"),
+    "fonts": ("gpu_renderer.commands.fonts", "fetch the fonts that the editor offers"),
+    "jobs": ("farm_core.cli.jobs", "list jobs, follow one, show its events"),
+    "workers": ("farm_core.cli.workers", "list the render workers"),
+    "queue": ("farm_core.cli.queue", "show the queue"),
+    "webhooks": ("farm_core.cli.webhooks", "show webhook deliveries"),
+    "retry": ("farm_core.cli.retry", "render a failed job again"),
+    "verify": ("cluster.commands.verify", "render random segments of a job again and compare"),
+}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Runs one command; returns its exit status."""
+    words = sys.argv[1:] if words is None else words
+    if not words or words[0] in ("-h", "--help") or words[0] not in COMMANDS:
+        return _usage(words)
+    name, *rest = words
+    module = importlib.import_module(COMMANDS[name][0])
+    parser = argparse.ArgumentParser(
+        prog=f"./farm {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    if name == "test":
+        arguments, extra = parser.parse_known_args(rest)
+        arguments.pytest_arguments = extra
+    else:
+        arguments = parser.parse_args(rest)
+    status: int = module.run(arguments)
+    return status
+
+
+def _usage(words: list[str]) -> int:
+    asked = bool(words) and words[0] in ("-h", "--help")
+    out = sys.stdout if asked else sys.stderr
+    if words and not asked:
+        print(f"farm: there is no command {words[0]!r}", file=out)
+    print("usage: ./farm COMMAND ...\n", file=out)
+    for name, (_, help_text) in COMMANDS.items():
+        print(f"  {name:10} {help_text}", file=out)
+    print("\n./farm COMMAND --help tells more.", file=out)
+    return 0 if asked else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

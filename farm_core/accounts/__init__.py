@@ -1,0 +1,1 @@
+"""Accounts, plans, session tokens and API keys."""

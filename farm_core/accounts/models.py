@@ -1,0 +1,48 @@
+"""Tables of accounts and API keys."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ARRAY, BigInteger, Column, String
+from sqlmodel import Field, SQLModel
+
+from farm_core.db.columns import moment
+
+
+class Account(SQLModel, table=True):
+    """An account. The limit columns override the plan's; null leaves the plan's value."""
+
+    __tablename__ = "accounts"
+
+    id: str = Field(primary_key=True)
+    name: str = Field(unique=True, index=True)
+    plan: str = "pro"
+    api_enabled: bool | None = None
+    monthly_render_minutes: float | None = None
+    monthly_api_requests: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    max_active_api_keys: int | None = None
+    max_upload_bytes: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    unlimited: list[str] = Field(
+        default_factory=list, sa_column=Column(ARRAY(String), nullable=False, server_default="{}")
+    )
+    """Names of limits that are lifted for this account."""
+    created_at: datetime = moment()
+
+
+class ApiKey(SQLModel, table=True):
+    """An API key; only the SHA-256 of its secret is kept."""
+
+    __tablename__ = "api_keys"
+
+    id: str = Field(primary_key=True)
+    account_id: str = Field(foreign_key="accounts.id", index=True)
+    name: str
+    prefix: str
+    secret_hash: str = Field(unique=True)
+    scopes: list[str] = Field(sa_column=Column(ARRAY(String), nullable=False))
+    created_at: datetime = moment()
+    last_used_at: datetime | None = moment(nullable=True)
+    request_count: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
+    expires_at: datetime | None = moment(nullable=True)
+    revoked_at: datetime | None = moment(nullable=True)

@@ -1,0 +1,1 @@
+"""Commands that need nothing but the farm's own tables and settings."""

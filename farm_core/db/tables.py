@@ -1,0 +1,29 @@
+"""Every table, imported so that the metadata is whole."""
+
+from __future__ import annotations
+
+from sqlmodel import SQLModel
+
+from farm_core.accounts.models import Account, ApiKey
+from farm_core.assets.models import Asset
+from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.presets.models import Preset
+from farm_core.templates.models import Template
+from farm_core.usage.models import Usage
+from farm_core.webhooks.models import Delivery
+
+metadata = SQLModel.metadata
+
+__all__ = [
+    "Account",
+    "ApiKey",
+    "Asset",
+    "Delivery",
+    "Job",
+    "JobEvent",
+    "Preset",
+    "Task",
+    "Template",
+    "Usage",
+    "metadata",
+]

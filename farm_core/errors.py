@@ -1,0 +1,172 @@
+"""One class per row of the interface's code table, and one for each status without a code.
+
+A FarmError carries what the error envelope shows; `extras` appear at the top level of the body. Messages are for callers:
+no SQL, no path, no host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+
+class FarmError(Exception):
+    """A failure that the caller is told about."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str | None] = None
+
+    def __init__(self, message: str | Sequence[str], *, detail: object = None, **extras: object) -> None:
+        super().__init__(message)
+        self.message = message if isinstance(message, str) else list(message)
+        self.detail = detail
+        self.extras: Mapping[str, object] = extras
+
+
+class BadRequest(FarmError):
+    """The request cannot be understood or breaks a rule."""
+
+    status = 400
+
+
+class InvalidInputs(BadRequest):
+    """Inputs of a render that break the template's rules: every fault at once."""
+
+    def __init__(self, faults: Sequence[tuple[str, str]]) -> None:
+        super().__init__("Invalid inputs.", errors=[{"field": field, "message": message} for field, message in faults])
+
+
+class UnrenderableAssets(BadRequest):
+    """A template's media cannot be fetched."""
+
+    code = "unrenderable_assets"
+
+    def __init__(self, layers: Sequence[tuple[str, str]]) -> None:
+        super().__init__(
+            "Some layers show media that the render service cannot fetch.",
+            layers=[{"layer": layer, "reason": reason} for layer, reason in layers],
+        )
+
+
+class NothingToExpose(BadRequest):
+    """An imported project has no media layers."""
+
+    code = "nothing_to_expose"
+
+    def __init__(self) -> None:
+        super().__init__("The project has no media layers, so there is nothing to expose as an input.")
+
+
+class Unauthorized(FarmError):
+    """A credential is missing, unknown, revoked or expired."""
+
+    status = 401
+
+    def __init__(self, message: str = "A valid credential is required.") -> None:
+        super().__init__(message)
+
+
+class Forbidden(FarmError):
+    """The credential does not allow this."""
+
+    status = 403
+
+
+class SessionRequired(Forbidden):
+    """An API key called a session-only route."""
+
+    code = "session_required"
+
+    def __init__(self) -> None:
+        super().__init__("API keys cannot manage keys. Sign in and use a session token.")
+
+
+class InsufficientScope(Forbidden):
+    """The key lacks the scope that the route needs."""
+
+    code = "insufficient_scope"
+
+    def __init__(self, required: str) -> None:
+        super().__init__(f"This key lacks the scope {required}.", required=required)
+
+
+class UpgradeRequired(Forbidden):
+    """The plan does not include API access."""
+
+    code = "upgrade_required"
+
+    def __init__(self) -> None:
+        super().__init__("This plan does not include API access.")
+
+
+class KeyLimitReached(Forbidden):
+    """The plan's cap of active keys is reached."""
+
+    code = "key_limit_reached"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"This plan allows {limit} active API keys.", limit=limit)
+
+
+class QuotaExceeded(Forbidden):
+    """A monthly quota is reached."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, kind: str, limit: float, used: float) -> None:
+        super().__init__("The monthly quota is reached.", kind=kind, limit=limit, used=used)
+
+
+class NotFound(FarmError):
+    """Not there, or not the caller's."""
+
+    status = 404
+
+
+class Conflict(FarmError):
+    """The resource's state does not allow this now."""
+
+    status = 409
+
+
+class IdempotencyConflict(Conflict):
+    """The same Idempotency-Key came with another body."""
+
+    code = "idempotency_conflict"
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was used with another request body.")
+
+
+class PayloadTooLarge(FarmError):
+    """The request body is over the limit."""
+
+    status = 413
+
+
+class UploadTooLarge(PayloadTooLarge):
+    """A file exceeds the plan's limit."""
+
+    code = "upload_too_large"
+
+    def __init__(self, limit: int, size: int) -> None:
+        super().__init__(f"The file has {size} bytes; this plan allows {limit}.", limit=limit, bytes=size)
+
+
+class RateLimited(FarmError):
+    """Too many requests for now."""
+
+    status = 429
+    code = "rate_limit_exceeded"
+
+    def __init__(self, retry_after_seconds: int, message: str = "Too many requests. Try again later.") -> None:
+        super().__init__(message, retryAfterSeconds=retry_after_seconds)
+
+
+class Unavailable(FarmError):
+    """A part of the farm is away for now."""
+
+    status = 503
+
+    def __init__(self, message: str = "The service is not available right now. Try again.") -> None:
+        super().__init__(message)

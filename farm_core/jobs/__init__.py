@@ -1,0 +1,1 @@
+"""Render jobs: the state machines, the tables, and the transitions with their effects."""

@@ -1,0 +1,111 @@
+"""Tables of jobs, tasks and events. What must always hold is said as a constraint too."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, UniqueConstraint, text
+from sqlmodel import Field, SQLModel
+
+from farm_core.db.columns import json, moment
+from farm_core.jobs.status import JOB_TERMINAL, JobStatus, TaskStatus
+
+_TERMINAL = ", ".join(f"'{status}'" for status in sorted(JOB_TERMINAL))
+_STATUSES = ", ".join(f"'{status}'" for status in JobStatus)
+_TASK_STATUSES = ", ".join(f"'{status}'" for status in TaskStatus)
+
+
+class Job(SQLModel, table=True):
+    """A render job.
+
+    Its reservation *is* its row: reserved minutes are the sum of `reserved_ms` over jobs that are queued or processing, so
+    a move to a terminal state releases it, exactly once. `document_key` names the frozen document, inputs applied; null
+    until ingest is done. `ingest_bytes` is what fetching the media inputs added to the account's asset bytes.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        CheckConstraint(f"status IN ({_STATUSES})", name="ck_jobs_status"),
+        CheckConstraint(f"(finished_at IS NOT NULL) = (status IN ({_TERMINAL}))", name="ck_jobs_finished"),
+        CheckConstraint("(status = 'completed') = (video_key IS NOT NULL)", name="ck_jobs_video"),
+        CheckConstraint("(status = 'failed') = (error IS NOT NULL)", name="ck_jobs_error"),
+        CheckConstraint("progress >= 0 AND progress <= 100", name="ck_jobs_progress"),
+        Index(
+            "one_job_per_key", "account_id", "idempotency_key", unique=True,
+            postgresql_where=text("idempotency_key IS NOT NULL"),
+        ),
+        Index("jobs_newest_first", "account_id", text("created_at DESC"), text("id DESC")),
+        Index("jobs_waiting", "created_at", postgresql_where=text("status = 'queued'")),
+        Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
+    )  # fmt: skip
+
+    id: str = Field(primary_key=True)
+    account_id: str = Field(foreign_key="accounts.id")
+    template_id: str = Field(foreign_key="templates.id")
+    status: str = JobStatus.queued
+    progress: float = 0.0
+    inputs: dict[str, Any] = json()
+    width: int
+    height: int
+    fps: float
+    frame_count: int
+    reserved_ms: int = Field(sa_column=Column(BigInteger, nullable=False))
+    callback_url: str | None = None
+    idempotency_key: str | None = None
+    request_hash: str
+    document_key: str | None = None
+    ingest_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
+    video_key: str | None = None
+    receipt_key: str | None = None
+    error: str | None = None
+    render_duration_ms: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    attempt: int = 0
+    lease_token: str | None = None
+    lease_expires_at: datetime | None = moment(nullable=True)
+    created_at: datetime = moment()
+    started_at: datetime | None = moment(nullable=True)
+    finished_at: datetime | None = moment(nullable=True)
+
+
+class Task(SQLModel, table=True):
+    """A segment of a job, or (kind `assemble`, the last index) the joining of its segments."""
+
+    __tablename__ = "tasks"
+    __table_args__ = (
+        UniqueConstraint("job_id", "index", name="one_task_per_index"),
+        CheckConstraint(f"status IN ({_TASK_STATUSES})", name="ck_tasks_status"),
+        CheckConstraint("(status = 'leased') = (lease_token IS NOT NULL)", name="ck_tasks_lease"),
+        Index("tasks_open", "status", postgresql_where=text("status IN ('pending', 'leased')")),
+    )
+
+    id: str = Field(primary_key=True)
+    job_id: str = Field(foreign_key="jobs.id", index=True)
+    index: int
+    kind: str
+    first_frame: int
+    frame_count: int
+    status: str = TaskStatus.pending
+    attempt: int = 0
+    lease_token: str | None = None
+    lease_expires_at: datetime | None = moment(nullable=True)
+    worker: str | None = None
+    avoid_worker: str | None = None
+    not_before: datetime | None = moment(nullable=True)
+    segment_key: str | None = None
+    error: str | None = None
+    created_at: datetime = moment()
+    finished_at: datetime | None = moment(nullable=True)
+
+
+class JobEvent(SQLModel, table=True):
+    """What happened to a job, in order: every move of its machine and of its tasks' machines."""
+
+    __tablename__ = "job_events"
+
+    id: int | None = Field(default=None, sa_column=Column(BigInteger, primary_key=True, autoincrement=True))
+    job_id: str = Field(foreign_key="jobs.id", index=True)
+    at: datetime = moment()
+    event: str
+    status: str
+    detail: dict[str, Any] | None = json(nullable=True)

@@ -1,0 +1,77 @@
+"""The machines of jobs, tasks and deliveries: enums, edge tables, pure functions.
+
+The tables are the only statement of what may follow what; the diagrams in ARCHITECTURE.md are generated from them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+from typing import Final
+
+
+class JobStatus(StrEnum):
+    """The five public states of a job."""
+
+    queued = auto()
+    processing = auto()
+    completed = auto()
+    failed = auto()
+    cancelled = auto()
+
+
+JOB_EDGES: Final = {
+    (JobStatus.queued, "claim"): JobStatus.processing,
+    (JobStatus.queued, "cancel"): JobStatus.cancelled,
+    (JobStatus.processing, "complete"): JobStatus.completed,
+    (JobStatus.processing, "fail"): JobStatus.failed,
+    (JobStatus.processing, "cancel"): JobStatus.cancelled,
+}
+JOB_TERMINAL: Final = frozenset(JobStatus) - {status for status, _ in JOB_EDGES}
+
+
+class TaskStatus(StrEnum):
+    """A task is one segment to render, or the assembly of a job's segments."""
+
+    pending = auto()
+    leased = auto()
+    done = auto()
+    failed = auto()
+    withdrawn = auto()
+
+
+TASK_EDGES: Final = {
+    (TaskStatus.pending, "lease"): TaskStatus.leased,
+    (TaskStatus.pending, "reuse"): TaskStatus.done,
+    (TaskStatus.pending, "withdraw"): TaskStatus.withdrawn,
+    (TaskStatus.leased, "finish"): TaskStatus.done,
+    (TaskStatus.leased, "retry"): TaskStatus.pending,
+    (TaskStatus.leased, "fail"): TaskStatus.failed,
+    (TaskStatus.leased, "withdraw"): TaskStatus.withdrawn,
+}
+
+
+class DeliveryStatus(StrEnum):
+    """A webhook delivery waits, or has ended one way or the other."""
+
+    due = auto()
+    delivered = auto()
+    dropped = auto()
+
+
+DELIVERY_EDGES: Final = {
+    (DeliveryStatus.due, "deliver"): DeliveryStatus.delivered,
+    (DeliveryStatus.due, "drop"): DeliveryStatus.dropped,
+    (DeliveryStatus.due, "retry"): DeliveryStatus.due,
+}
+
+
+def next_status(status: JobStatus, event: str) -> JobStatus | None:
+    """The job's status after the event, or None where the event does not apply: terminal jobs never move."""
+    return JOB_EDGES.get((status, event))
+
+
+def effects(after: JobStatus) -> tuple[str, ...]:
+    """What must be written in the same transaction as a job's move to this status."""
+    if after not in JOB_TERMINAL:
+        return ()
+    return ("settle" if after is JobStatus.completed else "release", "notify")

@@ -1,0 +1,1 @@
+"""Addresses that may be reached, and the client that reaches only them."""

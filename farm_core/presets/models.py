@@ -1,0 +1,26 @@
+"""Table of animation presets."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from farm_core.db.columns import json, moment
+
+
+class Preset(SQLModel, table=True):
+    """A keyframe preset; publishing a name again replaces the data and raises the version."""
+
+    __tablename__ = "presets"
+    __table_args__ = (UniqueConstraint("account_id", "name", name="one_preset_per_name"),)
+
+    id: str = Field(primary_key=True)
+    account_id: str = Field(foreign_key="accounts.id", index=True)
+    name: str
+    version: int = 1
+    animation_data: dict[str, Any] = json()
+    created_at: datetime = moment()
+    updated_at: datetime = moment()

@@ -1,0 +1,57 @@
+"""Every setting of the farm, read from the environment (and `.env`) here and nowhere else.
+
+The table in `docs/settings.md` is generated from the descriptions below, and a test compares them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Settings(BaseSettings):
+    """The farm's settings; an environment variable has the field's name in capitals."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+
+    data_folder: Path = Field(Path(".farm"), description="Folder of the embedded parts' data.")
+    database_url: str | None = Field(None, description="Postgres; an embedded server when unset.")
+    redis_url: str | None = Field(None, description="Redis or Valkey; an embedded server when unset.")
+    s3_bucket: str | None = Field(None, description="Bucket of results, segments and uploads; local files when unset.")
+    s3_endpoint_url: str | None = Field(None, description="Address of an S3 server other than AWS.")
+    s3_region: str | None = Field(None, description="Region of the bucket; the usual AWS variables apply too.")
+    ray_address: str | None = Field(None, description="A running Ray cluster; a local one when unset.")
+    public_origin: str | None = Field(
+        None, description="Origin in absolute URLs (`videoUrl`, asset `url`); from the request when unset."
+    )
+    jwt_secret: str | None = Field(
+        None,
+        description="Key of session tokens (HS256); made at first start and kept in the data folder when unset.",
+    )
+    jwt_jwks_url: str | None = Field(
+        None, description="A JWKS address whose keys sign session tokens, instead of the secret."
+    )
+    automation_allow_private_callbacks: bool = Field(False, description="Let webhooks go to private addresses.")
+    automation_allow_private_assets: bool = Field(
+        False, description="Let `image` and `media` URLs point to private addresses."
+    )
+    automation_requests_per_minute_per_ip: int = Field(300, ge=1, description="Requests a minute from one address.")
+    automation_renders_per_minute: int = Field(60, ge=1, description="Render creations a minute of one account.")
+    font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
+    gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
+    encoder: str | None = Field(None, description="H.264 encoder to use; the first that passes a probe when unset.")
+    workers: int | None = Field(
+        None, ge=1, description="Render actors on this machine; from its cores or GPUs when unset."
+    )
+    log_level: str = Field("INFO", description="Least level of log lines.")
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process."""
+    return Settings()

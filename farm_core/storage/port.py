@@ -1,0 +1,74 @@
+"""The port to object storage. Every implementation passes one conformance suite."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+
+class ObjectMissing(Exception):
+    """No object has this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """What is known of an object without reading it."""
+
+    key: str
+    bytes: int
+    modified_at: datetime
+    content_type: str
+
+
+class Storage(Protocol):
+    """Objects by key. Keys are slash-separated, of `A-Z a-z 0-9 . _ -`, and never begin with a slash.
+
+    Methods block (the implementations are used from threads); writes are atomic: a reader sees the old object or the new
+    one, never a part. Reading or describing a key that is not there raises ObjectMissing; deleting one is no error.
+    """
+
+    def put_file(self, key: str, path: Path, content_type: str = "application/octet-stream") -> None:
+        """Stores a file's content (multipart where it is large)."""
+        ...
+
+    def put_bytes(self, key: str, data: bytes, content_type: str = "application/octet-stream") -> None:
+        """Stores bytes."""
+        ...
+
+    def get_file(self, key: str, path: Path) -> None:
+        """Writes the object's content to a file, atomically."""
+        ...
+
+    def get_bytes(self, key: str) -> bytes:
+        """The object's content; for small objects."""
+        ...
+
+    def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
+        """A stream over bytes [start, end)."""
+        ...
+
+    def describe(self, key: str) -> StoredObject:
+        """Size, time and type."""
+        ...
+
+    def exists(self, key: str) -> bool:
+        """Whether the key holds an object."""
+        ...
+
+    def delete(self, key: str) -> None:
+        """Removes the object, if it is there."""
+        ...
+
+    def listed(self, prefix: str) -> Iterator[StoredObject]:
+        """Every object whose key begins with the prefix."""
+        ...
+
+    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
+        """A signed URL that serves the object with byte ranges for so many seconds; `origin` is the farm's public one."""
+        ...
+
+
+Chunks = AsyncIterator[bytes]

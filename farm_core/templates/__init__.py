@@ -1,0 +1,1 @@
+"""Templates: frozen compositions with a manifest of inputs."""

@@ -1,0 +1,1 @@
+"""Quotas and the monthly usage record."""

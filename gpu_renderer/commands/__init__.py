@@ -1,0 +1,1 @@
+"""Commands that draw and encode without any service."""

@@ -1,0 +1,47 @@
+"""The process's one OpenGL context: made here, without a window, through EGL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+
+from gpu_renderer.errors import GpuUnavailable
+
+SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader")
+GL_VERSION = 330
+
+
+@dataclass(frozen=True, slots=True)
+class GpuIdentity:
+    """What draws: the strings that the driver gives of itself."""
+
+    vendor: str
+    renderer: str
+    version: str
+
+    @property
+    def is_software(self) -> bool:
+        """Whether frames are drawn on the processor."""
+        return any(name in self.renderer.lower() for name in SOFTWARE_RENDERERS)
+
+
+def create_context(device_index: int | None = None) -> moderngl.Context:
+    """A new headless context on the EGL device, the driver's first one when None.
+
+    Raises GpuUnavailable with what is missing. Call once per process and keep it: contexts leak in many drivers.
+    """
+    wanted: dict[str, Any] = {"backend": "egl"} | ({} if device_index is None else {"device_index": device_index})
+    try:
+        context = moderngl.create_context(require=GL_VERSION, standalone=True, **wanted)  # type: ignore[arg-type]  # its stub misreads `settings`
+    except Exception as error:  # moderngl raises bare Exception for every EGL failure
+        raise GpuUnavailable(f"no OpenGL {GL_VERSION} context through EGL: {error}") from error
+    context.gc_mode = "context_gc"
+    return context
+
+
+def identity(context: moderngl.Context) -> GpuIdentity:
+    """Who draws in this context."""
+    info = context.info
+    return GpuIdentity(info["GL_VENDOR"], info["GL_RENDERER"], info["GL_VERSION"])

@@ -1,0 +1,27 @@
+"""What can go wrong while drawing or encoding."""
+
+from __future__ import annotations
+
+
+class RenderError(Exception):
+    """A frame or segment could not be made. `public_message` may be shown to the caller: no path, host or driver text."""
+
+    def __init__(self, message: str, public_message: str = "The composition could not be rendered.") -> None:
+        super().__init__(message)
+        self.public_message = public_message
+
+
+class GpuUnavailable(RenderError):
+    """No OpenGL context could be made."""
+
+
+class ShaderError(RenderError):
+    """A shader did not compile; the message holds the numbered text."""
+
+
+class MediaUndecodable(RenderError):
+    """A picture or video could not be decoded."""
+
+
+class EncoderUnavailable(RenderError):
+    """No H.264 encoder passed its probe."""

@@ -1,0 +1,91 @@
+"""The brush: runs a shader over a target. Everything that draws goes through here.
+
+    painter.draw("effects/fill.frag", into, textures={"u_layer": layer}, uniforms={"u_color": (1, 0, 0, 1)})
+
+For each texture `u_name` that is a Target the shader may declare `uniform sampler2D u_name` and
+`uniform vec4 u_name_region` and sample it with `texture(u_name, within(u_name_region, v_frame))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import moderngl
+
+from gpu_renderer.programs import Programs, UniformValue
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Format, Target, TargetPool
+
+Blend = Literal["replace", "over", "add", "screen"]
+_FUNCTIONS: dict[str, tuple[int, ...]] = {
+    "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
+    "add": (moderngl.ONE, moderngl.ONE),
+    # out.rgb = S + D(1 - S); alpha source-over (compositing.md 3.1)
+    "screen": (moderngl.ONE, moderngl.ONE_MINUS_SRC_COLOR, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
+}
+
+
+class Painter:
+    """Draws full-target passes and owns the pool and the programs of a context."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self.context = context
+        self.programs = Programs(context)
+        self.pool = TargetPool(context)
+
+    def draw(
+        self,
+        shader: str,
+        into: Target,
+        *,
+        textures: Mapping[str, Target | moderngl.Texture] | None = None,
+        blend: Blend = "replace",
+        scissor: Region | None = None,
+        defines: Mapping[str, object] | None = None,
+        vertex: str = "fullscreen.vert",
+        uniforms: Mapping[str, UniformValue] | None = None,
+    ) -> None:
+        """Runs the fragment shader over the whole of `into`, or over the part of the frame that `scissor` names."""
+        program = self.programs.get(shader, vertex, **(defines or {}))
+        program.set("u_region", tuple(map(float, into.region)))
+        for unit, (name, source) in enumerate((textures or {}).items()):
+            texture = source.texture if isinstance(source, Target) else source
+            texture.use(location=unit)
+            program.set(name, unit)
+            if isinstance(source, Target) and f"{name}_region" in program.gl:
+                program.set(f"{name}_region", tuple(map(float, source.region)))
+        for name, value in (uniforms or {}).items():
+            program.set(name, value)
+        self._aim(into, blend, scissor)
+        program.fullscreen.render(moderngl.TRIANGLES, vertices=3)
+
+    def applied(
+        self,
+        shader: str,
+        source: Target,
+        *,
+        region: Region | None = None,
+        format: Format | None = None,
+        textures: Mapping[str, Target | moderngl.Texture] | None = None,
+        defines: Mapping[str, object] | None = None,
+        uniforms: Mapping[str, UniformValue] | None = None,
+    ) -> Target:
+        """A new target of the source's region (or the one given) drawn by a shader that reads it as `u_source`.
+
+        The caller owns the result and still owns the source.
+        """
+        into = self.pool.take(region or source.region, format or source.format, clear=False)
+        self.draw(shader, into, textures={"u_source": source, **(textures or {})}, defines=defines, uniforms=uniforms)
+        return into
+
+    def _aim(self, into: Target, blend: Blend, scissor: Region | None) -> None:
+        into.framebuffer.use()
+        part = into.region if scissor is None else scissor.intersection(into.region)
+        box = (part.x - into.region.x, part.y - into.region.y, part.width, part.height)
+        into.framebuffer.scissor = box
+        if blend == "replace":
+            self.context.disable(moderngl.BLEND)
+        else:
+            self.context.enable(moderngl.BLEND)
+            self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too

@@ -1,0 +1,63 @@
+"""Compiled shader programs, made once and kept. A program is identified by what defines its text."""
+
+from __future__ import annotations
+
+import moderngl
+
+import shaders
+from gpu_renderer.errors import ShaderError
+
+UniformValue = float | int | bool | tuple[float, ...] | bytes
+"""A number, a vector or matrix as a flat tuple (matrices by columns, as GLSL stores them), or packed bytes for arrays."""
+
+
+class Program:
+    """A compiled program with its full-screen vertex array; unknown uniforms are refused, unused ones skipped."""
+
+    def __init__(
+        self, context: moderngl.Context, fragment: str, vertex: str, defines: tuple[tuple[str, str], ...]
+    ) -> None:
+        self.name = fragment
+        texts = shaders.source(vertex, defines), shaders.source(fragment, defines)
+        self._declared = texts[0] + texts[1]
+        try:
+            self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
+        except moderngl.Error as error:
+            raise ShaderError(f"{fragment}: {error}\n{_numbered(texts[1])}") from error
+        self.fullscreen = context.vertex_array(self.gl, [])
+        members = {name: self.gl[name] for name in self.gl}
+        self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
+        self._last: dict[str, UniformValue] = {}
+
+    def set(self, name: str, value: UniformValue) -> None:
+        """Sets a uniform. One that the compiler removed is skipped; one that the text never declares is a mistake."""
+        if self._last.get(name) == value and name in self._last:
+            return
+        member = self._uniforms.get(name)
+        if member is None:
+            assert name in self._declared, f"{self.name} declares no uniform {name}"
+            return
+        if isinstance(value, bytes):
+            member.write(value)
+        else:
+            member.value = value
+        self._last[name] = value
+
+
+class Programs:
+    """The cache of programs of one context."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self._context = context
+        self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
+
+    def get(self, fragment: str, vertex: str = "fullscreen.vert", **defines: object) -> Program:
+        """The program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError."""
+        key = (fragment, vertex, tuple(sorted((name, str(value)) for name, value in defines.items())))
+        if key not in self._programs:
+            self._programs[key] = Program(self._context, *key)
+        return self._programs[key]
+
+
+def _numbered(text: str) -> str:
+    return "\n".join(f"{number:4d}  {line}" for number, line in enumerate(text.splitlines(), start=1))

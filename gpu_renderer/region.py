@@ -1,0 +1,62 @@
+"""Rectangles of whole output pixels, origin top-left."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+GRID = 64
+"""Regions are rounded out to this grid, so that moving layers reuse pooled textures instead of making new sizes."""
+
+
+class Region(NamedTuple):
+    """Pixels [x, x + width) by [y, y + height)."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no pixel."""
+        return self.width <= 0 or self.height <= 0
+
+    @property
+    def right(self) -> int:
+        """The first column right of it."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> int:
+        """The first row below it."""
+        return self.y + self.height
+
+    def grown(self, margin: int) -> Region:
+        """The region with a margin added on every side."""
+        return Region(self.x - margin, self.y - margin, self.width + 2 * margin, self.height + 2 * margin)
+
+    def intersection(self, other: Region) -> Region:
+        """What both share (perhaps empty)."""
+        x, y = max(self.x, other.x), max(self.y, other.y)
+        return Region(x, y, max(0, min(self.right, other.right) - x), max(0, min(self.bottom, other.bottom) - y))
+
+    def union(self, other: Region) -> Region:
+        """The smallest region that holds both."""
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        x, y = min(self.x, other.x), min(self.y, other.y)
+        return Region(x, y, max(self.right, other.right) - x, max(self.bottom, other.bottom) - y)
+
+    def snapped(self, frame: Region) -> Region:
+        """Rounded out to the pool's grid and cut to the frame."""
+        x, y = frame.x + (self.x - frame.x) // GRID * GRID, frame.y + (self.y - frame.y) // GRID * GRID
+        right = frame.x + -((frame.x - self.right) // GRID) * GRID
+        bottom = frame.y + -((frame.y - self.bottom) // GRID) * GRID
+        return Region(x, y, right - x, bottom - y).intersection(frame)
+
+
+def enclosing(left: float, top: float, right: float, bottom: float) -> Region:
+    """The whole pixels that a rectangle of fractional edges touches."""
+    x, y = math.floor(left), math.floor(top)
+    return Region(x, y, math.ceil(right) - x, math.ceil(bottom) - y)

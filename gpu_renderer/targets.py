@@ -1,0 +1,109 @@
+"""Pooled render targets: a texture, its framebuffer, and the part of the frame that it holds.
+
+A target covers a *region* of the frame. What lies outside is transparent, or, where the region touches the frame's edge,
+the edge pixel repeated: exactly what clamp-to-edge addressing gives when the region keeps a transparent pixel of margin
+on every side that does not touch the frame's edge. So a pass over a small layer costs the layer's area, not the frame's,
+and samples the same values.
+
+Row 0 of every target is the top row: shaders work in frame pixels with y down, and nothing is ever flipped.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import moderngl
+
+from gpu_renderer.region import Region
+
+Format = Literal["f1", "f2", "f4"]
+"""8-bit unsigned, half float, float: always four channels."""
+BYTES_PER_CHANNEL = {"f1": 1, "f2": 2, "f4": 4}
+
+
+@dataclass(slots=True, eq=False)
+class Target:
+    """A texture of the region's size, to be drawn into and sampled. Linear premultiplied unless its maker says otherwise."""
+
+    texture: moderngl.Texture
+    framebuffer: moderngl.Framebuffer
+    region: Region
+    format: Format
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        return self.region.width, self.region.height
+
+
+class TargetPool:
+    """Lends targets and takes them back; keeps released textures for reuse within a byte budget."""
+
+    def __init__(self, context: moderngl.Context, idle_bytes_max: int = 256 << 20) -> None:
+        self._context = context
+        self._idle: dict[tuple[int, int, Format], list[Target]] = defaultdict(list)
+        self._idle_bytes = 0
+        self._idle_bytes_max = idle_bytes_max
+        self.lent_count = 0
+
+    def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
+        """A target over the region. Contents are transparent, or undefined where `clear` is false."""
+        assert not region.is_empty, "a target holds at least one pixel"
+        key = (region.width, region.height, format)
+        if self._idle[key]:
+            target = self._idle[key].pop()
+            self._idle_bytes -= _bytes(target)
+            target.region = region
+        else:
+            target = self._made(region, format)
+        target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        target.framebuffer.scissor = (0, 0, region.width, region.height)
+        if clear:
+            target.framebuffer.clear()
+        self.lent_count += 1
+        return target
+
+    def give_back(self, *targets: Target | None) -> None:
+        """Ends the loan of each target given (None is skipped). The target must not be used afterwards."""
+        for target in targets:
+            if target is None:
+                continue
+            self.lent_count -= 1
+            self._idle[(*target.size, target.format)].append(target)
+            self._idle_bytes += _bytes(target)
+        while self._idle_bytes > self._idle_bytes_max:
+            self._drop_one()
+
+    @contextmanager
+    def lent(self, region: Region, format: Format = "f2") -> Iterator[Target]:
+        """A cleared target for the length of a block."""
+        target = self.take(region, format)
+        try:
+            yield target
+        finally:
+            self.give_back(target)
+
+    def release(self) -> None:
+        """Frees every idle texture."""
+        while self._idle_bytes:
+            self._drop_one()
+
+    def _made(self, region: Region, format: Format) -> Target:
+        texture = self._context.texture((region.width, region.height), 4, dtype=format)
+        texture.repeat_x = texture.repeat_y = False
+        return Target(texture, self._context.framebuffer([texture]), region, format)
+
+    def _drop_one(self) -> None:
+        key = next(key for key, idle in self._idle.items() if idle)
+        target = self._idle[key].pop(0)
+        self._idle_bytes -= _bytes(target)
+        target.framebuffer.release()
+        target.texture.release()
+
+
+def _bytes(target: Target) -> int:
+    return target.region.width * target.region.height * 4 * BYTES_PER_CHANNEL[target.format]

@@ -1,0 +1,24 @@
+"""What can be wrong with a document. Messages are for the person who made it: no paths, no internals."""
+
+from __future__ import annotations
+
+
+class DocumentError(Exception):
+    """The document cannot be used; `where` names the property or file that is wrong, if one is known."""
+
+    def __init__(self, message: str, where: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+
+
+class BundleUnreadable(DocumentError):
+    """The bytes are neither a `.motion` bundle nor a single-file project."""
+
+
+class VersionUnsupported(DocumentError):
+    """The document's version is newer than this renderer, or none that ever existed."""
+
+
+class CompositionUnknown(DocumentError):
+    """The composition asked for is not in the document."""

@@ -1,0 +1,1 @@
+"""Decides what runs where and when; durable; knows no Ray."""

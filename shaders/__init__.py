@@ -1,0 +1,41 @@
+"""GLSL files only. One stage a file; shared functions in `include/`; `source` reads them with includes expanded."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+VERSION = "#version 330 core"
+_INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$', re.MULTILINE)
+
+
+@cache
+def text(name: str) -> str:
+    """A shader file's own text, by its path below this folder."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def source(name: str, defines: tuple[tuple[str, str], ...] = ()) -> str:
+    """The full text of a shader: version line, defines, the file with each include expanded once."""
+    seen: set[str] = set()
+
+    def expanded(file: str) -> str:
+        def include(match: re.Match[str]) -> str:
+            inner = f"include/{match[1]}"
+            if inner in seen:
+                return ""
+            seen.add(inner)
+            return expanded(inner)
+
+        return _INCLUDE.sub(include, text(file))
+
+    head = [VERSION, *(f"#define {key} {value}" for key, value in defines)]
+    return "\n".join(head) + "\n" + expanded(name)
+
+
+def files(suffix: str = ".frag") -> list[str]:
+    """Every shader file with the suffix, by its path below this folder."""
+    return sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob(f"*{suffix}"))
