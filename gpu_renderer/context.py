@@ -34,7 +34,7 @@ def create_context(device_index: int | None = None) -> moderngl.Context:
     """
     wanted: dict[str, Any] = {"backend": "egl"} | ({} if device_index is None else {"device_index": device_index})
     try:
-        context = moderngl.create_context(require=GL_VERSION, standalone=True, **wanted)  # type: ignore[arg-type]  # its stub misreads `settings`
+        context = moderngl.create_context(require=GL_VERSION, standalone=True, **wanted)
     except Exception as error:  # moderngl raises bare Exception for every EGL failure
         raise GpuUnavailable(f"no OpenGL {GL_VERSION} context through EGL: {error}") from error
     context.gc_mode = "context_gc"
