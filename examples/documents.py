@@ -70,7 +70,7 @@ def path(
 
 def text(id: str, name: str, x: float, y: float, content: str, size: float, fill: str, **more: Any) -> Layer:
     """A text layer, its box centred on x, y."""
-    fx = {key: more.pop(key) for key in ("effects", "layerStyles", "blendMode") if key in more}
+    fx: Record = {key: more.pop(key) for key in ("effects", "layerStyles", "blendMode") if key in more}
     props = {"content": content, "fontSize": size, "fontFamily": "Inter", "fontWeight": "700", "align": "center"}
     return Layer(id, name, "text", {"x": x, "y": y}, text=props | {"fill": fill, "opacity": 100} | more, fx=fx)
 
