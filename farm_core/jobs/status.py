@@ -41,12 +41,12 @@ class TaskStatus(StrEnum):
 
 TASK_EDGES: Final = {
     (TaskStatus.pending, "lease"): TaskStatus.leased,
-    (TaskStatus.pending, "reuse"): TaskStatus.done,
     (TaskStatus.pending, "withdraw"): TaskStatus.withdrawn,
     (TaskStatus.leased, "finish"): TaskStatus.done,
     (TaskStatus.leased, "retry"): TaskStatus.pending,
     (TaskStatus.leased, "fail"): TaskStatus.failed,
     (TaskStatus.leased, "withdraw"): TaskStatus.withdrawn,
+    (TaskStatus.done, "lose"): TaskStatus.pending,
 }
 
 
