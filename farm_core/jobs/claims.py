@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from farm_core.ids import new_id
 from farm_core.jobs.events import write_event
 from farm_core.jobs.plan import PlannedTask
+from farm_core.jobs.repository import notify
 from farm_core.jobs.sql import statement
 
 LEASE_SECONDS: Final = 20.0
@@ -80,9 +81,10 @@ async def renew_jobs(session: AsyncSession, now: datetime, tokens: Sequence[str]
     return set((await session.execute(statement("renew_jobs"), values)).scalars())
 
 
-async def release_jobs(session: AsyncSession, now: datetime, tokens: Sequence[str]) -> None:
-    """Hands jobs back before they are planned, for another scheduler to adopt at once."""
-    await session.execute(statement("release_jobs"), {"now": now, "tokens": list(tokens)})
+async def release_jobs(session: AsyncSession, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
+    """Hands jobs back before they are planned, for a scheduler to adopt at once; `counted` keeps the attempt on record."""
+    values = {"now": now, "tokens": list(tokens), "uncounted": 0 if counted else 1}
+    await session.execute(statement("release_jobs"), values)
 
 
 async def claimed_job(session: AsyncSession, claim: Claim) -> ClaimedJob | None:
@@ -107,10 +109,15 @@ async def freeze_job(
 
 
 async def plan_job(
-    session: AsyncSession, now: datetime, claim: Claim, plan_key: str | None, tasks: Sequence[PlannedTask]
+    session: AsyncSession,
+    now: datetime,
+    claim: Claim,
+    renderer: str | None,
+    plan_key: str | None,
+    tasks: Sequence[PlannedTask],
 ) -> bool:
     """Writes the plan and lets go of the job; False where the claim no longer holds."""
-    values = {"job_id": claim.job_id, "token": claim.token, "plan_key": plan_key}
+    values = {"job_id": claim.job_id, "token": claim.token, "plan_key": plan_key, "renderer": renderer}
     if (await session.execute(statement("plan_job"), values)).one_or_none() is None:
         return False
     columns = {
@@ -121,6 +128,7 @@ async def plan_job(
     }
     await session.execute(statement("add_tasks"), {"job_id": claim.job_id, "now": now, **columns})
     await write_event(session, now, claim.job_id, "plan", {"segments": len(tasks) - 1})
+    await notify(session, "tasks", claim.job_id)
     return True
 
 

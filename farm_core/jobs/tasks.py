@@ -88,7 +88,7 @@ async def finish_task(
     """Accepts a result; None where the token no longer counts and the result is discarded."""
     values = {"now": now, "token": token, "segment_key": segment_key, "report": orjson.dumps(report).decode()}
     row = (await session.execute(statement("finish_task"), values)).one_or_none()
-    return None if row is None else DoneTask(row.id, row.job_id, TaskKind(row.kind), row.index)
+    return None if row is None else DoneTask(row.id, row.job_id, TaskKind(row.kind), row.task_index)
 
 
 async def judge_task(session: AsyncSession, now: datetime, token: str, failure: Failure) -> Verdict | None:
@@ -97,20 +97,20 @@ async def judge_task(session: AsyncSession, now: datetime, token: str, failure: 
     if task is None:
         return None
     verdict = judge(task.failures, failure)
-    detail = {"task": task.index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
+    detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
     match verdict:
         case Retry():
-            values = {
-                "failures": verdict.failures, "avoid_worker": verdict.avoid_worker,
+            values: dict[str, object] = {
+                "now": now, "token": token, "failures": verdict.failures, "avoid_worker": verdict.avoid_worker,
                 "error": failure.public_message, "after_seconds": verdict.after_seconds,
             }  # fmt: skip
-            await session.execute(statement("retry_task"), {"now": now, "token": token, **values})
+            await session.execute(statement("retry_task"), values)
             await write_event(session, now, task.job_id, "retry task", detail)
         case Fail():
-            values = {"now": now, "token": token, "error": verdict.public_message}
-            await session.execute(statement("fail_task"), values)
+            ending = {"now": now, "token": token, "error": verdict.public_message}
+            await session.execute(statement("fail_task"), ending)
             await write_event(session, now, task.job_id, "fail task", detail)
-    return Verdict(task.job_id, task.index, verdict)
+    return Verdict(task.job_id, task.task_index, verdict)
 
 
 async def withdraw_tasks(session: AsyncSession, now: datetime, job_id: str) -> None:
@@ -130,7 +130,7 @@ async def rescue_tasks(session: AsyncSession, now: datetime) -> int:
     """Frees tasks whose scheduler has not renewed its lease; returns how many."""
     rows = (await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all()
     for row in rows:
-        await write_event(session, now, row.job_id, "rescue task", {"task": row.index})
+        await write_event(session, now, row.job_id, "rescue task", {"task": row.task_index})
     return len(rows)
 
 
