@@ -54,6 +54,8 @@ class Job(SQLModel, table=True):
     fps: float
     frame_count: int
     reserved_ms: int = Field(sa_column=Column(BigInteger, nullable=False))
+    origin: str
+    """Origin of the farm's URLs in the webhook: the public one, or that of the request that created the job."""
     callback_url: str | None = None
     idempotency_key: str | None = None
     request_hash: str
