@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.programs import UniformValue
+
+SEED_STEP = 1442695040888963328.0
+"""A seed's share in the key of hash HB (effects.md 6)."""
 
 
 @effect("linear-wipe", Tier.COMMON, Route.RASTER)
@@ -15,6 +23,7 @@ class LinearWipe(Effect):
         degrees("wipeAngle", 90),
         pixels("feather", 0, 0, 200),
     )
+    shader = "effects/baked/linear_wipe.frag"
 
 
 @effect("radial-wipe", Tier.COMMON, Route.RASTER)
@@ -29,6 +38,7 @@ class RadialWipe(Effect):
         pixels("centerY", 0, -10000, 10000),
         degrees("feather", 0, 0, 90),
     )
+    shader = "effects/baked/radial_wipe.frag"
 
 
 @effect("iris-wipe", Tier.COMMON, Route.RASTER)
@@ -46,6 +56,7 @@ class IrisWipe(Effect):
         pixels("feather", 2, 0, 500),
         flag("invertIris", False),
     )
+    shader = "effects/baked/iris_wipe.frag"
 
 
 @effect("venetian-blinds", Tier.COMMON, Route.RASTER)
@@ -58,6 +69,7 @@ class VenetianBlinds(Effect):
         pixels("width", 30, 1, 500),
         pixels("feather", 0, 0, 100),
     )
+    shader = "effects/baked/venetian_blinds.frag"
 
 
 @effect("gradient-wipe", Tier.COMMON, Route.RASTER)
@@ -69,6 +81,7 @@ class GradientWipe(Effect):
         percent("softness", 20),
         flag("invertGradient", False),
     )
+    shader = "effects/baked/gradient_wipe.frag"
 
 
 @effect("card-wipe", Tier.COMMON, Route.RASTER)
@@ -81,6 +94,7 @@ class CardWipe(Effect):
         number("columns", 8, 1, 100),
         number("flipOrder", 0, 0, 4),
     )
+    shader = "effects/baked/card_wipe.frag"
 
 
 @effect("block-dissolve", Tier.COMMON, Route.RASTER)
@@ -94,6 +108,11 @@ class BlockDissolve(Effect):
         pixels("feather", 0, 0, 100),
         number("seed", 1, 0, 10000),
     )
+    shader = "effects/baked/block_dissolve.frag"
+    derived = frozenset({"u_key"})
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        return {"u_key": hash_key(values.whole("seed") * SEED_STEP)}
 
 
 @effect("light-wipe", Tier.COMMON, Route.RASTER)
@@ -111,6 +130,7 @@ class LightWipe(Effect):
         percent("intensity", 80),
         pixels("feather", 2, 0, 500),
     )
+    shader = "effects/baked/light_wipe.frag"
 
 
 @effect("line-sweep", Tier.RARE, Route.RASTER)
@@ -125,6 +145,7 @@ class LineSweep(Effect):
         percent("feather", 2),
         flag("invertSweep", False),
     )
+    shader = "effects/baked/line_sweep.frag"
 
 
 @effect("grid-wipe", Tier.COMMON, Route.RASTER)
@@ -140,6 +161,7 @@ class GridWipe(Effect):
         percent("feather", 5),
         flag("invertGrid", False),
     )
+    shader = "effects/baked/grid_wipe.frag"
 
 
 @effect("jaws", Tier.RARE, Route.RASTER)
@@ -152,6 +174,7 @@ class Jaws(Effect):
         pixels("teethHeight", 40, 1, 200),
         pixels("teethWidth", 40, 2, 200),
     )
+    shader = "effects/baked/jaws.frag"
 
 
 @effect("twister", Tier.RARE, Route.RASTER)
@@ -163,3 +186,4 @@ class Twister(Effect):
         pixels("centerY", 0, -4000, 4000),
         degrees("twist", 120, 0, 360),
     )
+    shader = "effects/baked/twister.frag"

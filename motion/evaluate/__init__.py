@@ -1,0 +1,1 @@
+"""Evaluation of a composition at a time: pure functions from stored animation to the numbers of a snapshot."""

@@ -1,0 +1,135 @@
+"""Scalar keyframe tracks and how they are sampled (animation.md 1.1, 2.2)."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, scalar_ease, stored_handles
+
+_VELOCITY_STEP_SECONDS = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarKey:
+    """One key: seconds on the layer's own axis, and the easing of the segment that starts here.
+
+    `out_offset` and `in_offset` are the spatial tangents, relative to `value`.
+    """
+
+    time: float
+    value: float
+    easing: str = "linear"
+    handles: Handles | None = None
+    out_offset: float | None = None
+    in_offset: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarTrack:
+    """Keys in stored order. `ordered` is false where they are not ascending; those are searched as the editor does."""
+
+    keys: tuple[ScalarKey, ...]
+    times: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    ordered: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        times = tuple(key.time for key in self.keys)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "ordered", all(a <= b for a, b in pairwise(times)))
+
+
+def scalar_track(stored: Mapping[str, object]) -> ScalarTrack:
+    """The track of a stored `{keyframes: [...]}`. Keys without a finite time and value are left out."""
+    keys = stored.get("keyframes")
+    return ScalarTrack(tuple(filter(None, map(_scalar_key, keys if isinstance(keys, list) else ()))))
+
+
+def sample_scalar(track: ScalarTrack, time_seconds: float) -> float | None:
+    """The value at a time, held outside the keys; None for a track without keys. Never clamped."""
+    keys = track.keys
+    if not keys:
+        return None
+    if time_seconds <= keys[0].time:
+        return keys[0].value
+    if time_seconds >= keys[-1].time:
+        return keys[-1].value
+    index = _segment(track, time_seconds)
+    if index is None:
+        return keys[-1].value
+    return _between(keys[index], keys[index + 1], time_seconds)
+
+
+def velocity(track: ScalarTrack, time_seconds: float) -> float:
+    """Units a second, by the central difference that expressions see; 0 without keys (animation.md 4.4)."""
+    after = sample_scalar(track, time_seconds + _VELOCITY_STEP_SECONDS)
+    before = sample_scalar(track, time_seconds - _VELOCITY_STEP_SECONDS)
+    if after is None or before is None:
+        return 0.0
+    return (after - before) / (2.0 * _VELOCITY_STEP_SECONDS)
+
+
+def is_constant(track: ScalarTrack) -> bool:
+    """Whether the track has the same value at every time."""
+    straight = not any(key.out_offset or key.in_offset for key in track.keys)
+    return straight and len({key.value for key in track.keys}) <= 1
+
+
+def finite(value: object) -> float | None:
+    """`value` as a float where it is a finite number (a bool is none), else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _segment(track: ScalarTrack, time_seconds: float) -> int | None:
+    """The first i with keys[i].time <= t <= keys[i + 1].time, so at a key's time the earlier segment answers."""
+    if track.ordered:
+        return bisect_left(track.times, time_seconds) - 1
+    for index, (start, end) in enumerate(pairwise(track.times)):
+        if start <= time_seconds <= end:
+            return index
+    return None
+
+
+def _between(a: ScalarKey, b: ScalarKey, time_seconds: float) -> float:
+    if a.easing in HOLD_KINDS:
+        return a.value if time_seconds < b.time else b.value
+    span = b.time - a.time
+    eased = scalar_ease(a.easing, a.handles, (time_seconds - a.time) / span if span > 0 else 0.0)
+    if a.out_offset is None and b.in_offset is None:
+        return a.value + (b.value - a.value) * eased
+    return _along_path(a, b, clamp_unit(eased))
+
+
+def _along_path(a: ScalarKey, b: ScalarKey, u: float) -> float:
+    """One axis of a spatial cubic; a missing tangent lies on the third of the chord."""
+    delta = b.value - a.value
+    leaving = a.value + (delta / 3.0 if a.out_offset is None else a.out_offset)
+    arriving = b.value + (-delta / 3.0 if b.in_offset is None else b.in_offset)
+    v = 1.0 - u
+    return v * v * v * a.value + 3.0 * v * v * u * leaving + 3.0 * v * u * u * arriving + u * u * u * b.value
+
+
+def _scalar_key(stored: object) -> ScalarKey | None:
+    if not isinstance(stored, dict):
+        return None
+    time, value = finite(stored.get("t")), finite(stored.get("value"))
+    if time is None or value is None:
+        return None
+    easing = stored.get("easing")
+    return ScalarKey(
+        time=time,
+        value=value,
+        easing=easing if isinstance(easing, str) else "linear",
+        handles=stored_handles(stored.get("bezier")),
+        out_offset=finite(stored.get("so")),
+        in_offset=finite(stored.get("si")),
+    )

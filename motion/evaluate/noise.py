@@ -1,0 +1,119 @@
+"""The exact random numbers of the format: pictures depend on their last bits (animation.md 4.7, 6.6, 7.2; layers.md 8.5, 12.1).
+
+All words are 32 bits wide. Every product is a double and its rounding matters.
+"""
+
+from __future__ import annotations
+
+import math
+
+_WORD = 0xFFFFFFFF
+_P1 = 374761393.0
+_P2 = 668265263.0
+_P3 = 2246822519.0
+_P4 = 2654435761.0
+_MIX = 1274126177.0
+_SCALE = 4294967296.0
+
+
+def sine_hash(n: float) -> float:
+    """The hash of expressions: 0..1 for any number, integer or not."""
+    return _fraction(math.sin(127.1 * n) * 43758.5453) if math.isfinite(n) else math.nan
+
+
+def smooth_noise(x: float) -> float:
+    """Value noise in 0..1 over `sine_hash`."""
+    if not math.isfinite(x):
+        return math.nan
+    cell = math.floor(x)
+    f = x - cell
+    low = sine_hash(cell)
+    return low + (sine_hash(cell + 1.0) - low) * smoothstep(f)
+
+
+def property_seed(node_id: str, property_path: str) -> int:
+    """The seed of a property, 0..10006, from the UTF-16 code units of its key."""
+    h = 0
+    units = f"{node_id}:{property_path}".encode("utf-16-le", "surrogatepass")
+    for at in range(0, len(units), 2):
+        h = (31 * h + int.from_bytes(units[at : at + 2], "little")) & _WORD
+    return h % 10007
+
+
+def draw(seed: float, counter: int) -> float:
+    """The `counter`-th random number of an expression, counted from 1."""
+    return sine_hash(1013.7 * seed + 71.3 * counter)
+
+
+def wiggle_offset(seed: float, time: float, frequency: float, amplitude: float, octaves: int, factor: float) -> float:
+    """What `wiggle` adds to the value; at most eight octaves."""
+    total = reach = 0.0
+    f, a = frequency, amplitude
+    for _ in range(min(8, max(1, octaves))):
+        total += (2.0 * smooth_noise(time * f + seed) - 1.0) * a
+        reach += a
+        f *= 2.0
+        a *= factor
+    return total / reach * amplitude if reach > 0 else 0.0
+
+
+def lattice(i: int, k: float, seed: float, channel: int) -> float:
+    """The noise of path operators at an integer time, -1..1."""
+    mixed = _scramble((i + 1.0) * _P1 + k * _P2 + seed * _P3 + channel * _P4)
+    return mixed / _SCALE * 2.0 - 1.0
+
+
+def unit_hash(a: float, b: float) -> float:
+    """The hash of text selectors, 0..1."""
+    return _scramble((_signed(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2) / _SCALE
+
+
+def clone_hash(i: int, salt: int, seed: float) -> float:
+    """The hash of cloners and particles, 0..1."""
+    return _scramble(i * _P1 + salt * _P2 + seed * _P3) / _SCALE
+
+
+def permutation(count: int, seed: float) -> tuple[int, ...]:
+    """A Fisher-Yates shuffle of 0..count-1 with the hash of text selectors."""
+    order = list(range(count))
+    for i in range(count - 1, 0, -1):
+        j = math.floor(unit_hash(i, seed) * (i + 1))
+        order[i], order[j] = order[j], order[i]
+    return tuple(order)
+
+
+def unit_wiggle(q: float, time: float, channel: int) -> float:
+    """The value noise of text selectors, 0..1, between whole times."""
+    cell = math.floor(time)
+    word = q * _P4 + 40503.0 * channel
+    low = unit_hash(word, cell)
+    return low + (unit_hash(word, cell + 1.0) - low) * smoothstep(time - cell)
+
+
+def smoothstep(f: float) -> float:
+    """f squared times (3 - 2f)."""
+    return f * f * (3.0 - 2.0 * f)
+
+
+def _scramble(x: float) -> int:
+    word = _unsigned(x)
+    first = _as_signed(word ^ (word >> 13))
+    second = _unsigned(first * _MIX)
+    return second ^ (second >> 16)
+
+
+def _unsigned(x: float) -> int:
+    """Truncated toward zero, modulo 2**32; 0 for what is not finite."""
+    return int(x) & _WORD if math.isfinite(x) else 0
+
+
+def _signed(x: float) -> int:
+    return _as_signed(_unsigned(x))
+
+
+def _as_signed(word: int) -> int:
+    return word - 0x100000000 if word & 0x80000000 else word
+
+
+def _fraction(x: float) -> float:
+    return x - math.floor(x)

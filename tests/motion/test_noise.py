@@ -1,0 +1,59 @@
+"""The test values of the format texts for every hash."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from motion.evaluate import noise
+
+
+def test_the_lattice_noise_of_path_operators_has_the_stated_values() -> None:
+    stated = {
+        (0, 0, 0, 0): 0.016248920932412148,
+        (1, 0, 0, 0): -0.9674716400913894,
+        (2, 0, 7, 1): -0.3822322995401919,
+        (-1, 0, 7, 0): -0.1725931279361248,
+        (5, 3, 7, 0): -0.6279433225281537,
+        (100, 12, 3, 3): 0.7592563549987972,
+    }
+    assert {arguments: noise.lattice(*arguments) for arguments in stated} == stated
+
+
+def test_the_hash_of_text_selectors_has_the_stated_values() -> None:
+    stated = {
+        (0, 0): 0.6638511982746422,
+        (1, 0): 0.9787220687139779,
+        (0, 1): 0.8830856720451266,
+        (5, 3): 0.8107699486427009,
+        (-1, 0): 0.7682745561469346,
+        (123456789, 42): 0.5848781899549067,
+    }
+    assert {arguments: noise.unit_hash(*arguments) for arguments in stated} == stated
+
+
+def test_the_hash_of_cloners_has_the_stated_values() -> None:
+    stated = {(0, 1, 1): 0.25325339031405747, (5, 4, 1): 0.7340286320541054, (30, 2, 42): 0.941768025746569}
+    assert {arguments: noise.clone_hash(*arguments) for arguments in stated} == stated
+
+
+def test_orders_are_shuffled_as_stated() -> None:
+    assert noise.permutation(6, 0) == (5, 1, 4, 3, 2, 0)
+    assert noise.permutation(6, 1) == (5, 2, 3, 1, 0, 4)
+    assert noise.permutation(10, 42) == (6, 5, 8, 4, 2, 0, 9, 1, 3, 7)
+
+
+def test_a_property_has_its_stated_seed() -> None:
+    assert (noise.property_seed("n1", "x"), noise.property_seed("n1", "y")) == (3693, 3694)
+
+
+def test_a_seed_counts_utf16_code_units() -> None:
+    assert noise.property_seed("\U0001f600", "x") == noise.property_seed("\ud83d\ude00", "x")
+
+
+@pytest.mark.parametrize("x", [math.nan, math.inf, -math.inf])
+def test_numbers_that_are_not_finite_do_not_break_the_noise(x: float) -> None:
+    assert math.isnan(noise.sine_hash(x))
+    assert math.isnan(noise.smooth_noise(x))
+    assert 0.0 <= noise.unit_hash(x, 0) <= 1.0
