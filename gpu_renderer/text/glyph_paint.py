@@ -76,9 +76,18 @@ class _GlyphPainting:
         if sigma <= 0:
             step()
             return
-        self._canvas.saveLayer(None, skia.Paint(ImageFilter=skia.ImageFilters.Blur(sigma, sigma)))
+        self._canvas.saveLayer(self._reach(), skia.Paint(ImageFilter=skia.ImageFilters.Blur(sigma, sigma)))
         step()
         self._canvas.restore()
+
+    def _reach(self) -> Any:
+        """A rectangle of the raster that holds the glyph, generously: a layer costs its area."""
+        place, (x, y) = self._place, self._middle
+        reach = place.own_width + 2 * place.style.size + place.pose.stroke_width
+        across, down = (
+            abs(p) + abs(q) for p, q in ((self._linear.a, self._linear.c), (self._linear.b, self._linear.d))
+        )
+        return skia.Rect.MakeLTRB(x - reach * across, y - reach * down, x + reach * across, y + reach * down)
 
     def _paint_fill(self) -> None:
         pose = self._place.pose
