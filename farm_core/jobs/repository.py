@@ -18,6 +18,7 @@ from farm_core.db.columns import utc_now
 from farm_core.ids import new_id
 from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus, effects
+from farm_core.jobs.tasks import withdraw_tasks
 from farm_core.usage import repository as usage
 from farm_core.webhooks.models import Delivery
 
@@ -120,6 +121,12 @@ async def _release(_: AsyncSession, __: Job, ___: str | None) -> None:
     """Nothing to write: reserved minutes are those of jobs that have not ended."""
 
 
+async def _withdraw(session: AsyncSession, job: Job, _: str | None) -> None:
+    """What is open of the job is void; schedulers are woken to stop it where it runs."""
+    await withdraw_tasks(session, job.finished_at or utc_now(), job.id)
+    await notify(session, "tasks", job.id)
+
+
 async def _notify(session: AsyncSession, job: Job, video_url: str | None) -> None:
     if job.callback_url is None:
         return
@@ -134,4 +141,4 @@ async def _notify(session: AsyncSession, job: Job, video_url: str | None) -> Non
     await notify(session, "deliveries", job.id)
 
 
-_EFFECTS = {"settle": _settle, "release": _release, "notify": _notify}
+_EFFECTS = {"settle": _settle, "release": _release, "withdraw": _withdraw, "notify": _notify}
