@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from farm_core.net.addresses import UrlRefused
-from farm_core.net.fetch import FetchFailed, guarded_get
-from farm_core.storage.links import PATH_PREFIX
 from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts import repository as accounts
 from farm_core.assets.models import Asset
 from farm_core.jobs.claims import ClaimedJob
+from farm_core.net.addresses import UrlRefused
+from farm_core.net.fetch import FetchFailed, guarded_get
+from farm_core.storage.links import PATH_PREFIX
 from farm_core.storage.port import ObjectMissing
 from scheduler.parts import Parts
 
