@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from farm_core.jobs.links import video_url
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.jobs.links import video_url
 from farm_core.jobs.models import Job
 from scheduler.parts import Parts
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import orjson
-
 from farm_core.assets.kinds import file_ending
+from farm_core.templates.fields import input_fields
+
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.storage.port import Storage
-from farm_core.templates.fields import input_fields
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.stored import Document

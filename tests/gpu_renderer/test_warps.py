@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.context import create_context
-from gpu_renderer.effects.baked.bake import bake
-from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.registry import every_effect
 from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from tests.gpu_renderer.canvases import baked_pixels
 
 pytestmark = pytest.mark.gl
 WIDTH, HEIGHT = 96, 64
 WARPS = [kind.id for kind in every_effect() if kind.family == "warp"]
 Pixels = npt.NDArray[np.uint8]
-
-
-@pytest.fixture(scope="module")
-def painter() -> Iterator[Painter]:
-    context = create_context()
-    yield Painter(context)
-    context.release()
 
 
 def ramp() -> Pixels:
@@ -39,14 +26,7 @@ def ramp() -> Pixels:
 
 
 def warped(painter: Painter, effect: str, **stored: float | bool) -> Pixels:
-    source = ShapeSource("rect", WIDTH, HEIGHT, (SolidPaint("#808080"),))
-    entry = EffectSnapshot("fx", effect, tuple(stored.items()))
-    layer = LayerSnapshot("l", "l", source, Transform2D(0, 0), effects=(entry,))
-    baked = bake(painter, Raster(ramp(), WIDTH, HEIGHT), layer, lambda *_: np.zeros((1, 1), np.uint8))
-    found = Canvas(painter, baked.target, 1.0).pixels().copy()
-    painter.pool.give_back(baked.target)
-    assert painter.pool.lent_count == 0
-    return found
+    return baked_pixels(painter, ramp(), effect, **stored)
 
 
 STILL: dict[str, dict[str, float | bool]] = {
