@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from gpu_renderer.effects.baked.canvas import Canvas, canvas_blur
+from gpu_renderer.effects.gaussian import box_blurred
 from gpu_renderer.effects.parameters import color, degrees, filled, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.shadow import shadow_offset
@@ -152,6 +153,13 @@ class RadialShadow(Effect):
         pixels("softness", 8, 0, 100),
         number("renderMode", 0, 0, 1),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        shadow = canvas.passed("effects/baked/projected.frag", values)
+        softness = values.whole("softness") if values.number("softness") > 0 else 0
+        soft = box_blurred(canvas.painter, shadow, max(1, softness) if softness else 0, 1, (0, 1), repeat_edge=True)
+        canvas.apply("effects/baked/radial_shadow.frag", values, textures={"u_shadow": soft})
+        canvas.painter.pool.give_back(shadow, soft)
 
 
 def _light(values: EffectValues) -> tuple[float, float, float]:
