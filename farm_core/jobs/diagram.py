@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 from farm_core.jobs.status import (
     DELIVERY_EDGES,
@@ -16,8 +17,10 @@ from farm_core.jobs.status import (
     effects,
 )
 
+Status = TypeVar("Status", bound=StrEnum)
 
-def diagram(edges: Mapping[tuple[StrEnum, str], StrEnum], first: StrEnum, created_by: str) -> str:
+
+def diagram(edges: Mapping[tuple[Status, str], Status], first: Status, created_by: str) -> str:
     """A state diagram: one arrow per edge; states that no edge leaves lead to the end."""
     terminal = sorted(set(edges.values()) - {status for status, _ in edges})
     lines = [f"    [*] --> {first}: {created_by}"]

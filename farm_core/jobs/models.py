@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Integer, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
@@ -14,6 +14,11 @@ from farm_core.jobs.status import JOB_TERMINAL, JobStatus, TaskStatus
 _TERMINAL = ", ".join(f"'{status}'" for status in sorted(JOB_TERMINAL))
 _STATUSES = ", ".join(f"'{status}'" for status in JobStatus)
 _TASK_STATUSES = ", ".join(f"'{status}'" for status in TaskStatus)
+
+
+def _failures() -> int:
+    count: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
+    return count
 
 
 class Job(SQLModel, table=True):
@@ -54,6 +59,8 @@ class Job(SQLModel, table=True):
     fps: float
     frame_count: int
     reserved_ms: int = Field(sa_column=Column(BigInteger, nullable=False))
+    origin: str
+    """Origin of the farm's URLs in the webhook: the public one, or that of the request that created the job."""
     callback_url: str | None = None
     idempotency_key: str | None = None
     request_hash: str
@@ -97,7 +104,7 @@ class Task(SQLModel, table=True):
     frame_count: int
     status: str = TaskStatus.pending
     attempt: int = 0
-    failures: int = 0
+    failures: int = _failures()
     lease_token: str | None = Field(default=None, index=True)
     lease_expires_at: datetime | None = moment(nullable=True)
     worker: str | None = None
@@ -145,6 +152,6 @@ class Worker(SQLModel, table=True):
     encoder: str
     memory_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
     frames_done: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
-    failures: int = 0
+    failures: int = _failures()
     quarantined_until: datetime | None = moment(nullable=True)
     seen_at: datetime = moment(index=True)

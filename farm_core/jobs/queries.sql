@@ -39,8 +39,8 @@ WHERE lease_token = ANY(:tokens) AND status = 'processing'
 RETURNING lease_token
 
 -- release_jobs --
--- A scheduler that stops hands back what it has not planned: somebody may adopt it at once.
-UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - 1
+-- Jobs that are not planned are handed back: somebody may adopt them at once. A stopping scheduler does not count its try.
+UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - :uncounted
 WHERE lease_token = ANY(:tokens) AND status = 'processing'
 
 -- claimed_job --
@@ -59,7 +59,7 @@ RETURNING id
 
 -- plan_job --
 -- The job is planned: from here on its tasks carry it and it needs no scheduler of its own.
-UPDATE jobs SET plan_key = :plan_key, lease_token = NULL, lease_expires_at = NULL
+UPDATE jobs SET plan_key = :plan_key, renderer = :renderer, lease_token = NULL, lease_expires_at = NULL
 WHERE id = :job_id AND lease_token = :token AND status = 'processing'
 RETURNING id
 
@@ -127,10 +127,10 @@ RETURNING lease_token
 UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
     segment_key = :segment_key, report = CAST(:report AS jsonb)
 WHERE lease_token = :token AND status = 'leased'
-RETURNING id, job_id, kind, index
+RETURNING id, job_id, kind, index AS task_index
 
 -- leased_task --
-SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index, tasks.failures, tasks.attempt, tasks.worker FROM tasks
+SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker FROM tasks
 WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR UPDATE
 
 -- retry_task --
@@ -163,7 +163,7 @@ WITH orphans AS (
 )
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
 FROM orphans WHERE tasks.id = orphans.id
-RETURNING tasks.id, tasks.job_id, tasks.index
+RETURNING tasks.id, tasks.job_id, tasks.index AS task_index
 
 -- unpin_jobs --
 -- Jobs whose renderer no longer lives anywhere begin again on another: mixed segments would not fit together.

@@ -74,4 +74,4 @@ def effects(after: JobStatus) -> tuple[str, ...]:
     """What must be written in the same transaction as a job's move to this status."""
     if after not in JOB_TERMINAL:
         return ()
-    return ("settle" if after is JobStatus.completed else "release", "notify")
+    return ("settle" if after is JobStatus.completed else "release", "withdraw", "notify")

@@ -187,7 +187,7 @@ def _converted(package: Package, face: str, subset: str, scratch: Path, ready: P
 
 def _run(command: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)  # noqa: S603
     except FileNotFoundError as error:
         raise PackageUnavailable(f"this needs the program {command[0]}, which is not installed.") from error
     except subprocess.TimeoutExpired as error:

@@ -58,6 +58,6 @@ def _fonts(path: Path) -> Iterator[TTFont]:
 
 
 def _style_of(font: TTFont) -> tuple[int, bool]:
-    os2 = font["OS/2"] if "OS/2" in font else None
+    os2 = font.get("OS/2")
     italic = bool(font["head"].macStyle & 2) or bool(os2 and os2.fsSelection & 1)
     return (int(os2.usWeightClass) if os2 else 400), italic

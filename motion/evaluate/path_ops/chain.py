@@ -1,0 +1,98 @@
+"""The chain itself: what it starts from, its order, and the box that grows with its repeaters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from motion.evaluate import outline
+from motion.evaluate.outline import Polyline
+from motion.evaluate.path_ops import points, repeater, trim, wiggle
+from motion.evaluate.path_ops.stored import PathOperator
+from motion.snapshot import Run
+
+RUNS_POINT_LIMIT = 50_000
+"""Points that a chain may hold; beyond it the remaining operators are left out, so that no document exhausts memory."""
+
+Lines = tuple[Polyline, ...]
+Step = Callable[[PathOperator, Lines, float], Lines]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainResult:
+    """The outline after the chain and the box that it is painted in. No runs: the layer draws nothing.
+
+    `painted_apart`: some run has its own opacity or stroke factor, so every run is painted on its own. The stroke factor
+    counts only on a layer with exactly one stroke.
+    """
+
+    runs: tuple[Run, ...]
+    width: float
+    height: float
+    painted_apart: bool
+    is_cut_short: bool = False
+
+
+def apply(
+    operators: Sequence[PathOperator],
+    primitive: Literal["rect", "ellipse", "path"],
+    width: float,
+    height: float,
+    runs: Sequence[Run],
+    time_seconds: float,
+) -> ChainResult | None:
+    """The chain's result at a layer time; None where no operator is left, and the shape is drawn normally."""
+    active = [operator for operator in operators if not operator.is_inert]
+    if not active:
+        return None
+    lines, is_cut_short = _start(active, primitive, width, height, runs), False
+    for operator in active:
+        changed = _STEPS[operator.type](operator, lines, time_seconds)
+        if sum(len(line.points) for line in changed) > RUNS_POINT_LIMIT:
+            is_cut_short = True
+            break
+        lines = changed
+    lines = tuple(line for line in lines if line.points and all(math.isfinite(x + y) for x, y in line.points))
+    if any(operator.type == "repeater" for operator in active):
+        width, height = _grown_box(width, height, lines)
+    painted_apart = any(line.opacity != 1.0 or line.stroke_factor != 1.0 for line in lines)
+    return ChainResult(tuple(map(outline.corner_run, lines)), width, height, painted_apart, is_cut_short)
+
+
+def _start(active: Sequence[PathOperator], primitive: str, width: float, height: float, runs: Sequence[Run]) -> Lines:
+    """Anchors of a path without their handles, a 48-gon, or hard corners that bending operators get more points on."""
+    if primitive == "path":
+        return tuple(map(outline.anchors, runs))
+    if primitive == "ellipse":
+        return (outline.ellipse(width, height),)
+    is_bent = any(operator.type in {"pucker", "twist"} for operator in active)
+    return (outline.rectangle(width, height, points_on_edge=8 if is_bent else 0),)
+
+
+def _grown_box(width: float, height: float, lines: Lines) -> tuple[float, float]:
+    reach = [(abs(x), abs(y)) for line in lines for x, y in line.points]
+    if not reach:
+        return width, height
+    return max(width, 2.0 * max(x for x, _ in reach)), max(height, 2.0 * max(y for _, y in reach))
+
+
+def _each(change: Callable[[PathOperator, Polyline], Sequence[outline.Point]]) -> Step:
+    def step(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
+        return tuple(line._replace(points=tuple(change(operator, line))) for line in lines)
+
+    return step
+
+
+_STEPS: Mapping[str, Step] = {
+    "zigzag": _each(points.zigzag),
+    "roundCorners": _each(points.round_corners),
+    "pucker": _each(points.pucker),
+    "twist": _each(points.twist),
+    "offset": _each(points.offset),
+    "trim": trim.trim,
+    "repeater": repeater.repeat,
+    "roughen": wiggle.roughen,
+    "wiggleTransform": wiggle.wiggle_transform,
+}

@@ -1,0 +1,161 @@
+"""Tapered and waved strokes as filled ribbons (layers.md 7.2)."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from motion.evaluate.outline import Point, arc_lengths, edge_normal, flatten
+from motion.snapshot import Run, Taper, Wave
+
+VERTICES_LIMIT = 20_000
+"""Vertices on one ribbon's spine; a shorter wavelength is subdivided no further."""
+DASHES_LIMIT = 10_000
+"""Dashes on one run; beyond it the rest is drawn whole."""
+
+
+class Spine(NamedTuple):
+    """The line along a ribbon's middle: points, their distances along the unwaved line, and widths in px."""
+
+    points: tuple[Point, ...]
+    lengths: tuple[float, ...]
+    widths: tuple[float, ...]
+
+
+def is_ribbon(taper: Taper | None, wave: Wave | None) -> bool:
+    """Whether a stroke on the path primitive is a ribbon at all."""
+    return _tapers(taper) or _waves(wave)
+
+
+def ribbons(
+    run: Run,
+    width: float,
+    taper: Taper | None = None,
+    wave: Wave | None = None,
+    dash: Sequence[float] = (),
+    dash_offset: float = 0.0,
+) -> tuple[tuple[Point, ...], ...]:
+    """Closed outlines, to be filled with the non-zero rule: one for the run, or one for each of its dashes.
+
+    A closed run gets no ribbon on its closing edge. Lengths are px in the layer's space.
+    """
+    spine = _spine(run, width, taper, wave)
+    if spine is None:
+        return ()
+    pieces = (_cut(spine, start, end) for start, end in _dashes(spine.lengths[-1], dash, dash_offset))
+    return tuple(_ribbon(piece) for piece in pieces if len(piece.points) > 1)
+
+
+def width_factor(taper: Taper, f: float) -> float:
+    """The share of the width at a fraction f of the length."""
+    factor = 1.0
+    if f < taper.start_length:
+        factor = min(factor, _rise(taper.start_width, f / taper.start_length, taper.start_ease))
+    if f > 1.0 - taper.end_length:
+        factor = min(factor, _rise(taper.end_width, (1.0 - f) / taper.end_length, taper.end_ease))
+    return factor
+
+
+def _tapers(taper: Taper | None) -> bool:
+    if taper is None or (taper.start_width == 1.0 and taper.end_width == 1.0):
+        return False
+    return taper.start_length > 0.0 or taper.end_length > 0.0
+
+
+def _waves(wave: Wave | None) -> bool:
+    return wave is not None and wave.amount != 0.0 and wave.wavelength > 0.0
+
+
+def _rise(width: float, u: float, ease: float) -> float:
+    return width + (1.0 - width) * (u + (u * u * (3.0 - 2.0 * u) - u) * ease)
+
+
+def _spine(run: Run, width: float, taper: Taper | None, wave: Wave | None) -> Spine | None:
+    waved = wave if _waves(wave) else None
+    points = _flat(run, waved)
+    lengths = arc_lengths(points)
+    if len(points) < 2 or not 0.0 < lengths[-1] < math.inf:
+        return None
+    total = lengths[-1]
+    tapered = taper if taper is not None and _tapers(taper) else None
+    widths = tuple(width if tapered is None else width * width_factor(tapered, s / total) for s in lengths)
+    return Spine(points if waved is None else _waved(points, lengths, waved), lengths, widths)
+
+
+def _flat(run: Run, wave: Wave | None) -> tuple[Point, ...]:
+    if len(run.points) < 3:
+        points: tuple[Point, ...] = tuple((p.x, p.y) for p in run.points)
+    else:
+        points = flatten(run, 8 if wave is None else 64, close=False)
+    return points if wave is None else _subdivided(points, wave.wavelength / 12.0)
+
+
+def _subdivided(points: Sequence[Point], chord: float) -> tuple[Point, ...]:
+    if not points:
+        return ()
+    dense = [points[0]]
+    room = max(1, VERTICES_LIMIT // len(points))
+    for a, b in pairwise(points):
+        steps = max(1, math.ceil(min(float(room), math.dist(a, b) / chord)))
+        dense.extend((a[0] + (b[0] - a[0]) * s / steps, a[1] + (b[1] - a[1]) * s / steps) for s in range(1, steps + 1))
+    return tuple(dense)
+
+
+def _waved(points: Sequence[Point], lengths: Sequence[float], wave: Wave) -> tuple[Point, ...]:
+    moved = []
+    for (x, y), (nx, ny), s in zip(points, _normals(points), lengths, strict=True):
+        push = wave.amount * math.sin(math.tau * s / wave.wavelength + math.radians(wave.phase))
+        moved.append((x + nx * push, y + ny * push))
+    return tuple(moved)
+
+
+def _normals(points: Sequence[Point]) -> Iterator[Point]:
+    """The perpendicular at every vertex, from its two neighbours, clamped at the ends."""
+    last = len(points) - 1
+    for i in range(last + 1):
+        yield edge_normal(points[max(i - 1, 0)], points[min(i + 1, last)])
+
+
+def _dashes(total: float, dash: Sequence[float], dash_offset: float) -> Iterator[tuple[float, float]]:
+    """Where the dashes lie on the run: the canvas rules, an odd pattern doubled and a positive offset toward the start."""
+    pattern = [*dash, *dash] if len(dash) % 2 else [*dash]
+    period = sum(pattern)
+    if not pattern or not 0.0 < period < math.inf or total / period * len(pattern) > DASHES_LIMIT:
+        yield 0.0, total
+        return
+    at = -(dash_offset % period)
+    while at < total:
+        for i, length in enumerate(pattern):
+            if i % 2 == 0 and at + length > 0.0 and at < total:
+                yield max(at, 0.0), min(at + length, total)
+            at += length
+
+
+def _cut(spine: Spine, start: float, end: float) -> Spine:
+    """The part of the spine between two distances."""
+    first, after = bisect_right(spine.lengths, start), bisect_left(spine.lengths, end)
+    ends = [_at(spine, start), _at(spine, end)]
+    points = (ends[0][0], *spine.points[first:after], ends[1][0])
+    lengths = (start, *spine.lengths[first:after], end)
+    return Spine(points, lengths, (ends[0][1], *spine.widths[first:after], ends[1][1]))
+
+
+def _at(spine: Spine, s: float) -> tuple[Point, float]:
+    index = min(max(bisect_right(spine.lengths, s) - 1, 0), len(spine.points) - 2)
+    span = spine.lengths[index + 1] - spine.lengths[index]
+    u = min(1.0, max(0.0, (s - spine.lengths[index]) / span)) if span > 0 else 0.0
+    (ax, ay), (bx, by) = spine.points[index : index + 2]
+    a, b = spine.widths[index : index + 2]
+    return (ax + (bx - ax) * u, ay + (by - ay) * u), a + (b - a) * u
+
+
+def _ribbon(spine: Spine) -> tuple[Point, ...]:
+    """The left side forward, then the right side back."""
+    sides: tuple[list[Point], list[Point]] = ([], [])
+    for (x, y), (nx, ny), width in zip(spine.points, _normals(spine.points), spine.widths, strict=True):
+        sides[0].append((x + nx * width / 2.0, y + ny * width / 2.0))
+        sides[1].append((x - nx * width / 2.0, y - ny * width / 2.0))
+    return (*sides[0], *reversed(sides[1]))
