@@ -1,4 +1,4 @@
-"""One OpenGL context for the tests of the renderer."""
+"""The one OpenGL context of a test process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from gpu_renderer.painter import Painter
 
 
 @pytest.fixture(scope="session")
-def painter() -> Iterator[Painter]:
-    """A painter on this process's context."""
-    context = create_context()
-    yield Painter(context)
-    context.release()
+def context_painter() -> Painter:
+    return Painter(create_context())
+
+
+@pytest.fixture
+def painter(context_painter: Painter) -> Iterator[Painter]:
+    """The session's painter; a test must leave no OpenGL error behind."""
+    assert context_painter.context.error == "GL_NO_ERROR"
+    yield context_painter
+    assert context_painter.context.error == "GL_NO_ERROR"

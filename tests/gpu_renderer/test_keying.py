@@ -54,7 +54,8 @@ def test_a_spill_suppressor_leaves_no_more_green_than_the_mean_of_red_and_blue(p
 def disc() -> Pixels:
     y, x = np.mgrid[0:40, 0:40]
     inside = np.hypot(x - 19.5, y - 19.5) < 12
-    return (inside[..., None] * np.array([200, 200, 200, 255])).astype(np.uint8)
+    pixels: Pixels = (inside[..., None] * np.array([200, 200, 200, 255])).astype(np.uint8)
+    return pixels
 
 
 @pytest.mark.parametrize(("amount", "change"), [(3.0, -1), (-3.0, 1)])
