@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from farm_core.jobs.links import video_url
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from farm_core.jobs.links import video_url
 from farm_core.jobs.models import Job
 from scheduler.parts import Parts
 
@@ -22,7 +22,7 @@ async def completed(
         "video_key": video_key,
         "receipt_key": receipt_key,
         "render_duration_ms": elapsed_ms(job, parts),
-        "video_url": video_url(job),
+        "video_url": video_url(job, video_key, parts.storage),
     }
 
 

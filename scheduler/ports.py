@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from farm_core.jobs.judge import Failure
@@ -132,28 +131,4 @@ class RenderExecutor(Protocol):
 
     async def close(self) -> None:
         """Lets go of all workers within a bounded time."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedMedia:
-    """A source's bytes lie in the file; `counted_bytes` of them came over the network and count against the account."""
-
-    bytes: int
-    counted_bytes: int
-
-
-class MediaUnavailable(Exception):
-    """A source cannot be had; the message is fit for callers. `lasting` says that trying again would not help."""
-
-    def __init__(self, message: str, *, lasting: bool) -> None:
-        super().__init__(message)
-        self.lasting = lasting
-
-
-class MediaSource(Protocol):
-    """Where the media of inputs come from: public addresses, and the farm's own uploads."""
-
-    async def fetch(self, source: str, account_id: str, path: Path) -> FetchedMedia:
-        """Writes the source's bytes to the file. Raises MediaUnavailable."""
         ...

@@ -1,4 +1,4 @@
-"""One GL context for all tests of the renderer, and a stand-in for the rasterisers."""
+"""The one OpenGL context of a test process."""
 
 from __future__ import annotations
 
@@ -11,5 +11,13 @@ from gpu_renderer.painter import Painter
 
 
 @pytest.fixture(scope="session")
-def painter() -> Iterator[Painter]:
-    yield Painter(create_context())
+def context_painter() -> Painter:
+    return Painter(create_context())
+
+
+@pytest.fixture
+def painter(context_painter: Painter) -> Iterator[Painter]:
+    """The session's painter; a test must leave no OpenGL error behind."""
+    assert context_painter.context.error == "GL_NO_ERROR"
+    yield context_painter
+    assert context_painter.context.error == "GL_NO_ERROR"
