@@ -8,9 +8,9 @@ from typing import Final
 
 import orjson
 import structlog
+
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_post
-
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, outcome

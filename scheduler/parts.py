@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from farm_core.net.fetch import Guard
-
 from farm_core.clock import Clock
 from farm_core.db.database import Database
+from farm_core.net.fetch import Guard
 from farm_core.settings import Settings
 from farm_core.storage.port import Storage
 from scheduler.ports import RenderExecutor
