@@ -17,6 +17,7 @@ from gpu_renderer.text.lines import measured_box
 from gpu_renderer.text.text_raster import text_raster
 from gpu_renderer.vector import gradient
 from gpu_renderer.vector.mask import mask_coverage
+from gpu_renderer.vector.particles import particle_raster
 from gpu_renderer.vector.shape import shape_raster
 from gpu_renderer.vector.surface import Pixels
 from motion.snapshot import (
@@ -103,6 +104,8 @@ class Contents:
             return shape_raster(source, supersample, bleed_px)
         if isinstance(source, TextSource) and source.content.strip():
             return text_raster(source, supersample, self._fonts, bleed_px)
+        if isinstance(source, ParticleSource):
+            return particle_raster(source, supersample)
         return None
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:

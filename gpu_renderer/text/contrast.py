@@ -21,10 +21,15 @@ NEUTRAL = 128
 """The grey in which masks are drawn: its table loses least when it is undone."""
 
 
+def luminance(color: Rgba) -> int:
+    """The luminance 0..255, of eight steps, that selects the table of a colour."""
+    channels = 0.2126 * _quantised(color.red) + 0.7152 * _quantised(color.green) + 0.0722 * _quantised(color.blue)
+    return _replicated(int(channels + 0.5))
+
+
 def table(color: Rgba) -> Table:
     """Maps raw coverage 0..255 to what the reference paints in the colour."""
-    luminance = 0.2126 * _quantised(color.red) + 0.7152 * _quantised(color.green) + 0.0722 * _quantised(color.blue)
-    return _reference_table(_replicated(int(luminance + 0.5)))
+    return _reference_table(luminance(color))
 
 
 def mask_table(color: Rgba) -> Table:
@@ -42,8 +47,8 @@ def _replicated(value: int) -> int:
 
 
 @lru_cache(maxsize=8)
-def _reference_table(luminance: int) -> Table:
-    return _curve_table(luminance / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
+def _reference_table(step: int) -> Table:
+    return _curve_table(step / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,8 @@ from gpu_renderer.vector.brush import paint_over
 from gpu_renderer.vector.outline import outline, runs_outline
 from gpu_renderer.vector.pens import Style, as_pen
 from gpu_renderer.vector.surface import fitting_scale, rgba
-from motion.snapshot import ShapeSource, Stroke
+from motion.evaluate.ribbon import is_ribbon, ribbons
+from motion.snapshot import Run, ShapeSource, Stroke
 
 PADDING_MAX_PX = 512.0
 _HUGE_PX = 1e5
@@ -69,17 +70,21 @@ class _Drawing:
     def draw(self) -> None:
         source = self._source
         if not source.painted_apart:
-            self._paint(outline(source), len(source.fills), 1.0, 1.0)
+            self._paint(outline(source), source.runs, len(source.fills), 1.0, 1.0)
             return
         for run in source.runs:
             factor = run.stroke_factor if len(source.strokes) == 1 else 1.0
-            self._paint(runs_outline((run,)), 1, run.opacity, factor)
+            self._paint(runs_outline((run,)), (run,), 1, run.opacity, factor)
 
-    def _paint(self, path: Any, fill_count: int, opacity: float, width_factor: float) -> None:
+    def _paint(self, path: Any, runs: tuple[Run, ...], fill_count: int, opacity: float, width_factor: float) -> None:
         for fill in self._source.fills[:fill_count]:
             self._canvas.drawPath(path, self._fill.paint(fill, opacity))
         for stroke in self._source.strokes:
-            self._draw_stroke(path, stroke, opacity, width_factor)
+            if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
+                paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
+                self._canvas.drawPath(_ribbons(runs, stroke, width_factor), paint)
+            else:
+                self._draw_stroke(path, stroke, opacity, width_factor)
 
     def _draw_stroke(self, path: Any, stroke: Stroke, opacity: float, width_factor: float) -> None:
         paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
@@ -91,6 +96,14 @@ class _Drawing:
             self._canvas.clipPath(_all_but(path), skia.ClipOp.kIntersect, True)
         self._canvas.drawPath(path, as_pen(paint, stroke, width))
         self._canvas.restore()
+
+
+def _ribbons(runs: tuple[Run, ...], stroke: Stroke, width_factor: float) -> Any:
+    path, width = skia.Path(), stroke.width * width_factor
+    for run in runs:
+        for points in ribbons(run, width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
+            path.addPoly([skia.Point(x, y) for x, y in points], True)
+    return path
 
 
 def _all_but(path: Any) -> Any:

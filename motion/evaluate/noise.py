@@ -6,6 +6,7 @@ All words are 32 bits wide. Every product is a double and its rounding matters.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 _WORD = 0xFFFFFFFF
 _P1 = 374761393.0
@@ -31,6 +32,7 @@ def smooth_noise(x: float) -> float:
     return low + (sine_hash(cell + 1.0) - low) * smoothstep(f)
 
 
+@lru_cache(maxsize=4096)
 def property_seed(node_id: str, property_path: str) -> int:
     """The seed of a property, 0..10006, from the UTF-16 code units of its key."""
     h = 0

@@ -149,18 +149,26 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = max(0, math.ceil(math.log2(sigma * 1.88 / BOX_WIDTH_MAX)))
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    small = halved(painter, framed, levels)
-    factor = 2.0**levels
-    kernel = triple_box(sigma if not levels else math.sqrt(sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6) / factor)
-    margin = math.ceil(3 * sigma / factor) + 1
-    soft = blurred(painter, small, kernel, region=small.region if not levels else small.region.grown(margin))
-    if small is not framed:
-        painter.pool.give_back(small)
+    if levels:
+        result = _blurred_small(painter, framed, sigma, levels, region)
+    else:
+        result = blurred(painter, framed, triple_box(sigma), region=region)
     painter.pool.give_back(framed)
-    shader, uniforms = ("effects/enlarge.frag", {"u_factor": factor}) if levels else ("effects/baked/crop.frag", None)
-    result = painter.applied(shader, soft, region=region, uniforms=uniforms)
-    painter.pool.give_back(soft)
     return result
+
+
+def _blurred_small(painter: Painter, framed: Target, sigma: float, levels: int, region: Region) -> Target:
+    """A wide blur, worked out at 1/2, 1/4 ... of the size."""
+    factor = 1 << levels
+    small = halved(painter, framed, levels)
+    # Halving and enlarging blur too: a box and a tent of `factor`, in variances.
+    kernel = triple_box(math.sqrt(sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6) / factor)
+    left, top = region.x // factor - 1, region.y // factor - 1
+    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
+    soft = blurred(painter, small, kernel, region=around)
+    large = painter.applied("effects/enlarge.frag", soft, region=region, uniforms={"u_factor": float(factor)})
+    painter.pool.give_back(small, soft)
+    return large
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

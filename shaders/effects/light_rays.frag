@@ -1,0 +1,43 @@
+// Rays of light from a point (effects.md 8.6). u_rays: angle in radians and length as a share of the longest,
+// computed from the seed; a ray is narrower than the spacing, so only the three nearest are looked at.
+#include "chain.glsl"
+
+uniform float u_center_x;
+uniform float u_center_y;
+uniform float u_ray_length;
+uniform float u_falloff;
+uniform float u_rotation;
+uniform float u_composite;
+uniform vec4 u_color;
+uniform vec2 u_rays[128];
+uniform int u_count;
+uniform float u_arc;
+
+float strength(float share) {
+    float knee = max(0.001, 1.0 - u_falloff / 100.0), o = u_color.a;
+    return share < knee ? mix(o, 0.35 * o, share / knee) : 0.35 * o * (1.0 - share) / max(1e-6, 1.0 - knee);
+}
+
+void main() {
+    vec2 middle = (u_box.xy + 0.5 * u_box.zw + vec2(u_center_x, u_center_y)) / u_frame_size, away = uv() - middle;
+    float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y), reach = u_ray_length * u_length_scale * px;
+    float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count), sum = 0.0;
+    if (distance_ < reach) {
+        float offset = mod(angle - radians(u_rotation) + PI, 2.0 * PI) - PI;
+        int nearest = int(floor((offset + 0.5 * u_arc) / u_arc * float(u_count) + 0.5));
+        for (int k = nearest - 1; k <= nearest + 1; k++) {
+            int index = (k % u_count + u_count) % u_count;
+            if (u_count < 3 && k > nearest - 2 + u_count) break;
+            vec2 ray = u_rays[index];
+            float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = reach * ray.y;
+            if (d < half_width && distance_ < len) sum += (1.0 - d / half_width) * strength(distance_ / len);
+        }
+    }
+    vec4 c = here();
+    vec3 light = srgb_to_linear(u_color.rgb) * sum;
+    if (floor(u_composite + 0.5) == 0.0) {
+        put(vec4(light * sum + c.rgb * c.a * (1.0 - sum), sum + c.a * (1.0 - sum)));
+        return;
+    }
+    put(vec4(c.rgb + light, min(1.0, c.a + sum)));
+}
