@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Protocol
 
 import structlog
-from gpu_renderer.encode.assemble import assemble
-from gpu_renderer.encode.check import check
-from gpu_renderer.pipeline import RenderStopped
 
 from cluster.media_cache import MediaCache
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage
+from gpu_renderer.encode.assemble import assemble
+from gpu_renderer.encode.check import check
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
+from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import structlog
 import uvloop
-from cluster.execution import executor_of
 
+from cluster.execution import executor_of
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
