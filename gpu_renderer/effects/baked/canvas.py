@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.gaussian import PAIRS_MAX, blurred, halved, triple_box
+from gpu_renderer.effects.gaussian import PAIRS_MAX, blurred, box, box_blurred, convolved, halved, triple_box
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
 from gpu_renderer.painter import Painter
@@ -112,6 +112,36 @@ class Canvas(Surface):
         """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
         return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
 
+    def box_blurred(
+        self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
+    ) -> Target:
+        """The picture after box blurs of 2 radius + 1 px (effects.md 6); the caller owns it."""
+        return box_blurred(self.painter, self.target, radius, iterations, axes, repeat_edge=repeat_edge)
+
+    def at_working_size(self, shader: str, values: EffectValues, radius: int, name: str) -> None:
+        """A kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1); `name`: the radius's uniform."""
+        cost = self.width * self.height * (2 * radius + 1) ** 2
+        share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
+        if share == 1.0:
+            self.apply(shader, values, uniforms={name: radius})
+            return
+        size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
+        small = Canvas(self.painter, self.passed("effects/baked/shrink.frag", region=size), self.scale * share)
+        small.apply(shader, values, uniforms={name: max(1, math.floor(radius * share + 0.5))})
+        self.apply("effects/baked/stretch.frag", textures={"u_small": small.target})
+        self.painter.pool.give_back(small.target)
+
+    def luma_field(self, smoothness: int) -> Target:
+        """Luma times alpha, box-blurred: the height field of relief effects, as red (half float); the caller owns it."""
+        sharp = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f2")
+        if smoothness <= 0:
+            return sharp
+        kernel = box(2 * smoothness + 1)
+        across = convolved(self.painter, sharp, kernel, 0)
+        field = convolved(self.painter, across, kernel, 1)
+        self.painter.pool.give_back(sharp, across)
+        return field
+
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """The CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
@@ -148,11 +178,10 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
     if sigma <= 0:
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = max(0, math.ceil(math.log2(sigma * 1.88 / BOX_WIDTH_MAX)))
+    if not levels:
+        return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    if levels:
-        result = _blurred_small(painter, framed, sigma, levels, region)
-    else:
-        result = blurred(painter, framed, triple_box(sigma), region=region)
+    result = _blurred_small(painter, framed, sigma, levels, region)
     painter.pool.give_back(framed)
     return result
 
