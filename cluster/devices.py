@@ -65,9 +65,14 @@ def _cuda_index(attribute: int | None, device: int | None) -> int | None:
     return value.value if query(device, _CUDA_DEVICE, ctypes.byref(value)) else None
 
 
-def egl_device_index(cuda_index: int | None, devices: list[EglDevice] | None = None) -> int | None:
-    """The EGL device of a GPU that CUDA counts as `cuda_index`; None, the driver's choice, where there is no such GPU."""
-    if cuda_index is None:
+def device_index(cuda_index: int | None, *, software: bool, devices: list[EglDevice] | None = None) -> int | None:
+    """The EGL device to draw on: Mesa's software one, or the GPU that CUDA counts as `cuda_index`.
+
+    None, the driver's own choice, where nothing is asked for or no device is the one that is.
+    """
+    if cuda_index is None and not software:
         return None
     found = egl_devices() if devices is None else devices
+    if software:
+        return next((device.index for device in found if device.is_software), None)
     return next((device.index for device in found if device.cuda_index == cuda_index), None)

@@ -93,13 +93,15 @@ class InlineExecutor:
         work, orders = self._works[worker_id], self._hands[worker_id].orders
         assert self._loop is not None, "start() was awaited"
         while (order := orders.get()) is not None:
-            token = order.token
+            self._hand_over(self._carried_out(work, order))
 
-            def advanced(frames: int, token: str = token) -> None:
-                self._hand_over(Advanced(token, frames))
-
-            self._hand_over(work.carry_out(order, advanced, lambda token=token: token in self._cancelled))
-            self._cancelled.discard(token)
+    def _carried_out(self, work: OrderWork, order: Order) -> Report:
+        token = order.token
+        report = work.carry_out(
+            order, lambda frames: self._hand_over(Advanced(token, frames)), lambda: token in self._cancelled
+        )
+        self._cancelled.discard(token)
+        return report
 
     def _hand_over(self, report: Report) -> None:
         assert self._loop is not None, "start() was awaited"

@@ -224,7 +224,8 @@ def _join(address: str) -> None:
 def _actor(slot: Slot, settings: Settings) -> Any:
     """The slot's actor: the one that has its name, or a new one. It outlives this scheduler."""
     options: dict[str, Any] = {"num_gpus": slot.gpus} if slot.gpus else {"num_cpus": slot.cpus}
-    handle = RenderActor.options(
+    kind: Any = RenderActor
+    handle = kind.options(
         name=slot.name, namespace=NAMESPACE, get_if_exists=True, lifetime="detached", max_restarts=0, max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=False), **options,
     )  # fmt: skip

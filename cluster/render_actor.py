@@ -41,13 +41,13 @@ class ActorReport:
 class RenderThread:
     """The thread that owns the GL context: started with the actor, ended with it."""
 
-    def __init__(self, worker_id: str, settings: Settings, scratch: Path) -> None:
+    def __init__(self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None) -> None:
         self._orders: queue.SimpleQueue[tuple[Order, Future[Finished | Ended]] | None] = queue.SimpleQueue()
         self._ready: Future[OrderWork] = Future()
         self._cancelled: set[str] = set()
         self.frames_done = 0
         self.progress: dict[str, int] = {}
-        self._thread = threading.Thread(target=self._run, args=(worker_id, settings, scratch), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(worker_id, settings, scratch, cuda_index), daemon=True)
         self._thread.start()
 
     def work(self) -> OrderWork:
@@ -69,9 +69,9 @@ class RenderThread:
         self._orders.put(None)
         self._thread.join(CLOSE_SECONDS)
 
-    def _run(self, worker_id: str, settings: Settings, scratch: Path) -> None:
+    def _run(self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None) -> None:
         try:
-            work = order_work(worker_id, settings, scratch)
+            work = order_work(worker_id, settings, scratch, cuda_index)
         except BaseException as error:
             self._ready.set_exception(error)
             raise
@@ -102,18 +102,21 @@ class RenderActor:
         self._worker_id = worker_id
         self._scratch = tempfile.TemporaryDirectory(prefix="farm-worker-")
         self._process = psutil.Process()
-        self._thread = RenderThread(worker_id, settings, Path(self._scratch.name))
+        self._thread = RenderThread(worker_id, settings, Path(self._scratch.name), _cuda_index())
         self._leaving = False
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
         """Waits until the renderer is ready."""
         self._thread.work()
-        return self.report()
+        return self._report()
 
     @ray.method(concurrency_group="control")
     def report(self) -> ActorReport:
         """How far the order under way is, and how large the process."""
+        return self._report()
+
+    def _report(self) -> ActorReport:
         maker = self._thread.work().maker
         memory = int(self._process.memory_info().rss)
         thread = self._thread
@@ -145,3 +148,9 @@ class RenderActor:
         self._thread.close()
         self._scratch.cleanup()
         os._exit(0)
+
+
+def _cuda_index() -> int | None:
+    """The GPU that Ray has given this actor, as CUDA counts all GPUs of the machine."""
+    ids = ray.get_runtime_context().get_accelerator_ids().get("GPU", [])
+    return int(ids[0]) if ids and ids[0].isdigit() else None

@@ -10,10 +10,12 @@ from typing import Final, cast
 import orjson
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 
-from cluster.devices import egl_device_index
+from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.order_work import Progress, Stopped
-from farm_core.settings import Settings
+from farm_core.settings import ROOT, Settings
+from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
 from scheduler.ports import SegmentOrder
 
@@ -25,20 +27,19 @@ class SessionMaker:
     """A render session, and the documents that it has open."""
 
     def __init__(self, settings: Settings, cuda_index: int | None = None) -> None:
-        folders = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
+        extra = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
         self._session = RenderSession(
             SessionOptions(
-                font_folders=folders,
-                device_index=None if settings.gl_software else egl_device_index(cuda_index),
-                software=settings.gl_software,
-                encoder=settings.encoder,
+                fonts=FontFolders(ROOT / ".fonts", extra),
+                device_index=device_index(cuda_index, software=settings.gl_software),
+                encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
             )
         )
-        self._opened: OrderedDict[tuple[str, object], Opened] = OrderedDict()
+        self._opened: OrderedDict[object, Opened] = OrderedDict()
         identity = self._session.identity
-        self.renderer = str(identity)
-        self.device = identity.gl_renderer
-        self.encoder = identity.encoder
+        self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
+        self.device = identity.gpu.renderer
+        self.encoder = identity.encoder.codec
 
     def segment_key(self, order: SegmentOrder, media: MediaCache) -> str:
         """The frames' keys, and what turns them into bytes. Sources that are named by content are in the keys already."""
@@ -67,7 +68,7 @@ class SessionMaker:
         document = cast(Document, orjson.loads(media.path(order.document_key).read_bytes()))
         picture = order.picture
         output = Output(picture.width, picture.height, picture.fps, picture.composition_id, picture.duration_seconds)
+        while len(self._opened) >= OPENED_MAX:
+            self._opened.popitem(last=False)[1].close()
         self._opened[place] = self._session.open(document, output, media.resolver(order.media))
-        while len(self._opened) > OPENED_MAX:
-            self._opened.popitem(last=False)
         return self._opened[place]

@@ -76,7 +76,7 @@ class FarmUnderTest:
     works: list[DummyWork]
 
     async def create(self, seconds: float = 3, **changes: Any) -> str:
-        values = {
+        values: dict[str, Any] = {
             "id": new_id("job"), "account_id": "acc_a", "template_id": "tpl", "inputs": {}, "width": 1280, "height": 720,
             "fps": 30.0, "frame_count": round(seconds * 30), "reserved_ms": round(seconds * 1000), "origin": "http://farm",
             "request_hash": "",
