@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from motion.errors import PropertyRefused
+from motion.evaluate.cloner import Clone
+from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent
-from motion.model.layer import Clone, Layer
+from motion.model.layer import Layer
 from motion.model.parity import Parity
 from motion.model.timing import Bar
 from motion.overrides import overridden
@@ -38,6 +40,7 @@ class Draft:
     clone: Clone | None = None
     delay: float = 0.0
     splices: tuple[str, ...] = ()
+    is_copy: bool = False
     units: int = 0
 
 
@@ -141,7 +144,7 @@ class PlanMaker:
             content=self._content(node, settings),
             clone=draft.clone,
             delay=draft.delay,
-            solo=node.solo and not draft.spliced and draft.delay == 0.0,
+            solo=node.solo and not draft.spliced and not draft.is_copy,
         )
         return layer(node, setting)
 
@@ -165,6 +168,9 @@ class PlanMaker:
             self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
+        if node.kind == "particle":
+            for setting in particle_field(node.fx.get("particle")).unsupported:
+                self._warn(f"Layer “{node.name}” asks its particles for {setting}, which they are drawn without.")
         if node.kind != "comp" or node.composition_reference is None or _collapses(node):
             return None
         return self._instance(node, node.composition_reference, host)
@@ -194,7 +200,7 @@ def _parent_id(draft: Draft, by_id: Mapping[str, Draft]) -> str | None:
     own = draft.prefix + named
     if own in by_id:
         return own
-    return draft.parent if draft.spliced else None
+    return draft.parent if draft.spliced or draft.clone is not None else None
 
 
 def _parents_first(draft: Draft, by_id: Mapping[str, Draft], done: Mapping[str, Layer]) -> list[Draft]:

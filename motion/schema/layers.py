@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from motion.evaluate.cloner import Clone
 from motion.evaluate.mask_keys import mask_track
 from motion.migrations.mattes import structured
 from motion.model.content import Content, MediaContent, TextContent
-from motion.model.layer import Clone, Echo, Effect, ForcedBlur, Layer, MatteReference, Moving
+from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving
 from motion.model.timing import Bar, LayerTime
 from motion.schema.animation import NodeAnimation
 from motion.schema.compositions import CompositionSettings
