@@ -22,3 +22,7 @@ class VersionUnsupported(DocumentError):
 
 class CompositionUnknown(DocumentError):
     """The composition asked for is not in the document."""
+
+
+class PropertyRefused(DocumentError):
+    """A property holds something that no frame can be made from; `where` names it."""

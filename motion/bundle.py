@@ -1,0 +1,166 @@
+"""From bytes to a migrated document: zip bundles, folders and single files (document.md 1)."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from typing import cast
+
+from motion.errors import BundleUnreadable
+from motion.migrations import migrate
+from motion.schema.stored import Document, JsonValue, Record, as_record, record
+
+CHUNK_NAMES = ("manifest.json", "scene.json", "animation.json", "timeline.json", "meta.json")
+MAX_ENTRIES = 20_000
+MAX_CHUNK_BYTES = 64 * 1024 * 1024
+MAX_RATIO = 200
+"""How many times its packed size a chunk may inflate to, once it is larger than a megabyte."""
+
+SINGLE_FILE = "the project file"
+
+
+def read_document(data: bytes) -> Document:
+    """The document in a zipped bundle or a single-file project, migrated to the current version.
+
+    Raises BundleUnreadable (not a project, damaged, or a zip bomb) and VersionUnsupported.
+    """
+    if data[:2] == b"PK" and len(data) >= 4:
+        return read_folder(_unzipped_chunks(data))
+    return read_value(_parsed(data, SINGLE_FILE))
+
+
+def read_folder(files: Mapping[str, bytes]) -> Document:
+    """The document in a bundle's files, given by their paths inside it; one or more wrapping folders are allowed."""
+    named = {name: data for path, data in files.items() if (name := _safe_name(path))}
+    root = _root(list(named))
+    chunks = {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
+    _refuse_other_products(root, named)
+    return migrate(_assembled(chunks))
+
+
+def read_value(value: JsonValue) -> Document:
+    """The document in parsed JSON of one of the single-file shapes (document.md 1.4), migrated."""
+    held = as_record(value)
+    if isinstance(held.get("nodes"), list):
+        return migrate({"version": "1.1.0", "scene": held, "animation": _empty_animation()})
+    if not isinstance(record(held, "scene").get("nodes"), list):
+        raise BundleUnreadable("This is not a .motion project: it has no scene.", "scene")
+    if not isinstance(held.get("animation"), dict):
+        held = {**held, "animation": _empty_animation()}
+    return migrate(held)
+
+
+def _unzipped_chunks(data: bytes) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            entries = archive.infolist()
+            if len(entries) > MAX_ENTRIES:
+                raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")
+            return {entry.filename: _inflated(archive, entry) for entry in entries if not entry.is_dir()}
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise BundleUnreadable("The bundle is damaged or was cut off: it cannot be unzipped.") from error
+
+
+def _inflated(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """A chunk's bytes, bounded; other files are only named, never inflated."""
+    name = entry.filename.replace("\\", "/").rsplit("/", 1)[-1]
+    if name not in CHUNK_NAMES:
+        return b""
+    with archive.open(entry) as file:
+        content = file.read(MAX_CHUNK_BYTES + 1)
+    if len(content) > MAX_CHUNK_BYTES:
+        raise BundleUnreadable(f"{name} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.", name)
+    if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, entry.compress_size):
+        raise BundleUnreadable(f"{name} inflates to an implausible size.", name)
+    return content
+
+
+def _safe_name(path: str) -> str:
+    """The path inside the bundle, or nothing for one that points outside of it."""
+    name = path.replace("\\", "/")
+    while name.startswith("./"):
+        name = name[2:]
+    return "" if name.startswith("/") or ".." in name else name
+
+
+def _root(names: list[str]) -> str:
+    """The folder prefix that holds the chunks: the top, else the folder of the first manifest."""
+    if "manifest.json" in names or "scene.json" in names:
+        return ""
+    for name in names:
+        if name.endswith("manifest.json"):
+            return name.removesuffix("manifest.json")
+    raise BundleUnreadable("This is a zip, but not a .motion project: it has no manifest.json and no scene.json.")
+
+
+def _refuse_other_products(root: str, files: Mapping[str, bytes]) -> None:
+    """A `.mogrt.zip` also holds a manifest.json and would open as an empty project."""
+    manifest = files.get(root + "manifest.json", b"")
+    if b"premation-mogrt" in manifest or (root + "package.json" in files and root + "scene.json" not in files):
+        raise BundleUnreadable("This is a motion graphics template package (.mogrt.zip), not a .motion project.")
+
+
+def _assembled(chunks: Mapping[str, bytes]) -> Document:
+    manifest = _lenient(chunks, "manifest.json")
+    _require_listed(record(manifest, "chunks"), chunks)
+    if "scene.json" not in chunks:
+        raise BundleUnreadable("The bundle has no scene.json.", "scene.json")
+    scene = _parsed(chunks["scene.json"], "scene.json")
+    if not isinstance(as_record(scene).get("nodes"), list):
+        raise BundleUnreadable("scene.json holds no list of nodes.", "scene.json")
+    animation = _lenient(chunks, "animation.json") or _empty_animation()
+    document: Document = {
+        "version": manifest.get("documentVersion") or "1.1.0",
+        "scene": scene,
+        "animation": animation,
+    }
+    settings = {**_lenient(chunks, "timeline.json"), **_lenient(chunks, "meta.json")}
+    for key in ("timelines", "motionBlur", "guides", "colorManagement", "comps", "comp"):
+        if isinstance(settings.get(key), dict):
+            document[key] = settings[key]
+    if unreadable := [name for name in chunks if name != "scene.json" and not _is_record(chunks[name])]:
+        document["unreadableChunks"] = list(unreadable)
+    return document
+
+
+def _require_listed(listed: Record, chunks: Mapping[str, bytes]) -> None:
+    for name in CHUNK_NAMES:
+        if listed.get(name) and name not in chunks:
+            raise BundleUnreadable(f"The manifest lists {name}, but the bundle does not hold it.", name)
+
+
+def _lenient(chunks: Mapping[str, bytes], name: str) -> Record:
+    """A chunk as an object; the editor replaces a chunk that it cannot read by its default (document.md 1.3)."""
+    return as_record(_parsed(chunks[name], name)) if _is_record(chunks.get(name, b"")) else {}
+
+
+def _is_record(data: bytes) -> bool:
+    try:
+        return isinstance(_parsed(data, ""), dict)
+    except BundleUnreadable:
+        return False
+
+
+def _parsed(data: bytes, where: str) -> JsonValue:
+    if len(data) > MAX_CHUNK_BYTES:
+        raise BundleUnreadable(f"{where} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.", where)
+    try:
+        value = json.loads(data.decode("utf-8-sig"), parse_int=_integer, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BundleUnreadable(f"{where} cannot be read as JSON.", where) from error
+    return cast(JsonValue, value)
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < 20 else float(digits)
+
+
+def _refuse_constant(name: str) -> JsonValue:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _empty_animation() -> Record:
+    return {"tracks": {}, "expressions": {}}

@@ -1,0 +1,33 @@
+"""The nodes and components that migration steps visit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from motion.schema.stored import Document, Record, record, records, text
+
+
+def nodes_with_fx(document: Document) -> Iterator[tuple[str, Record]]:
+    """Each node's id with the properties of each of its `fx` components, the old nested form included."""
+    pending = list(reversed(records(record(document, "scene"), "nodes")))
+    while pending:
+        node = pending.pop()
+        pending.extend(reversed(records(node, "children")))
+        for component in records(node, "components"):
+            properties = component.get("props")
+            if component.get("type") == "fx" and isinstance(properties, dict):
+                yield text(node, "id"), properties
+
+
+def rename_tracks(document: Document, node_id: str, renamed: Callable[[str], str | None]) -> None:
+    """Files a node's scalar tracks under the paths that `renamed` answers; None leaves one where it is.
+
+    The copy of the path inside a track is redundant and keeps its old spelling, as the editor leaves it.
+    """
+    tracks = record(record(document, "animation"), "tracks").get(node_id)
+    if not isinstance(tracks, dict):
+        return
+    for path in list(tracks):
+        if (target := renamed(path)) is None:
+            continue
+        tracks[target] = tracks.pop(path)

@@ -1,0 +1,17 @@
+"""1.5.0 to 1.6.0: an expression is no bare string any more, so that it can be switched off."""
+
+from __future__ import annotations
+
+from motion.schema.stored import Document, record
+
+
+def enabled_expressions(document: Document) -> None:
+    """Wraps expression strings, drops blank ones; objects, and with them disabled expressions, stay untouched."""
+    for of_node in record(record(document, "animation"), "expressions").values():
+        if not isinstance(of_node, dict):
+            continue
+        for path, source in list(of_node.items()):
+            if isinstance(source, str) and source.strip():
+                of_node[path] = {"src": source, "enabled": True}
+            elif isinstance(source, str):
+                del of_node[path]

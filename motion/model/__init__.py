@@ -1,0 +1,1 @@
+"""The resolved document: every default filled, every reference followed, nothing mutable."""

@@ -1,0 +1,1 @@
+"""Records as stored: the only place that knows JSON. Everything past this room is typed and resolved."""

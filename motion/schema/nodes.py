@@ -1,0 +1,142 @@
+"""Scene nodes as stored: identity, hierarchy, components, and the rules for finding a property (document.md 2.2 to 2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from motion.schema.stored import Document, JsonValue, Record, finite, record, records, strings, text
+
+DEFAULT_KIND = "shape"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One record of `scene.nodes`. `components` holds (type, properties); at most one of each type is left."""
+
+    id: str
+    name: str
+    parent: str | None
+    children: tuple[str, ...]
+    components: tuple[tuple[str, Record], ...]
+    kind: str
+    visible: bool
+    solo: bool
+
+    def number(self, key: str) -> float | None:
+        """The number under a key: the last component that holds one wins."""
+        for _, properties in reversed(self.components):
+            if key in properties and (value := finite(properties[key])) is not None:
+                return value
+        return None
+
+    def first_number(self, key: str) -> float | None:
+        """The number under a key: the first component that holds one wins."""
+        for _, properties in self.components:
+            if key in properties and (value := finite(properties[key])) is not None:
+                return value
+        return None
+
+    def string(self, key: str) -> str | None:
+        """The string under a key: the last component that holds one wins."""
+        for _, properties in reversed(self.components):
+            if isinstance(value := properties.get(key), str):
+                return value
+        return None
+
+    def anywhere(self, key: str) -> JsonValue:
+        """The value under a key in the first component that has it, None where none does."""
+        for _, properties in self.components:
+            if properties.get(key) is not None:
+                return properties[key]
+        return None
+
+    def component(self, component_type: str) -> Record:
+        """The properties of the component of a type, an empty object where there is none."""
+        return next((held for kind, held in self.components if kind == component_type), {})
+
+    @property
+    def fx(self) -> Record:
+        """The effect component's properties."""
+        return self.component("fx")
+
+    @property
+    def is_precomp(self) -> bool:
+        """Whether it composites its content as one unit (groups), or is a placed composition."""
+        return self.fx.get("precomp") is True
+
+    @property
+    def composition_reference(self) -> str | None:
+        """The id of the composition that it places."""
+        value = self.anywhere("__compRef")
+        return value if isinstance(value, str) and value else None
+
+
+def nodes(document: Document) -> dict[str, Node]:
+    """All nodes by id, in file order; of several with one id the first counts."""
+    found: dict[str, Node] = {}
+    for stored in records(record(document, "scene"), "nodes"):
+        node_id = text(stored, "id")
+        if node_id and node_id not in found:
+            found[node_id] = _node(node_id, stored)
+    return found
+
+
+def subtree(by_id: dict[str, Node], root_id: str) -> Iterator[Node]:
+    """The root and all below it, depth first, children in order; a node is met once, so cycles end."""
+    met: set[str] = set()
+    pending = [root_id]
+    while pending:
+        node_id = pending.pop()
+        if node_id in met or node_id not in by_id:
+            continue
+        met.add(node_id)
+        yield by_id[node_id]
+        pending.extend(reversed(by_id[node_id].children))
+
+
+def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[Node]:
+    """The nodes of the roots' subtrees and, in the place of each placed composition, of what it shows; each node once."""
+    met: set[str] = set()
+    pending = list(reversed(root_ids))
+    while pending:
+        node_id = pending.pop()
+        if node_id in met or node_id not in by_id:
+            continue
+        met.add(node_id)
+        node = by_id[node_id]
+        yield node
+        pending.extend(reversed(node.children))
+        if node.kind == "comp" and node.composition_reference:
+            pending.append(node.composition_reference)
+
+
+def root_ids(by_id: dict[str, Node], composition_id: str) -> list[str]:
+    """Where a composition's drawing starts: its root node, else every root, as the editor does without one."""
+    if composition_id in by_id:
+        return [composition_id]
+    return [node.id for node in by_id.values() if node.parent is None]
+
+
+def _node(node_id: str, stored: Record) -> Node:
+    components = _components(stored)
+    return Node(
+        id=node_id,
+        name=text(stored, "name", node_id),
+        parent=text(stored, "parent") or None,
+        children=strings(stored, "children"),
+        components=components,
+        kind=next((kind for _, held in components if isinstance(kind := held.get("__kind"), str)), DEFAULT_KIND),
+        visible=stored.get("visible") is not False,
+        solo=stored.get("solo") is True,
+    )
+
+
+def _components(stored: Record) -> tuple[tuple[str, Record], ...]:
+    """A later component of the same type replaces the earlier one; the legacy type `transform` is dropped."""
+    found: dict[str, Record] = {}
+    for component in records(stored, "components"):
+        component_type = text(component, "type")
+        if component_type != "transform":
+            found[component_type] = record(component, "props")
+    return tuple(found.items())

@@ -1,0 +1,80 @@
+"""Reading one JSON value: each reader answers the value in its type, or a default where it is absent or of another type."""
+
+from __future__ import annotations
+
+import math
+from typing import Union
+
+JsonValue = Union[None, bool, int, float, str, "list[JsonValue]", "dict[str, JsonValue]"]
+Record = dict[str, JsonValue]
+Document = dict[str, JsonValue]
+"""The whole document as plain JSON, migrated to the current version."""
+
+LARGEST = 1e9
+"""Numbers are held within +-1e9: far outside any picture, and far inside what arithmetic on them can bear."""
+
+
+def finite(value: JsonValue) -> float | None:
+    """A JSON number as a bounded float; None for anything else, NaN and infinities included."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return max(-LARGEST, min(LARGEST, number)) if math.isfinite(number) else None
+
+
+def number(record: Record, key: str, default: float) -> float:
+    """The number under a key, else the default."""
+    value = finite(record.get(key))
+    return default if value is None else value
+
+
+def text(record: Record, key: str, default: str = "") -> str:
+    """The string under a key, else the default."""
+    value = record.get(key)
+    return value if isinstance(value, str) else default
+
+
+def text_or_none(record: Record, key: str) -> str | None:
+    """The string under a key, None where there is none or an empty one."""
+    value = record.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def flag(record: Record, key: str, default: bool = False) -> bool:
+    """The boolean under a key, else the default."""
+    value = record.get(key)
+    return value if isinstance(value, bool) else default
+
+
+def as_record(value: JsonValue) -> Record:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def record(holder: Record, key: str) -> Record:
+    """The object under a key, else an empty one."""
+    return as_record(holder.get(key))
+
+
+def items(holder: Record, key: str) -> list[JsonValue]:
+    """The array under a key, else an empty one."""
+    value = holder.get(key)
+    return value if isinstance(value, list) else []
+
+
+def records(holder: Record, key: str) -> list[Record]:
+    """The objects in the array under a key; entries of other types are dropped."""
+    return [item for item in items(holder, key) if isinstance(item, dict)]
+
+
+def numbers(holder: Record, key: str) -> tuple[float, ...]:
+    """The finite numbers in the array under a key."""
+    return tuple(value for item in items(holder, key) if (value := finite(item)) is not None)
+
+
+def strings(holder: Record, key: str) -> tuple[str, ...]:
+    """The strings in the array under a key."""
+    return tuple(item for item in items(holder, key) if isinstance(item, str))

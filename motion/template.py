@@ -1,0 +1,339 @@
+"""Templates: which inputs a document offers, checking values against them, writing values in (document.md 5).
+
+What the service's interface says about importing is kept here too: every layer that shows a source becomes an input.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from motion.errors import PropertyRefused
+from motion.schema.compositions import chosen
+from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
+from motion.schema.stored import Document, JsonValue, Record, as_record, finite, items, record, records, strings, text
+
+Kind = Literal["text", "color", "number", "image", "media"]
+KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
+ID_PATTERN = re.compile(r"[a-z][a-zA-Z0-9]{0,63}")
+MAX_ID_CHARACTERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an input writes: a property of the first component of a type on a node."""
+
+    node_id: str
+    component_type: str
+    property: str
+
+
+@dataclass(frozen=True, slots=True)
+class InputField:
+    """One input of a template. `default` is the value at exposure time, None where there is none to offer."""
+
+    id: str
+    label: str
+    kind: Kind
+    required: bool
+    default: str | float | None
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Unrenderable:
+    """A media layer that shows nothing as it stands, and why, in words for its author."""
+
+    layer: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What an imported document offers. `has_media`: at least one layer shows a source."""
+
+    fields: tuple[InputField, ...]
+    warnings: tuple[str, ...]
+    unrenderable: tuple[Unrenderable, ...]
+    has_media: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the values given."""
+
+    field: str
+    message: str
+
+
+def discover(document: Document, composition_id: str | None = None, include_text: bool = False) -> Discovery:
+    """The inputs of an imported document: its media layers, its authored fields and, if asked for, its text layers.
+
+    Raises CompositionUnknown.
+    """
+    layers = _layers(document, composition_id)
+    authored = {field.target: field for field in authored_fields(document, composition_id)}
+    fields = _Fields(field.id for field in authored.values())
+    warnings = [f"{name} in the bundle could not be read and was left out." for name in _unreadable_chunks(document)]
+    shown = [layer for layer in layers if _shows_source(layer)]
+    for layer in layers:
+        if _shows_source(layer) and _hidden(layer):
+            warnings.append(f"Layer “{layer.name}” is hidden, so it was not made an input.")
+        elif _shows_source(layer):
+            warnings.extend(_add_media(fields, layer, authored))
+        elif include_text and layer.kind == "text" and layer.component("Text"):
+            fields.add(_text_field(layer), authored)
+    for field in authored.values():
+        fields.add(field, authored)
+    return Discovery(
+        tuple(fields.found), tuple(warnings), tuple(_unrenderable(layers)), any(not _hidden(layer) for layer in shown)
+    )
+
+
+def authored_fields(document: Document, composition_id: str | None = None) -> tuple[InputField, ...]:
+    """The fields that the author exposed: those of the composition's root, else the first list in the document."""
+    by_id = nodes(document)
+    root = by_id.get(chosen(document, composition_id).id)
+    candidates = [root] if root else []
+    for node in (*candidates, *by_id.values()):
+        for _, properties in node.components:
+            if isinstance(properties.get("__templateFields"), list):
+                return tuple(_authored(stored) for stored in records(properties, "__templateFields") if _usable(stored))
+    return ()
+
+
+def validate(
+    fields: Iterable[InputField],
+    values: Mapping[str, object],
+    url_fault: Callable[[str], str | None] | None = None,
+) -> list[Fault]:
+    """Every fault of the values at once; none means that they can be applied.
+
+    `url_fault` answers what is wrong with the address of a picture or video, None if nothing is.
+    """
+    declared = {field.id: field for field in fields}
+    faults = [Fault(name, "is not an input of this template") for name in values if name not in declared]
+    for field in declared.values():
+        if field.id in values and values[field.id] is not None:
+            message = _value_fault(field, values[field.id], url_fault)
+        else:
+            message = "is required" if field.required and not _has_public_default(field) else None
+        if message:
+            faults.append(Fault(field.id, message))
+    return faults
+
+
+def apply(document: Document, fields: Iterable[InputField], values: Mapping[str, str | float]) -> Document:
+    """A copy of the document with the values written to their targets; everything else is shared and unchanged.
+
+    Raises PropertyRefused for a target that the document does not have.
+    """
+    declared = {field.id: field for field in fields}
+    scene = record(document, "scene")
+    stored = list(items(scene, "nodes"))
+    places: dict[str, int] = {}
+    for index, node in enumerate(stored):
+        places.setdefault(text(as_record(node), "id"), index)
+    for name, value in values.items():
+        field = declared[name]
+        if field.target.node_id not in places:
+            raise PropertyRefused(f"The layer that input {name!r} writes to is not in the document.", name)
+        place = places[field.target.node_id]
+        stored[place] = _written(as_record(stored[place]), field, value)
+    return {**document, "scene": {**scene, "nodes": stored}}
+
+
+def unrenderable_layers(document: Document, fields: Iterable[InputField] = ()) -> list[tuple[str, str]]:
+    """(layer name, reason) of every media layer without a fetchable source that no field replaces."""
+    replaced = {field.target.node_id for field in fields if field.kind in {"image", "media"}}
+    found = []
+    for layer in _layers(document, None):
+        reason = None if layer.id in replaced or _hidden(layer) else _source_fault(layer)
+        if reason:
+            found.append((layer.name, reason))
+    return found
+
+
+def media_sources(document: Document, composition_id: str | None = None) -> set[str]:
+    """Every source string that rendering the composition will ask for; data: addresses are left out."""
+    found: set[str] = set()
+    for layer in _layers(document, composition_id):
+        if not _hidden(layer):
+            found.update(_sources(layer))
+    return {source for source in found if source and not source.startswith("data:")}
+
+
+def slug(label: str) -> str:
+    """An input id made of a label, always valid (document.md 5.2; a leading digit and excess length are repaired)."""
+    words = re.sub(r"[^a-z0-9]+", " ", label.strip().lower()).split()
+    joined = "".join(word if index == 0 else word[:1].upper() + word[1:] for index, word in enumerate(words))
+    if not joined:
+        return "input"
+    return (f"input{joined}" if joined[0].isdigit() else joined)[:MAX_ID_CHARACTERS]
+
+
+class _Fields:
+    """The inputs found so far, under unique ids; a target is exposed once."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.found: list[InputField] = []
+        self._taken = set(taken)
+        self._targets: set[Target] = set()
+
+    def add(self, field: InputField, authored: Mapping[Target, InputField]) -> None:
+        if field.target in self._targets:
+            return
+        self._targets.add(field.target)
+        if field.target in authored:
+            written = authored[field.target]
+            kept = InputField(written.id, written.label, written.kind, field.required, field.default, field.target)
+            self.found.append(kept)
+            return
+        unique = self._unique(field.id)
+        self._taken.add(unique)
+        self.found.append(InputField(unique, field.label, field.kind, field.required, field.default, field.target))
+
+    def _unique(self, stem: str) -> str:
+        candidate, suffix = stem, 2
+        while candidate in self._taken:
+            digits = str(suffix)
+            candidate = stem[: MAX_ID_CHARACTERS - len(digits)] + digits
+            suffix += 1
+        return candidate
+
+
+def _layers(document: Document, composition_id: str | None) -> list[Node]:
+    by_id = nodes(document)
+    return list(drawn_with_nested(by_id, root_ids(by_id, chosen(document, composition_id).id)))
+
+
+def _shows_source(layer: Node) -> bool:
+    """Whether replacing its `src` changes what it shows (document.md 5.3 and 5.5)."""
+    if layer.kind == "svg":
+        return not layer.component("svg")
+    return layer.kind in {"image", "video"} and not sequence_frames(layer)
+
+
+def sequence_frames(layer: Node) -> tuple[str, ...]:
+    """The addresses of an image sequence's frames; none for any other layer."""
+    return strings(record(layer.fx, "sequence"), "frames")
+
+
+def _hidden(layer: Node) -> bool:
+    return not layer.visible or layer.fx.get("guide") is True
+
+
+def _sources(layer: Node) -> tuple[str, ...]:
+    if frames := sequence_frames(layer):
+        return frames
+    return (layer.string("src") or "",) if _shows_source(layer) else ()
+
+
+def _add_media(fields: _Fields, layer: Node, authored: Mapping[Target, InputField]) -> list[str]:
+    """Makes a media layer an input; answers what its author should know."""
+    source = layer.string("src") or ""
+    fault = source_fault(source)
+    public = source.startswith(("http://", "https://"))
+    component_type = next((held for held, properties in layer.components if "src" in properties), "Transform")
+    target = Target(layer.id, component_type, "src")
+    fields.add(
+        InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target),
+        authored,
+    )
+    return [f"Layer “{layer.name}”: {fault}. A source must be given with every render."] if fault else []
+
+
+def _text_field(layer: Node) -> InputField:
+    target = Target(layer.id, "Text", "content")
+    return InputField(slug(layer.name), layer.name, "text", False, text(layer.component("Text"), "content"), target)
+
+
+def _unreadable_chunks(document: Document) -> tuple[str, ...]:
+    return strings(document, "unreadableChunks")
+
+
+def _unrenderable(layers: Sequence[Node]) -> list[Unrenderable]:
+    return [
+        Unrenderable(layer.name, reason)
+        for layer in layers
+        if not _hidden(layer) and (reason := _source_fault(layer)) is not None
+    ]
+
+
+def _source_fault(layer: Node) -> str | None:
+    """Why a layer's picture cannot be fetched; None for layers that show none."""
+    if frames := sequence_frames(layer):
+        return next((fault for frame in frames if (fault := source_fault(frame))), None)
+    return source_fault(layer.string("src") or "") if _shows_source(layer) else None
+
+
+def source_fault(source: str) -> str | None:
+    """Why a source cannot be fetched by the farm, None if it can be tried (document.md 5.5)."""
+    lowered = source.strip().lower()
+    if not lowered:
+        return "it has no source"
+    if lowered.startswith(("http://", "https://", "data:", "/files/")):
+        return None
+    if lowered.startswith("blob:"):
+        return "its source was only available in the browser session that made it (blob:)"
+    if lowered.startswith(("assets/", "./assets/", "motion-blob:")):
+        return "its source is a file inside the bundle, and files in bundles are not read"
+    return "its source is a local file"
+
+
+def _usable(stored: Record) -> bool:
+    target = record(stored, "target")
+    return text(stored, "kind") in KINDS and bool(
+        text(target, "nodeId") and text(target, "prop") and text(stored, "id")
+    )
+
+
+def _authored(stored: Record) -> InputField:
+    target = record(stored, "target")
+    kind = next(kind for kind in KINDS if kind == stored["kind"])
+    default = finite(stored.get("default")) if kind == "number" else text(stored, "default")
+    media = kind in {"image", "media"}
+    public = isinstance(default, str) and default.startswith("http")
+    return InputField(
+        id=text(stored, "id"),
+        label=text(stored, "label") or text(stored, "id"),
+        kind=kind,
+        required=media and not public,
+        default=default if public or not media else None,
+        target=Target(text(target, "nodeId"), text(target, "componentType"), text(target, "prop")),
+    )
+
+
+def _value_fault(field: InputField, value: object, url_fault: Callable[[str], str | None] | None) -> str | None:
+    if field.kind == "number":
+        valid = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return None if valid else "must be a number"
+    if not isinstance(value, str):
+        return "must be a string"
+    if field.kind not in {"image", "media"}:
+        return None
+    if not value.strip():
+        return "is required" if field.required else "must not be empty"
+    if not value.lower().startswith(("http://", "https://")):
+        return "must be a public http(s) URL"
+    return url_fault(value) if url_fault else None
+
+
+def _has_public_default(field: InputField) -> bool:
+    return isinstance(field.default, str) and field.default.startswith("http")
+
+
+def _written(node: Record, field: InputField, value: str | float) -> JsonValue:
+    components = list(items(node, "components"))
+    for index, stored in enumerate(components):
+        component = as_record(stored)
+        if component.get("type") == field.target.component_type:
+            properties = {**record(component, "props"), field.target.property: value}
+            components[index] = {**component, "props": properties}
+            return {**node, "components": components}
+    raise PropertyRefused(
+        f"Input {field.id!r} writes to a {field.target.component_type} that the layer does not have.", field.id
+    )

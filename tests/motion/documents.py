@@ -1,0 +1,95 @@
+"""Small documents, built as an editor would write them."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def node(node_id: str, kind: str = "shape", **properties: Any) -> Json:
+    """A layer under the composition root; `fx`, `text`, `style`, `geometry` fill components of their own."""
+    components: list[Json] = [{"id": f"{node_id}_t", "type": "Transform", "props": {"__kind": kind}}]
+    named = {"fx": "fx", "text": "Text", "style": "Style", "geometry": "Geometry", "group": "group", "svg": "svg"}
+    own = ("name", "parent", "children", "visible", "solo")
+    for key, component_type in named.items():
+        if key in properties:
+            components.append({"id": f"{node_id}_{key}", "type": component_type, "props": properties.pop(key)})
+    record: Json = {"id": node_id, "name": node_id, "parent": "comp_root", "children": [], "visible": True}
+    record.update({key: properties.pop(key) for key in own if key in properties})
+    components[0]["props"].update(properties)
+    return {**record, "components": components}
+
+
+def root(*children: str, node_id: str = "comp_root", **properties: Any) -> Json:
+    """A composition's root node."""
+    meta = {"__kind": "group", **properties}
+    return {
+        "id": node_id,
+        "name": node_id,
+        "parent": None,
+        "children": list(children),
+        "components": [{"id": f"{node_id}_meta", "type": "group", "props": meta}],
+    }
+
+
+def document(
+    *layers: Json,
+    tracks: Mapping[str, Mapping[str, list[Json]]] | None = None,
+    expressions: Mapping[str, Mapping[str, str]] | None = None,
+    data: Json | None = None,
+    composition: Json | None = None,
+    roots: tuple[Json, ...] = (),
+    comps: Json | None = None,
+    **top: Any,
+) -> Json:
+    """A document of one composition (400 x 300, 30 fps, 10 s) that holds the layers; more roots and comps as given."""
+    listed = [layer["id"] for layer in layers if layer["parent"] == "comp_root"]
+    settings = {"id": "comp_root", "name": "Main", "width": 400, "height": 300, "fps": 30, "durationSeconds": 10}
+    return {
+        "version": "1.6.0",
+        "scene": {"version": "1.0.0", "nodes": [root(*listed), *layers, *roots]},
+        "animation": {
+            "tracks": {
+                node_id: {path: {"nodeId": node_id, "prop": path, "keyframes": keys} for path, keys in paths.items()}
+                for node_id, paths in (tracks or {}).items()
+            },
+            "expressions": {
+                node_id: {path: {"src": source, "enabled": True} for path, source in paths.items()}
+                for node_id, paths in (expressions or {}).items()
+            },
+            "data": data or {},
+        },
+        "comps": {"comp_root": {**settings, **(composition or {})}, **(comps or {})},
+        **top,
+    }
+
+
+def keys(*pairs: tuple[float, float], **more: Any) -> list[Json]:
+    """Linear keyframes of (seconds, value)."""
+    return [{"t": t, "value": value, "easing": "linear", **more} for t, value in pairs]
+
+
+def bundle(
+    held: Json, folder: str = "", leave_out: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
+) -> bytes:
+    """The document as a zipped bundle."""
+    chunks: Json = {
+        "scene.json": held["scene"],
+        "animation.json": held["animation"],
+        "timeline.json": {key: held[key] for key in ("timelines", "motionBlur") if key in held},
+        "meta.json": {key: held[key] for key in ("comps", "comp") if key in held},
+    }
+    manifest = {"bundleFormat": "2.0.0", "documentVersion": held["version"], "chunks": dict.fromkeys(chunks, "0" * 16)}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in {"manifest.json": manifest, **chunks}.items():
+            if name not in leave_out:
+                archive.writestr(folder + name, json.dumps(value))
+        for name, content in (files or {}).items():
+            archive.writestr(name, content)
+    return packed.getvalue()

@@ -1,0 +1,126 @@
+"""From bytes to a document."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from motion.bundle import read_document, read_folder, read_value
+from motion.errors import BundleUnreadable, VersionUnsupported
+from motion.schema.nodes import nodes
+from tests.motion.corpus import CORPUS, needs_corpus
+from tests.motion.documents import bundle, document, node
+
+SMALL = document(node("box", x=10, y=20))
+
+
+def zipped(**files: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("folder", ["", "My Project.motion/", "outer/inner/"])
+def test_a_bundle_may_sit_under_any_number_of_folders(folder: str) -> None:
+    held = read_document(bundle(SMALL, folder))
+    assert held["scene"] == SMALL["scene"]
+    assert held["comps"] == SMALL["comps"]
+
+
+def test_a_folder_reads_like_its_zip() -> None:
+    data = bundle(SMALL)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert read_folder(files) == read_document(data)
+
+
+def test_entries_that_point_outside_of_the_bundle_are_ignored() -> None:
+    evil = {"../manifest.json": b"{}", "/scene.json": b"{}", "a/../scene.json": b"{}"}
+    assert read_document(bundle(SMALL, files=evil))["scene"] == SMALL["scene"]
+
+
+def test_hashes_and_unknown_files_do_not_matter() -> None:
+    assert (
+        read_document(bundle(SMALL, files={"notes.txt": b"hello", "assets/a.png": b"x" * 100}))["scene"]
+        == SMALL["scene"]
+    )
+
+
+def test_an_unreadable_animation_chunk_is_replaced_and_named() -> None:
+    held = read_document(bundle(SMALL, leave_out=("animation.json",), files={"animation.json": b"{nonsense"}))
+    assert held["animation"] == {"tracks": {}, "expressions": {}}
+    assert held["unreadableChunks"] == ["animation.json"]
+
+
+@pytest.mark.parametrize("missing", ["scene.json", "animation.json"])
+def test_a_listed_chunk_that_is_missing_is_named(missing: str) -> None:
+    with pytest.raises(BundleUnreadable, match=missing):
+        read_document(bundle(SMALL, leave_out=(missing,)))
+
+
+def test_a_bundle_without_a_manifest_is_read_at_version_1_1_0() -> None:
+    assert read_document(bundle(SMALL, leave_out=("manifest.json",)))["version"] == "1.6.0"
+
+
+@pytest.mark.parametrize("cut", [10, 400, -30])
+def test_a_truncated_zip_is_refused(cut: int) -> None:
+    with pytest.raises(BundleUnreadable, match=r"damaged|cut off"):
+        read_document(bundle(SMALL)[:cut])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"hello", b"[]", b"{}", b'{"scene": 3}', b'{"nodes": 3}', b"\xff\xfe", b"[" * 100_000, b'{"nodes": [NaN]}'],
+)
+def test_what_is_no_project_is_refused(data: bytes) -> None:
+    with pytest.raises(BundleUnreadable):
+        read_document(data)
+
+
+def test_a_zip_that_is_no_project_is_refused() -> None:
+    with pytest.raises(BundleUnreadable, match=r"not a \.motion project"):
+        read_document(zipped(**{"folder/scene.json": b"{}"}))
+
+
+def test_a_motion_graphics_template_package_is_refused_by_name() -> None:
+    manifest = json.dumps({"version": 1, "type": "premation-mogrt", "name": "x", "fieldCount": 1}).encode()
+    with pytest.raises(BundleUnreadable, match="mogrt"):
+        read_document(zipped(**{"manifest.json": manifest, "package.json": b"{}"}))
+
+
+def test_a_zip_bomb_is_refused_without_inflating_it() -> None:
+    with pytest.raises(BundleUnreadable, match=r"scene\.json"):
+        read_document(zipped(**{"scene.json": b'{"nodes": []}' + b" " * 8_000_000}))
+
+
+def test_a_zip_with_too_many_entries_is_refused() -> None:
+    with pytest.raises(BundleUnreadable, match="entries"):
+        read_document(zipped(**{f"{index}.txt": b"" for index in range(20_001)}))
+
+
+def test_a_single_file_may_begin_with_a_byte_order_mark() -> None:
+    assert read_document(b"\xef\xbb\xbf" + json.dumps(SMALL).encode())["scene"] == SMALL["scene"]
+
+
+def test_a_scene_only_file_has_no_animation_and_ignores_its_own_version() -> None:
+    held = read_value({"version": "9.0.0", "nodes": []})
+    assert held["version"] == "1.6.0"
+    assert held["animation"] == {"tracks": {}, "expressions": {}}
+
+
+def test_a_newer_bundle_is_refused_with_both_versions_named() -> None:
+    with pytest.raises(VersionUnsupported, match=r"99\.0\.0.*1\.6\.0"):
+        read_document(bundle({**SMALL, "version": "99.0.0"}))
+
+
+@needs_corpus
+@pytest.mark.corpus
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("bundles/*.zip")), ids=lambda path: path.stem)
+def test_true_bundles_of_the_editor_are_read(path: Path) -> None:
+    assert nodes(read_document(path.read_bytes()))

@@ -1,0 +1,203 @@
+"""What a document offers as inputs, and writing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from motion.errors import CompositionUnknown, PropertyRefused
+from motion.template import (
+    InputField,
+    Target,
+    apply,
+    authored_fields,
+    discover,
+    media_sources,
+    slug,
+    unrenderable_layers,
+    validate,
+)
+from tests.motion.documents import document, node, root
+
+HERO = "https://example.com/hero.png"
+
+
+def field(kind: Any, **changes: Any) -> InputField:
+    values: dict[str, Any] = {
+        "id": "a",
+        "label": "A",
+        "required": False,
+        "default": None,
+        "target": Target("n", "Transform", "src"),
+    }
+    return InputField(kind=kind, **{**values, **changes})
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("Background Video", "backgroundVideo"),
+        ("  Caption 1  ", "caption1"),
+        ("Logo-2x final", "logo2xFinal"),
+        ("Bob’s Photo", "bobSPhoto"),
+        ("camelCase Name", "camelcaseName"),
+        ("Café Logo", "cafLogo"),
+        ("Über", "ber"),
+        ("日本語", "input"),
+        ("1st Title", "input1stTitle"),
+        ("x" * 70, "x" * 64),
+    ],
+)
+def test_labels_become_valid_ids(label: str, expected: str) -> None:
+    assert slug(label) == expected
+
+
+def test_every_layer_that_shows_a_source_becomes_an_input() -> None:
+    held = document(
+        node("i", "image", name="Hero Photo", src=HERO),
+        node("v", "video", name="Hero Photo", src="blob:abc"),
+        node("t", "text", name="Title", text={"content": "Hi"}),
+        node("s", name="Box"),
+        node("g", "svg", name="Icon", svg={"sanitizedMarkup": "<svg/>"}),
+    )
+    found = discover(held, None, include_text=False)
+    assert [(entry.id, entry.kind, entry.required, entry.default) for entry in found.fields] == [
+        ("heroPhoto", "media", False, HERO),
+        ("heroPhoto2", "media", True, None),
+    ]
+    assert found.has_media
+    assert "Hero Photo" in found.warnings[0]
+    assert "browser session" in found.warnings[0]
+
+
+def test_texts_are_exposed_when_asked_for() -> None:
+    held = document(node("t", "text", name="Main Title", text={"content": "Hi"}))
+    (entry,) = discover(held, None, include_text=True).fields
+    assert (entry.id, entry.kind, entry.required, entry.default) == ("mainTitle", "text", False, "Hi")
+    assert entry.target == Target("t", "Text", "content")
+
+
+def test_layers_of_placed_compositions_are_found_and_of_other_compositions_are_not() -> None:
+    held = document(
+        node("p", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
+        node("inner", "image", parent="comp_b", name="Inner", src=""),
+        node("other", "image", parent="comp_c", name="Other", src=""),
+        roots=(root("inner", node_id="comp_b"), root("other", node_id="comp_c")),
+        comps={"comp_b": {"id": "comp_b"}, "comp_c": {"id": "comp_c"}},
+    )
+    assert [entry.id for entry in discover(held).fields] == ["inner"]
+    assert [entry.id for entry in discover(held, "comp_c").fields] == ["other"]
+    with pytest.raises(CompositionUnknown, match="comp_z"):
+        discover(held, "comp_z")
+
+
+def test_a_hidden_layer_is_no_input_and_is_named() -> None:
+    found = discover(document(node("i", "image", name="Draft", src="", visible=False)))
+    assert found.fields == ()
+    assert not found.has_media
+    assert "Draft" in found.warnings[0]
+
+
+def authored(*fields: dict[str, Any]) -> dict[str, Any]:
+    held = document(
+        node("t", "text", text={"content": "Hi", "fill": "#fff"}), node("i", "image", name="Picture", src=HERO)
+    )
+    held["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = list(fields)
+    return held
+
+
+TITLE = {
+    "id": "headline",
+    "label": "Headline",
+    "kind": "text",
+    "default": "Hi",
+    "target": {"nodeId": "t", "componentType": "Text", "prop": "content"},
+}
+PICTURE = {
+    "id": "hero",
+    "label": "Hero",
+    "kind": "media",
+    "default": HERO,
+    "target": {"nodeId": "i", "componentType": "Transform", "prop": "src"},
+}
+
+
+def test_authored_fields_keep_their_ids_and_are_not_exposed_twice() -> None:
+    held = authored(TITLE, PICTURE, {"id": "broken"})
+    assert [entry.id for entry in authored_fields(held)] == ["headline", "hero"]
+    found = discover(held, include_text=True)
+    assert {entry.id: entry.default for entry in found.fields} == {"headline": "Hi", "hero": HERO}
+
+
+def test_all_faults_are_found_at_once() -> None:
+    fields = [
+        field("text", id="title"),
+        field("number", id="size"),
+        field("media", id="clip", required=True),
+        field("image", id="photo"),
+        field("color", id="tint"),
+    ]
+    faults = validate(
+        fields,
+        {"title": 3, "size": "3", "photo": "ftp://x", "tint": None, "ghost": "x"},
+        lambda url: "no",
+    )
+    assert {fault.field: fault.message for fault in faults} == {
+        "ghost": "is not an input of this template",
+        "title": "must be a string",
+        "size": "must be a number",
+        "clip": "is required",
+        "photo": "must be a public http(s) URL",
+    }
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, None, [1]])
+def test_only_finite_numbers_are_numbers(value: object) -> None:
+    assert bool(validate([field("number", required=True)], {"a": value}))
+
+
+def test_addresses_are_judged_by_the_farms_rule() -> None:
+    assert validate([field("media")], {"a": HERO}, lambda url: None) == []
+    (fault,) = validate([field("media")], {"a": HERO}, lambda url: "resolves to a private address")
+    assert fault.message == "resolves to a private address"
+
+
+def test_a_required_picture_is_satisfied_by_a_public_default() -> None:
+    assert validate([field("media", required=True, default=HERO)], {}) == []
+
+
+def test_values_are_written_to_a_copy() -> None:
+    held = authored(TITLE, PICTURE)
+    filled: Any = apply(held, authored_fields(held), {"headline": "New", "hero": "https://x/y.png"})
+    assert filled["scene"]["nodes"][1]["components"][1]["props"] == {"content": "New", "fill": "#fff"}
+    assert filled["scene"]["nodes"][2]["components"][0]["props"]["src"] == "https://x/y.png"
+    assert held["scene"]["nodes"][1]["components"][1]["props"]["content"] == "Hi"
+
+
+def test_a_target_that_is_gone_is_named() -> None:
+    with pytest.raises(PropertyRefused, match="'a'"):
+        apply(document(), [field("media")], {"a": HERO})
+
+
+def test_layers_that_cannot_be_fetched_are_listed_with_reasons_unless_a_field_replaces_them() -> None:
+    held = document(
+        node("e", "image", name="Empty"),
+        node("f", "image", name="File", src="C:\\pictures\\a.png"),
+        node("b", "video", name="Session", src="blob:x"),
+        node("c", "image", name="Cloud", src="/files/a?exp=1"),
+        node("n", "image", name="Input", src=""),
+    )
+    reasons = dict(unrenderable_layers(held, [field("media")]))
+    assert list(reasons) == ["Empty", "File", "Session"]
+    assert "local file" in reasons["File"]
+
+
+def test_the_sources_of_a_render_are_known_in_advance() -> None:
+    held = document(
+        node("i", "image", src=HERO),
+        node("d", "image", src="data:image/png;base64,AA"),
+        node("h", "image", src="https://example.com/hidden.png", visible=False),
+        node("q", "image", fx={"sequence": {"frames": ["https://example.com/1.png"]}}),
+    )
+    assert media_sources(held) == {HERO, "https://example.com/1.png"}
