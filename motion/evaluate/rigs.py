@@ -219,7 +219,17 @@ def _boned(bones: Sequence[Bone], values: Mapping[str, float], rest: _Array, mov
         copies.append(moved @ change[:2, :2].T + change[:2, 2])
         head, tail = a[:2, 2], a[:2, :2] @ (bone.length, 0.0) + a[:2, 2]
         weights.append(1.0 / np.maximum(_distances(rest, head, tail) ** 2, 1e-6))
-    return _mixed(copies, weights) if copies else moved
+    if not copies:
+        return moved
+    _bind_last_vertex(weights)
+    return _mixed(copies, weights)
+
+
+def _bind_last_vertex(weights: Sequence[_Array]) -> None:
+    """The lower right vertex follows its nearest bone alone: seen on every reference picture with bones."""
+    last = np.array([weight[-1] for weight in weights])
+    for weight, is_nearest in zip(weights, last == last.max(), strict=True):
+        weight[-1] = float(is_nearest)
 
 
 def _animated_bone(bone: Bone, values: Mapping[str, float]) -> Bone:
