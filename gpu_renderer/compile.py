@@ -16,13 +16,15 @@ from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.graph import DepthGroup, Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Region
-from gpu_renderer.space import defocus, projection, shadows
+from gpu_renderer.space import defocus, extrusion, projection, shadows
+from gpu_renderer.space.extrusion import Face
 from gpu_renderer.space.projection import Eye
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
     Ghost,
     LayerSnapshot,
+    Matrix4,
     MissingSource,
     Snapshot,
     Transform2D,
@@ -30,11 +32,12 @@ from motion.snapshot import (
 )
 from motion.timing import fit
 
+FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 ISOLATED_LEVELS_MAX = 4
 """Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
 
 
-def compile(snapshot: Snapshot, width: int, height: int) -> RenderGraph:
+def compiled(snapshot: Snapshot, width: int, height: int) -> RenderGraph:
     """The graph that draws the snapshot into a frame of width x height pixels, fitted and centred."""
     fitted = fit(snapshot.width, snapshot.height, width, height)
     frame = Region(0, 0, width, height)
@@ -74,7 +77,19 @@ class _List:
             snapshot.global_light_angle, snapshot.global_light_altitude, snapshot.dissolve_seed, snapshot.lights,
             self.eye.position,
         )  # fmt: skip
-        return RenderGraph(scene, tuple(self.steps()), snapshot.background, snapshot.background_paint)
+        return RenderGraph(
+            scene, tuple(self.steps()), snapshot.background, snapshot.background_paint, tuple(self._references())
+        )
+
+    def _references(self) -> Iterator[tuple[str, Draw]]:
+        """Layers that effects name as their map, drawn by themselves."""
+        named = {value for layer in self._layers for entry in layer.effects for _, value in entry.stored}
+        for layer in self._layers:
+            if layer.id in named:
+                alone = replace(layer, matte=None, blend="normal", ghosts=())
+                drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
+                if drawn is not None:
+                    yield layer.id, replace(drawn, plane=None)
 
     def steps(self) -> Iterator[Step]:
         shown = [layer for layer in self._layers if layer.visible and layer.id not in self._matte_sources]
@@ -189,16 +204,23 @@ class _List:
             return
         if blur := defocus.blur_px(self.snapshot.camera, depth):
             layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
-        view, opacity = self.stage.view, layer.opacity * self.stage.opacity
+        view = self.stage.view
         affine = projection.affine(transform, self.eye)
         scale = self.stage.view_scale * max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
             flat = replace(self._flat(layer, transform.flat), raster_scale=scale, matte=matte)
             yield flat if flat.samples else replace(flat, placement=Placement(matrix.product(view, affine)))
             return
+        yield from self._body_of(layer, transform, scale)
+
+    def _body_of(self, layer: LayerSnapshot, transform: Transform3D, scale: float) -> Iterator[Draw]:
+        """The planes of a 3D layer: what extrusion puts behind it, then the layer itself."""
         world = projection.anchored(transform)
-        placed = Placement(matrix.product(view, projection.homography(world, self.eye)))
-        yield Draw(layer, placed, opacity, scale, layer.blend, plane=Plane(world, transform.material))
+        shown = Face(extrusion.front(layer, transform), FRONT, is_wall=False)
+        for face in (*extrusion.faces(layer, transform), shown):
+            plane = Plane(projection.times(world, face.local), transform.material, face.is_wall)
+            placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
+            yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, layer.blend, plane=plane)
 
 
 def _keeps_depth(layer: LayerSnapshot) -> bool:

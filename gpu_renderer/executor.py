@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpu_renderer import effects
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, quads, reach
 from gpu_renderer.compositing.contents import ContentSource
-from gpu_renderer.compositing.inks import Inks, effect_scene
+from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.quads import Layered
 from gpu_renderer.compositing.textures import Textures
-from gpu_renderer.effects.chain import chain, has_chain
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
-from gpu_renderer.space import depth
+from gpu_renderer.space import depth, flattening
 from gpu_renderer.targets import Target
 from motion.snapshot import CompositionSource
 
@@ -86,7 +86,9 @@ class _Walk:
         if isinstance(step, Regrade):
             adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
         elif isinstance(step, DepthGroup):
-            depth.draw(self._painter, self._into, [self._sheet(plane, place) for plane in step.planes], part)
+            depth.draw(
+                self._painter, self._into, [self._sheet(p, f"{place}/{i}") for i, p in enumerate(step.planes)], part
+            )
         elif _is_direct(step):
             self._direct(step, place, part)
         else:
@@ -96,12 +98,12 @@ class _Walk:
 
     def _direct(self, step: Draw, place: str, part: Region) -> None:
         """Content straight onto what is below: four samples a pixel, no buffer of its own."""
-        ink = self._ink(step, place)
-        if ink is None:
+        sheet = self._sheet(step, place)
+        if sheet.ink is None:
             return
         quads.draw(
-            self._painter, ink, quads.quad_of(ink, step.placement), self._into, opacity=step.opacity,
-            look=self._inks.look(step.layer, self._scene), blend=blend.fixed(step), scissor=part,
+            self._painter, sheet.ink, quads.quad_of(sheet.ink, step.placement), self._into, opacity=step.opacity,
+            look=sheet.look, blend=blend.fixed(step), scissor=part, lighting=depth.lighting(step, sheet.ink, self._scene),
         )  # fmt: skip
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
@@ -179,16 +181,35 @@ class _Walk:
         if ink is None:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
-        layers.content(self._painter, target, ink, step, self._inks.look(step.layer, self._scene))
-        if has_chain(step.layer.effects):
-            target = chain(self._painter, target, step.layer.effects, effect_scene(step, self._scene, self._inks))
+        layers.content(self._painter, target, ink, step, self._inks.look(step, self._scene))
+        if has_passes(step.layer):
+            scene = effect_scene(step, self._scene, self._inks, self._map)
+            baked = effects.needs_baking(step.layer)
+            target = effects.chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
+        return target
+
+    def _map(self, layer_id: str) -> Target | None:
+        """Another layer drawn alone over the frame, in 8 linear bits; given back by the walk."""
+        step = dict(self._graph.references).get(layer_id)
+        if step is None:
+            return None
+        target = self._painter.pool.take(self._scene.frame, "f1")
+        self._loans.append(target)
+        layer = self._layer(step, step.opacity, f"{self._place}:map:{layer_id}")
+        if layer is not None:
+            layers.composite(self._painter, target, layer, 1.0, "replace", self._scene.frame, None, None)
         return target
 
     # -------------------------------------------------------------------------------------------------------- in space
 
     def _sheet(self, plane: Draw, place: str) -> depth.Sheet:
-        ink = self._ink(plane, f"{place}/{plane.layer.id}")
-        return depth.Sheet(plane, ink, self._inks.look(plane.layer, self._scene), self._scene)
+        """A plane ready to be drawn; with effects it is flattened first, and then hides nothing behind it."""
+        ink, look = self._ink(plane, place), self._inks.look(plane, self._scene)
+        if ink is None or not has_passes(plane.layer):
+            return depth.Sheet(plane, ink, look, self._scene)
+        flat = flattening.flattened(self._painter, ink, look, plane, self._scene, self._map)
+        self._loans.append(flat.target)
+        return depth.Sheet(plane, flat, quads.PLAIN, self._scene, writes_depth=False)
 
     @property
     def _bounded(self) -> bool:
@@ -196,9 +217,10 @@ class _Walk:
 
 
 def _is_direct(step: Draw) -> bool:
+    """Whether content goes straight onto what is below; a plane takes its effects along."""
     layer = step.layer
     return not (
-        has_chain(layer.effects)
+        (has_passes(layer) and step.plane is None)
         or step.matte
         or step.samples
         or layer.glass

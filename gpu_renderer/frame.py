@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_renderer.compile import compile
+from gpu_renderer.compile import compiled
 from gpu_renderer.compositing import reach
 from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
@@ -53,7 +53,7 @@ class FrameRenderer:
         if last is not None and self._levers.reuse_frames and last.snapshot == snapshot:
             self.changed = Region(0, 0, 0, 0)
             return last.picture
-        graph = compile(snapshot, width, height)
+        graph = compiled(snapshot, width, height)
         return self._drawn(snapshot, graph, last, frame)
 
     def release(self) -> None:

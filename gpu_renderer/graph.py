@@ -45,8 +45,8 @@ class Plane:
 
     world: Matrix4
     material: Material
-    is_outward: bool = False
-    """A face of a body: lit on its outer side only."""
+    is_wall: bool = False
+    """A face of a body: lit on its outer side only, without the soft edge of a shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +109,5 @@ class RenderGraph:
     steps: tuple[Step, ...]
     background: str | None = None
     background_paint: LinearGradient | RadialGradient | None = None
+    references: tuple[tuple[str, Draw], ...] = ()
+    """Layers that effects of this composition read, by id."""

@@ -2,8 +2,8 @@
 
     evaluate (thread) -> draw, convert (the GL thread) -> readback ring -> encode (thread) -> file
 
-A frame whose key equals the one before is not drawn, converted or read back: the same planes are encoded again. Every
-lever of `PipelineLevers` only changes when things happen, never the bytes of the segment.
+A frame in which nothing changed is not converted or read back: the same planes are encoded again; of one in which a part
+changed, that part is. Every lever of `PipelineLevers` only changes when things happen, never the bytes of the segment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import av
 
@@ -26,6 +26,7 @@ from gpu_renderer.errors import RenderError
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import PlaneLayout, layout
 from gpu_renderer.readback import ReadbackRing
+from gpu_renderer.region import Region
 from gpu_renderer.stages import StageClock
 from gpu_renderer.targets import Target
 
@@ -34,6 +35,13 @@ SnapshotT = TypeVar("SnapshotT")
 
 class RenderStopped(RenderError):
     """The caller asked to stop; the unfinished segment was deleted."""
+
+
+class Picture(NamedTuple):
+    """A finished frame: 8 bits, display-encoded, opaque; and where it may differ from the one drawn before it."""
+
+    target: Target
+    changed: Region
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -51,11 +59,11 @@ class FrameSource(Protocol[SnapshotT]):
     def fps(self) -> float:
         """Output frames per second."""
 
-    def evaluated(self, frame_index: int) -> tuple[str, SnapshotT]:
-        """The key of a frame and its snapshot. Called in order, perhaps on another thread than `drawn`."""
+    def evaluated(self, frame_index: int) -> SnapshotT:
+        """A frame as numbers. Called in order, perhaps on another thread than `drawn`."""
 
-    def drawn(self, snapshot: SnapshotT) -> Target:
-        """The finished frame: 8 bits, display-encoded, opaque. The caller gives it back to the pool."""
+    def drawn(self, snapshot: SnapshotT) -> Picture:
+        """The frame as pixels. They belong to the source, which may overwrite them at the next call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +75,17 @@ class PipelineLevers:
     encode_ahead_frames: int = 3
     """Frames that may wait for the encoder's thread; 0 encodes on the GL thread."""
     reuse_unchanged: bool = True
+    convert_changes_only: bool = True
     timed_exactly: bool = False
     """Waits for the GPU after each stage, so that the stage times are its own. Slower: for measuring only."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """What rendering a segment took. `drawn_frames` is less than `frames` where frames were the same as the one before."""
+    """What rendering a segment took. `converted_frames` is less than `frames` where nothing changed."""
 
     frames: int
-    drawn_frames: int
+    converted_frames: int
     bytes: int
     wall_ms: float
     stage_ms: dict[str, float]
@@ -101,7 +110,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._pixel_buffers = not software
         self._pool = FramePool(self._layout, levers.readback_depth + levers.encode_ahead_frames + 2)
         self._clock = StageClock()
-        self._drawn_frames = 0
+        self._converted_frames = 0
 
     def run(
         self,
@@ -112,7 +121,7 @@ class SegmentPipeline(Generic[SnapshotT]):
     ) -> SegmentReport:
         """Writes the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
         started = time.perf_counter()
-        ring = ReadbackRing(self._painter, self._layout, self._levers.readback_depth, pixel_buffers=self._pixel_buffers)
+        ring = self._ring()
         writer = SegmentWriter(
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
         )
@@ -123,10 +132,19 @@ class SegmentPipeline(Generic[SnapshotT]):
                 size = writer.close()
         (on_progress or _ignored)(len(frame_indices))
         wall_ms = (time.perf_counter() - started) * 1000.0
-        return SegmentReport(len(frame_indices), self._drawn_frames, size, wall_ms, self._clock.stage_ms)
+        return SegmentReport(len(frame_indices), self._converted_frames, size, wall_ms, self._clock.stage_ms)
 
-    def _evaluated(self, frame_indices: range) -> Generator[tuple[str, SnapshotT], None, None]:
-        def evaluated() -> Iterator[tuple[str, SnapshotT]]:
+    def _ring(self) -> ReadbackRing:
+        return ReadbackRing(
+            self._painter,
+            self._layout,
+            self._levers.readback_depth,
+            pixel_buffers=self._pixel_buffers,
+            changes_only=self._levers.convert_changes_only,
+        )
+
+    def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
+        def evaluated() -> Iterator[SnapshotT]:
             for frame_index in frame_indices:
                 with self._clock.stage("evaluate"):
                     result = self._source.evaluated(frame_index)
@@ -136,37 +154,40 @@ class SegmentPipeline(Generic[SnapshotT]):
 
     def _send_all(
         self,
-        snapshots: Iterator[tuple[str, SnapshotT]],
+        snapshots: Iterator[SnapshotT],
         ring: ReadbackRing,
         encoder: EncoderQueue,
         on_progress: Callable[[int], None],
         should_stop: Callable[[], bool],
     ) -> None:
         """Keeps frames in order: one that is still on its way back holds up those behind it."""
-        current_key: str | None = None
         current = self._pool.take()
         waiting: deque[av.VideoFrame] = deque()
-        for key, snapshot in snapshots:
+        for number, snapshot in enumerate(snapshots):
             if should_stop():
                 raise RenderStopped("stopped on request", "The render was stopped.")
-            if is_new := key != current_key or not self._levers.reuse_unchanged:
+            picture = self._drawn(snapshot)
+            if is_new := number == 0 or not (picture.changed.is_empty and self._levers.reuse_unchanged):
                 self._pool.drop(current)
-                current, current_key = self._pool.take(), key
-                self._draw(snapshot, ring, current)
+                current = self._pool.take()
+                self._convert(picture, ring, current, whole=number == 0)
             waiting.append(self._pool.keep(current))
             self._collect(ring, waiting, encoder, in_flight=self._levers.readback_depth - 1 if is_new else 0)
             on_progress(encoder.encoded_count)
         self._collect(ring, waiting, encoder, in_flight=0)
 
-    def _draw(self, snapshot: SnapshotT, ring: ReadbackRing, into: av.VideoFrame) -> None:
+    def _drawn(self, snapshot: SnapshotT) -> Picture:
         with self._clock.stage("draw"):
-            target = self._source.drawn(snapshot)
+            picture = self._source.drawn(snapshot)
             self._settle()
+        return picture
+
+    def _convert(self, picture: Picture, ring: ReadbackRing, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
-            ring.put(target, into)
-            self._painter.pool.give_back(target)
+            changed = picture.target.region if whole else picture.changed
+            ring.put(picture.target, changed, into)
             self._settle()
-        self._drawn_frames += 1
+        self._converted_frames += 1
 
     def _collect(
         self, ring: ReadbackRing, waiting: deque[av.VideoFrame], encoder: EncoderQueue, *, in_flight: int

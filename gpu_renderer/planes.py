@@ -67,14 +67,26 @@ class Planes:
         self.luma = painter.pool.take(Region(0, 0, texels, of.coded_height), "f1")
         self.chroma = painter.pool.take(Region(0, 0, texels, of.coded_height // 2), "f1")
 
-    def convert(self, frame: Target) -> None:
-        """Writes both planes of a display-encoded, opaque 8-bit frame."""
-        self._painter.draw("convert/luma.frag", self.luma, textures={"u_source": frame})
-        self._painter.draw("convert/chroma.frag", self.chroma, textures={"u_source": frame})
+    def convert(self, frame: Target, part: Region) -> None:
+        """Writes what shows `part` of a display-encoded, opaque 8-bit frame into both planes."""
+        luma, chroma = texels_of(part)
+        self._painter.draw("convert/luma.frag", self.luma, textures={"u_source": frame}, scissor=luma)
+        self._painter.draw("convert/chroma.frag", self.chroma, textures={"u_source": frame}, scissor=chroma)
 
     def release(self) -> None:
         """Gives both targets back to the pool."""
         self._painter.pool.give_back(self.luma, self.chroma)
+
+
+def texels_of(part: Region) -> tuple[Region, Region]:
+    """The texels of the luma and of the chroma target that depend on a part of the frame.
+
+    Chroma reaches one pixel to the left and repeats at odd edges, so whole texels of both are taken: four columns, two rows.
+    """
+    left, top = (part.x - 1) // 4, part.y // 2
+    right, bottom = -(-(part.right + 2) // 4), -(-part.bottom // 2)
+    chroma = Region(max(0, left), max(0, top), right - max(0, left), bottom - max(0, top))
+    return Region(chroma.x, chroma.y * 2, chroma.width, chroma.height * 2), chroma
 
 
 def reference_planes(rgb: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import orjson
-from farm_core.assets.kinds import file_ending
-from farm_core.templates.fields import input_fields
 
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.storage.port import Storage
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.stored import Document
+from scheduler.fields import input_fields
+from scheduler.kinds import file_ending
 from scheduler.media import MediaUnavailable, fetched_media
 from scheduler.parts import Parts
 

@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts import repository as accounts
+from farm_core.accounts.plans import limits_of
 from farm_core.assets.models import Asset
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.net.addresses import UrlRefused
@@ -83,7 +84,8 @@ async def _own(parts: Parts, job: ClaimedJob, key: str) -> FetchedMedia:
 
 async def _foreign(parts: Parts, job: ClaimedJob, source: str) -> FetchedMedia:
     async with parts.database.work() as session:
-        limit = await accounts.upload_limit_bytes(session, job.account_id)
+        account = await accounts.account(session, job.account_id)
+    limit = limits_of(account).max_upload_bytes if account else 0
     bytes_max = FETCH_BYTES_MAX if limit is None else min(limit, FETCH_BYTES_MAX)
     try:
         fetched = await guarded_get(source, bytes_max, parts.media_guard)

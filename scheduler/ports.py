@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -104,6 +105,9 @@ class WorkerState:
 
 class RenderExecutor(Protocol):
     """Carries orders to workers. Every order submitted ends in exactly one Finished or Ended, reported once."""
+
+    gone: asyncio.Event
+    """Set when the executor can do nothing more and the process should be started afresh."""
 
     async def start(self) -> None:
         """Makes the workers ready, as far as they are there; more may come later."""

@@ -263,6 +263,24 @@ RETURNING id
 -- next_delivery --
 SELECT min(greatest(due_at, coalesce(lease_expires_at, due_at))) FROM deliveries WHERE status = 'due'
 
+-- repeat_delivery --
+-- An operator has a webhook posted once more; its earlier attempts stay on record.
+UPDATE deliveries SET status = 'due', attempt = 0, due_at = :now, finished_at = NULL
+WHERE job_id = :job_id AND status IN ('delivered', 'dropped')
+
+-- queue_by_account --
+SELECT accounts.name, count(*) FILTER (WHERE jobs.status = 'queued') AS queued,
+    min(jobs.created_at) FILTER (WHERE jobs.status = 'queued') AS oldest,
+    count(*) FILTER (WHERE jobs.status = 'processing') AS processing,
+    coalesce(sum(amounts.pending), 0) AS pending, coalesce(sum(amounts.leased), 0) AS leased
+FROM jobs JOIN accounts ON accounts.id = jobs.account_id
+LEFT JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'leased') AS leased
+    FROM tasks WHERE tasks.job_id = jobs.id AND tasks.kind = 'render'
+) AS amounts ON jobs.status = 'processing'
+WHERE jobs.status IN ('queued', 'processing')
+GROUP BY accounts.name ORDER BY accounts.name
+
 -- write_event --
 INSERT INTO job_events (job_id, at, event, status, detail)
 SELECT jobs.id, :now, :event, jobs.status, CAST(:detail AS jsonb) FROM jobs WHERE jobs.id = :job_id

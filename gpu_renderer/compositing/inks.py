@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import moderngl
 import numpy as np
@@ -14,18 +14,21 @@ from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.quads import WHOLE, Analytic, Ink, Look, Picture
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
 from gpu_renderer.space import lights
+from gpu_renderer.targets import Target
 from motion.snapshot import (
+    CompositionSource,
     EffectSnapshot,
     ImageSource,
     LayerSnapshot,
     LightWash,
+    ParticleSource,
     ShapeSource,
     SolidPaint,
-    SvgSource,
     VideoSource,
 )
 
@@ -33,7 +36,8 @@ MASK_SUPERSAMPLE = 2.0
 BAKED_BYTES_MAX = 64 << 20
 MASK_SIGMA_FACTOR = 0.5
 """The blur of a feather in raster px of the doubled mask: feather / 2, which is feather / 4 layer px (compositing.md 5.3)."""
-Media = (ImageSource, VideoSource, SvgSource)
+_WITHOUT_TABLES = (CompositionSource, ParticleSource)
+"""Tables are dropped on these, under masks and on planes (effects.md 5)."""
 
 
 class Inks:
@@ -56,22 +60,22 @@ class Inks:
         if effects.needs_baking(layer):
             return self._baked(step, scene)
         if routes.is_analytic(layer):
-            return self._analytic(layer, scene)
+            return self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
         if isinstance(layer.source, LightWash):
             return self._picture(layer, lights.wash(layer.source))
         raster = self._raster(step)
         return None if raster is None else self._picture(layer, raster)
 
-    def look(self, layer: LayerSnapshot, scene: Scene) -> Look:
+    def look(self, step: Draw, scene: Scene) -> Look:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
+        layer = step.layer
         aces = scene.color.working_space == "aces-cg"
         if effects.needs_baking(layer):
             return Look(aces_cg=aces)
         mask = self._mask(layer)
         stage = effects.color_stage(layer.effects)
-        # a table is dropped where there is a mask (effects.md 3.3)
-        has_table = stage is not None and stage.table is not None and mask is None
-        table = self._table(stage.table) if stage is not None and stage.table is not None and has_table else None
+        is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
+        table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
         return Look(mask, stage, table, aces)
 
     def picture_of(self, source: ShapeSource) -> Picture | None:
@@ -87,7 +91,7 @@ class Inks:
         table = self._table(stage.table) if stage is not None and stage.table is not None else None
         return Look(None, stage, table)
 
-    def _analytic(self, layer: LayerSnapshot, scene: Scene) -> Analytic:
+    def _analytic(self, layer: LayerSnapshot, scene: Scene, *, is_wall: bool) -> Analytic:
         source = layer.source
         assert isinstance(source, ShapeSource)
         assert isinstance(source.fills[0], SolidPaint)
@@ -97,7 +101,7 @@ class Inks:
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
         linear = color.linear(fill, aces_cg=scene.color.working_space == "aces-cg")
-        return Analytic(source.primitive, linear, source.width, source.height, source.radii[0])
+        return Analytic(source.primitive, linear, source.width, source.height, source.radii[0], is_wall)
 
     def _raster(self, step: Draw) -> Raster | None:
         layer = step.layer
@@ -117,7 +121,7 @@ class Inks:
         place = f"{layer.id}:{hash(value)}"
         kept = self.baked.find(place)
         if kept is None or kept[0][1] != value:
-            target = effects.bake(self._painter, raster, layer, self._contents.mask).target
+            target = effects.bake(self._painter, raster, layer, self._contents.mask, self._contents.monospace).target
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
@@ -144,13 +148,23 @@ class Inks:
         return self._tables[key]
 
 
-def effect_scene(step: Draw, scene: Scene, inks: Inks) -> EffectScene:
+def has_passes(layer: LayerSnapshot) -> bool:
+    """Whether spatial effects run over the layer's buffer."""
+    return bool(layer.effects) and effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
+
+
+def effect_scene(
+    step: Draw, scene: Scene, inks: Inks, layer_target: Callable[[str], Target | None] = no_layer
+) -> EffectScene:
     """What the effects of a layer may know of the layer and the frame."""
     width, height = inks.box(step.layer)
     ink = None if step.group is not None else inks.ink(step, scene)
     padding = 0.0 if ink is None else ink.padding
     box = placement.extent(step.placement.quad(width, height, padding))
-    return EffectScene(scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_id=step.layer.id)
+    return EffectScene(
+        scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
+        layer_id=step.layer.id,
+    )  # fmt: skip
 
 
 def _cover(raster: Raster) -> tuple[float, float, float, float]:

@@ -57,7 +57,17 @@ class Layered:
     padding: float = 0.0
 
 
-Ink = Picture | Analytic | Layered
+@dataclass(frozen=True, slots=True)
+class Flattened:
+    """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane."""
+
+    target: Target
+    width: float
+    height: float
+    padding: float = 0.0
+
+
+Ink = Picture | Analytic | Layered | Flattened
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,7 @@ def draw(
     blend: Blend = "over",
     scissor: Region | None = None,
     is_smooth: bool = True,
+    lighting: Mapping[str, UniformValue] | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one."""
     to_unit = matrix.inverse(quad)
@@ -108,14 +119,19 @@ def draw(
         textures=textures(ink, look),
         blend=blend,
         scissor=part,
-        defines={"SAMPLES": samples, **defines(ink, look, quad)},
-        uniforms={"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look)},
+        defines={"SAMPLES": samples, **defines(ink, look, quad), **({"LIT": 1} if lighting else {})},
+        uniforms={
+            "u_to_unit": matrix.columns(to_unit),
+            "u_opacity": opacity,
+            **uniforms(ink, look),
+            **(lighting or {}),
+        },
     )
 
 
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     """The variant of the quad shader that the content needs."""
-    kind = {Picture: 0, Layered: 3}.get(type(ink)) if not isinstance(ink, Analytic) else None
+    kind = {Picture: 0, Layered: 3, Flattened: 4}.get(type(ink)) if not isinstance(ink, Analytic) else None
     found: dict[str, object] = {"CONTENT": kind if kind is not None else 1 if ink.primitive == "rect" else 2}  # type: ignore[union-attr]
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
@@ -135,6 +151,8 @@ def textures(ink: Ink, look: Look) -> Mapping[str, Target | moderngl.Texture]:
         found["u_content"] = ink.texture
     elif isinstance(ink, Layered):
         found["u_content"] = ink.target
+    elif isinstance(ink, Flattened):
+        found["u_content"] = ink.target.texture
     if look.table is not None:
         found["u_grade_table"] = look.table
     if look.mask is not None:
@@ -148,8 +166,8 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
     if isinstance(ink, Analytic):
         found |= {"u_color": tuple(ink.color), "u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard)}
         found["u_radius"] = ink.radius
-    elif isinstance(ink, Picture):
-        found["u_crop"] = ink.crop
+    elif isinstance(ink, (Picture, Flattened)):
+        found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine
         found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())

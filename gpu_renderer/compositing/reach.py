@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gpu_renderer import effects
 from gpu_renderer.compositing import placement
-from gpu_renderer.compositing.inks import Inks, effect_scene
-from gpu_renderer.effects.chain import spread_px
+from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Region
+from gpu_renderer.space import flattening
 from motion.snapshot import MissingSource
 
 FIXED_BLENDS = ("normal", "add")
@@ -45,7 +46,10 @@ def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
     bounds = content_bounds(step, scene, inks)
     if bounds.is_empty:
         return bounds
-    spread = spread_px(step.layer.effects, effect_scene(step, scene, inks)) if step.layer.effects else 0
+    if step.plane is not None or not has_passes(step.layer):
+        return bounds.grown(1).snapped(scene.frame)
+    baked = effects.needs_baking(step.layer)
+    spread = effects.spread_px(step.layer.effects, effect_scene(step, scene, inks), after_baking=baked)
     if spread >= max(scene.frame.width, scene.frame.height):
         return scene.frame
     return bounds.grown(1 + spread).snapped(scene.frame)
@@ -60,6 +64,8 @@ def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
     ink = inks.ink(step, scene)
     if ink is None:
         return nothing(scene)
+    if step.plane is not None and has_passes(step.layer):
+        return placement.bounds(step.placement.quad(*flattening.box(step.layer, ink, scene)), scene.frame)
     found = nothing(scene)
     for placed in [sample.placement for sample in step.samples] or [step.placement]:
         found = found.union(placement.bounds(placed.quad(ink.width, ink.height, ink.padding), scene.frame))

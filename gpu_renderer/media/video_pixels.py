@@ -67,7 +67,7 @@ def _matrix(frame: av.VideoFrame) -> Colorspace:
 
 def has_alpha(video_format: Any) -> bool:
     """Whether a pixel format carries transparency."""
-    return video_format.name.startswith(("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya"))
+    return str(video_format.name).startswith(("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya"))
 
 
 def premultiplied(rgba: Pixels) -> Pixels:

@@ -102,8 +102,9 @@ def painter_sorted(layers: Iterable[LayerSnapshot], eye: Eye) -> Iterator[LayerS
         kept = layer.matte is not None or layer.id in sources or isinstance(layer.source, AdjustmentSource)
         return isinstance(layer.transform, Transform3D) and not kept
 
-    for sortable, run in groupby(listed, moves):
-        yield from sorted(run, key=lambda layer: -_depth_of(layer, eye)) if sortable else run
+    for is_sortable, run in groupby(listed, moves):
+        members = list(run)
+        yield from sorted(members, key=lambda layer: -_depth_of(layer, eye)) if is_sortable else members
 
 
 def _depth_of(layer: LayerSnapshot, eye: Eye) -> float:

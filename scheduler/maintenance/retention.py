@@ -99,7 +99,7 @@ class ResultReaper(Service):
         async with self.parts.database.work() as session:
             for column in (Job.video_key, Job.receipt_key, Job.document_key):
                 rows = await session.execute(select(col(column)).where(young, col(column).in_(keys)))
-                needed |= set(rows.scalars())
+                needed |= {key for key in rows.scalars() if key is not None}
             for key in (key for key in keys if key.startswith("media/")):
                 pathless = select(exists().where(young, Job.media.op("@?")(f'$.* ? (@ == "{key}")')))  # type: ignore[union-attr]
                 if (await session.execute(pathless)).scalar():

@@ -52,7 +52,7 @@ def drawn(painter: Painter, snapshot: Snapshot, size: tuple[int, int] | None = N
     """The snapshot at its own size, or another. Nothing may stay on loan."""
     width, height = size or (round(snapshot.width), round(snapshot.height))
     before = painter.pool.lent_count
-    frames = renderer(painter, **pictures)
+    frames = renderer(painter, None, **pictures)
     picture = pixels(frames.draw(snapshot, width, height)).copy()
     frames.release()
     assert painter.pool.lent_count == before

@@ -6,30 +6,46 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.painter import Painter
+from gpu_renderer.pipeline import Picture
 from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
 
 
 class DiscScene:
-    """A frame source; the picture changes every `hold_frames` frames."""
+    """A frame source; the picture changes every `hold_frames` frames, and says where."""
 
     fps = 30.0
 
     def __init__(self, painter: Painter, width: int, height: int, hold_frames: int = 1) -> None:
-        self._painter = painter
         self.width, self.height = width, height
         self._hold_frames = hold_frames
+        self._painter = painter
+        self._target = painter.pool.take(Region(0, 0, width, height), "f1")
+        self._last: npt.NDArray[np.uint8] | None = None
         self.drawn_count = 0
 
-    def evaluated(self, frame_index: int) -> tuple[str, int]:
-        step = frame_index // self._hold_frames
-        return str(step), step
+    def evaluated(self, frame_index: int) -> int:
+        return frame_index // self._hold_frames
 
-    def drawn(self, step: int) -> Target:
+    def drawn(self, step: int) -> Picture:
         self.drawn_count += 1
-        target = self._painter.pool.take(Region(0, 0, self.width, self.height), "f1")
-        target.texture.write(disc_picture(self.width, self.height, step).tobytes(), alignment=1)
-        return target
+        pixels = disc_picture(self.width, self.height, step)
+        changed = _difference(pixels, self._last)
+        self._last = pixels
+        self._target.texture.write(pixels.tobytes(), alignment=1)
+        return Picture(self._target, changed)
+
+    def close(self) -> None:
+        self._painter.pool.give_back(self._target)
+
+
+def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Region:
+    if old is None:
+        return Region(0, 0, new.shape[1], new.shape[0])
+    rows, columns = np.nonzero((new != old).any(axis=2))
+    if rows.size == 0:
+        return Region(0, 0, 0, 0)
+    left, top = int(columns.min()), int(rows.min())
+    return Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top)
 
 
 def disc_picture(width: int, height: int, step: int) -> npt.NDArray[np.uint8]:

@@ -25,7 +25,7 @@ def converted(painter: Painter, rgb: Pixels, *, pixel_buffers: bool = False) -> 
     target.texture.write(np.dstack([rgb, np.full((height, width), 255, np.uint8)]).tobytes(), alignment=1)
     of = layout(width, height)
     ring = ReadbackRing(painter, of, 1, pixel_buffers=pixel_buffers)
-    ring.put(target, encoder_frame(of))
+    ring.put(target, target.region, encoder_frame(of))
     frame = ring.collect()
     ring.close()
     painter.pool.give_back(target)
@@ -97,9 +97,34 @@ def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
-        ring.put(target, encoder_frame(of))
+        ring.put(target, target.region, encoder_frame(of))
         lent.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()
     painter.pool.give_back(*lent)
     assert found == [25, 119, 214]
+
+
+@pytest.mark.parametrize("pixel_buffers", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(64, 48), (67, 45)])
+def test_converting_only_what_changed_gives_the_same_planes(
+    painter: Painter, width: int, height: int, pixel_buffers: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    of = layout(width, height)
+    ring = ReadbackRing(painter, of, 2, pixel_buffers=pixel_buffers)
+    frames = [encoder_frame(of) for _ in range(3)]
+    target = painter.pool.take(Region(0, 0, width, height), "f1")
+    rgba = np.zeros((height, width, 4), np.uint8)
+    for number in range(40):
+        x, y = int(rng.integers(0, width)), int(rng.integers(0, height))
+        part = Region(x, y, int(rng.integers(1, width - x + 1)), int(rng.integers(1, height - y + 1)))
+        changed = target.region if number == 0 else part
+        rgba[part.y : part.bottom, part.x : part.right] = rng.integers(0, 256, 4)
+        target.texture.write(rgba.tobytes(), alignment=1)
+        ring.put(target, changed, frames[number % 3])
+        ours = planes(ring.collect(), of)
+        for found, formula in zip(ours, reference_planes(rgba[..., :3]), strict=True):
+            assert np.abs(found.astype(int) - formula.astype(int)).max() <= 1
+    ring.close()
+    painter.pool.give_back(target)

@@ -17,7 +17,7 @@ from tests.gpu_renderer.media.video_files import QUARTER_CLOCKWISE, level, make_
 
 VFR_MS = [0, 40, 50, 130, 131, 300, 340, 700, 710, 720, 900, 1000, 1700, 1701, 1702, 2000]
 KINDS: dict[str, Callable[[Path], Path]] = {
-    "closed groups with B-frames": lambda path: make_video(path),
+    "closed groups with B-frames": make_video,
     "open groups": lambda path: make_video(path, x264="open-gop=1:keyint=10:min-keyint=10:bframes=3:b-adapt=0"),
     "one long group": lambda path: make_video(path, gop_frames=500),
     "key frames only": lambda path: make_video(path, gop_frames=1, bframes=0),
