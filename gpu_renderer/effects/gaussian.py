@@ -24,6 +24,8 @@ SMALL_FROM_SIGMA = (6.0, 20.0, 48.0, 96.0, 192.0)
 """From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests)."""
 BOX_RADIUS_MAX = 16
 """A wider box first halves the picture."""
+SIGMA_MAX = 1000.0
+"""A wider blur leaves nothing to see of a frame, and is not made wider."""
 NEGLIGIBLE = 1e-5
 """Weights below this share of the largest are left out."""
 
@@ -31,6 +33,7 @@ NEGLIGIBLE = 1e-5
 @lru_cache(256)
 def reference_gaussian(sigma: float) -> Kernel:
     """The 61 taps of the GPU route (effects.md 8.1): spaced 1 px up to a sigma of 12, then 2.5 sigma / 30, bilinear."""
+    sigma = min(sigma, SIGMA_MAX)
     spacing = max(1.0, 2.5 * sigma / 30)
     offsets = np.arange(31) * spacing
     low = np.floor(offsets).astype(int)
@@ -50,6 +53,7 @@ def gaussian(sigma: float) -> Kernel:
 @lru_cache(256)
 def triple_box(sigma: float) -> Kernel:
     """Three box blurs, as browsers blur for a sigma of 2 and more (compositing.md 5.3); a Gaussian below."""
+    sigma = min(sigma, SIGMA_MAX)
     if sigma < 2:
         return gaussian(sigma)
     width = math.floor(sigma * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
