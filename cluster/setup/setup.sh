@@ -16,6 +16,9 @@ set_up() {
     say "installing the locked dependencies (a few minutes the first time)"
     "$2/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$1/requirements.lock"
     cp "$1/requirements.lock" "$2/requirements.installed"
+    say "fetching the fonts that compositions need"
+    PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base
+    cp "$1/gpu_renderer/text/packages.json" "$1/.fonts/packages.installed"
     say "ready"
 }
 

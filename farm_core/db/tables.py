@@ -6,7 +6,7 @@ from sqlmodel import SQLModel
 
 from farm_core.accounts.models import Account, ApiKey
 from farm_core.assets.models import Asset
-from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.presets.models import Preset
 from farm_core.templates.models import Template
 from farm_core.usage.models import Usage
@@ -22,8 +22,10 @@ __all__ = [
     "Job",
     "JobEvent",
     "Preset",
+    "Segment",
     "Task",
     "Template",
     "Usage",
+    "Worker",
     "metadata",
 ]

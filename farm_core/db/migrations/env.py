@@ -1,0 +1,43 @@
+"""How migrations run: one transaction each, under an advisory lock, never waiting long for a table that is in use."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from alembic import context
+from sqlalchemy import create_engine, text
+from sqlalchemy.pool import NullPool
+from sqlmodel import AutoString
+
+from farm_core.db.tables import metadata
+
+_ADVISORY_LOCK = 7_306_821
+_LOCK_TIMEOUT = "5s"
+
+
+def run() -> None:
+    """Brings the database of the configuration to the version asked for."""
+    engine = create_engine(context.config.attributes["url"], poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.execute(text(f"SELECT pg_advisory_lock({_ADVISORY_LOCK})"))
+        connection.execute(text(f"SET lock_timeout = '{_LOCK_TIMEOUT}'"))
+        connection.commit()
+        context.configure(
+            connection=connection,
+            target_metadata=metadata,
+            transaction_per_migration=True,
+            compare_type=True,
+            render_item=_plain_strings,
+        )
+        with context.begin_transaction():
+            context.run_migrations()
+        connection.commit()
+    engine.dispose()
+
+
+def _plain_strings(kind: str, item: object, _: object) -> str | Literal[False]:
+    """SQLModel's string type is written as SQLAlchemy's own, so that migrations do not depend on SQLModel."""
+    return "sa.String()" if kind == "type" and isinstance(item, AutoString) else False
+
+
+run()

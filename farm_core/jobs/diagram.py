@@ -1,0 +1,64 @@
+"""Diagrams of the machines in Mermaid, generated from the edge tables; `docs/states.md` holds them and a test compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from farm_core.jobs.status import (
+    DELIVERY_EDGES,
+    JOB_EDGES,
+    JOB_TERMINAL,
+    TASK_EDGES,
+    DeliveryStatus,
+    JobStatus,
+    TaskStatus,
+    effects,
+)
+
+Status = TypeVar("Status", bound=StrEnum)
+
+
+def diagram(edges: Mapping[tuple[Status, str], Status], first: Status, created_by: str) -> str:
+    """A state diagram: one arrow per edge; states that no edge leaves lead to the end."""
+    terminal = sorted(set(edges.values()) - {status for status, _ in edges})
+    lines = [f"    [*] --> {first}: {created_by}"]
+    lines += [f"    {status} --> {after}: {event}" for (status, event), after in edges.items()]
+    lines += [f"    {status} --> [*]" for status in terminal]
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```"])
+
+
+def states_page() -> str:
+    """The whole of `docs/states.md`."""
+    return "\n".join(
+        [
+            "# The machines of the farm",
+            "",
+            "Generated from the edge tables in `farm_core/jobs/status.py` by `python -m farm_core.jobs.diagram`; a test keeps them equal.",
+            "A move that is not drawn here does not happen: terminal states are never left.",
+            "",
+            "## Job",
+            "",
+            diagram(JOB_EDGES, JobStatus.queued, "POST /v1/renders"),
+            "",
+            "In the same transaction as the move to",
+            "",
+            *(f"* `{status}`: {', '.join(effects(status))}" for status in sorted(JOB_TERMINAL)),
+            "",
+            "## Task",
+            "",
+            diagram(TASK_EDGES, TaskStatus.pending, "plan"),
+            "",
+            "## Delivery of the webhook",
+            "",
+            diagram(DELIVERY_EDGES, DeliveryStatus.due, "notify"),
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(states_page())

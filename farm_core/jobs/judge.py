@@ -1,0 +1,66 @@
+"""What becomes of a task whose attempt has failed. Workers report facts; this pure function decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+FAILURES_MAX: Final = 3
+REPEATED_FAILURE: Final = "The render failed repeatedly."
+
+
+class FailureKind(StrEnum):
+    """Why an attempt ended without a result."""
+
+    document = "document"
+    """The document or its media cannot be rendered: it would fail on every worker."""
+    crash = "crash"
+    """The worker's process died or raised something unforeseen while it had this task."""
+    stall = "stall"
+    """No frame came for longer than the deadline allows."""
+    lost = "lost"
+    """The worker, its machine, the cluster or a store went away: no fault of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A report of a failed attempt. `public_message` is fit for callers: no path, host or query."""
+
+    kind: FailureKind
+    public_message: str
+    worker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again after so many seconds, elsewhere if somebody else can. `failures` is the new count."""
+
+    after_seconds: float
+    avoid_worker: str | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Give up; the job fails with this message."""
+
+    public_message: str
+
+
+def judge(failures: int, failure: Failure) -> Retry | Fail:
+    """The verdict on a failed attempt of a task that has failed `failures` times before."""
+    match failure.kind:
+        case FailureKind.document:
+            return Fail(failure.public_message)
+        case FailureKind.lost:
+            return Retry(0.2, None, failures)
+        case FailureKind.crash | FailureKind.stall:
+            if failures + 1 >= FAILURES_MAX:
+                return Fail(REPEATED_FAILURE)
+            return Retry(backoff_seconds(failures), failure.worker, failures + 1)
+
+
+def backoff_seconds(failures: int) -> float:
+    """Waiting time before attempt `failures` + 2: half a second, doubled each time."""
+    return float(0.5 * 2**failures)

@@ -1,0 +1,24 @@
+"""The named statements of `queries.sql`, loaded once."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import TextClause, text
+
+_NAME: Final = re.compile(r"^-- (\w+) --$", re.MULTILINE)
+
+
+@cache
+def statement(name: str) -> TextClause:
+    """The statement of that name. Raises KeyError."""
+    return text(_statements()[name])
+
+
+@cache
+def _statements() -> dict[str, str]:
+    _, *parts = _NAME.split(Path(__file__).with_name("queries.sql").read_text(encoding="utf-8"))
+    return {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}

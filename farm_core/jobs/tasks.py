@@ -1,0 +1,153 @@
+"""Leases of tasks, and what their ends do to them. A report counts only while its token does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import RowMapping
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from farm_core.jobs.events import write_event
+from farm_core.jobs.judge import Fail, Failure, Retry, judge
+from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.sql import statement
+
+LEASE_SECONDS: Final = 15.0
+"""Renewed every few seconds by the scheduler that waits for the task's result."""
+
+RESCUES_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One wish to lease a task for a worker of that renderer."""
+
+    task_id: str
+    job_id: str
+    token: str
+    worker: str
+    renderer: str
+
+
+@dataclass(frozen=True, slots=True)
+class DoneTask:
+    """A task whose result has been accepted."""
+
+    id: str
+    job_id: str
+    kind: TaskKind
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided on a failed attempt."""
+
+    job_id: str
+    task_index: int
+    verdict: Retry | Fail
+
+
+async def open_work(session: AsyncSession, now: datetime, heads_max: int) -> Sequence[RowMapping]:
+    """A row for each waiting task at the head of a job in processing, with what the job has in flight."""
+    rows = await session.execute(statement("open_work"), {"now": now, "heads_max": heads_max})
+    return rows.mappings().all()
+
+
+async def lease_tasks(session: AsyncSession, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:
+    """Leases what is still waiting; a row for each task that is now ours, with all that its order needs."""
+    columns = {
+        "task_ids": [lease.task_id for lease in leases],
+        "job_ids": [lease.job_id for lease in leases],
+        "tokens": [lease.token for lease in leases],
+        "workers": [lease.worker for lease in leases],
+        "renderers": [lease.renderer for lease in leases],
+    }
+    rows = await session.execute(statement("lease_tasks"), {"now": now, "lease_seconds": LEASE_SECONDS, **columns})
+    return rows.mappings().all()
+
+
+async def segment_keys(session: AsyncSession, job_id: str) -> tuple[str, ...]:
+    """Where the segments of a job lie, in order."""
+    return tuple((await session.execute(statement("segments_of"), {"job_id": job_id})).scalars())
+
+
+async def renew_tasks(session: AsyncSession, now: datetime, tokens: Sequence[str]) -> set[str]:
+    """Prolongs my leases; returns the tokens that still hold."""
+    values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
+    return set((await session.execute(statement("renew_tasks"), values)).scalars())
+
+
+async def finish_task(
+    session: AsyncSession, now: datetime, token: str, segment_key: str | None, report: Mapping[str, Any]
+) -> DoneTask | None:
+    """Accepts a result; None where the token no longer counts and the result is discarded."""
+    values = {"now": now, "token": token, "segment_key": segment_key, "report": orjson.dumps(report).decode()}
+    row = (await session.execute(statement("finish_task"), values)).one_or_none()
+    return None if row is None else DoneTask(row.id, row.job_id, TaskKind(row.kind), row.task_index)
+
+
+async def judge_task(session: AsyncSession, now: datetime, token: str, failure: Failure) -> Verdict | None:
+    """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's."""
+    task = (await session.execute(statement("leased_task"), {"token": token})).one_or_none()
+    if task is None:
+        return None
+    verdict = judge(task.failures, failure)
+    detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
+    match verdict:
+        case Retry():
+            values: dict[str, object] = {
+                "now": now, "token": token, "failures": verdict.failures, "avoid_worker": verdict.avoid_worker,
+                "error": failure.public_message, "after_seconds": verdict.after_seconds,
+            }  # fmt: skip
+            await session.execute(statement("retry_task"), values)
+            await write_event(session, now, task.job_id, "retry task", detail)
+        case Fail():
+            ending = {"now": now, "token": token, "error": verdict.public_message}
+            await session.execute(statement("fail_task"), ending)
+            await write_event(session, now, task.job_id, "fail task", detail)
+    return Verdict(task.job_id, task.task_index, verdict)
+
+
+async def withdraw_tasks(session: AsyncSession, now: datetime, job_id: str) -> None:
+    """Ends all that is open of a job that has ended."""
+    await session.execute(statement("withdraw_tasks"), {"now": now, "job_id": job_id})
+
+
+async def lose_segments(session: AsyncSession, now: datetime, job_id: str, keys: Sequence[str]) -> int:
+    """Has segments rendered again that are gone from storage; returns how many."""
+    values = {"job_id": job_id, "segment_keys": list(keys)}
+    lost = (await session.execute(statement("lose_segments"), values)).all()
+    await write_event(session, now, job_id, "lose segments", {"segments": len(lost)})
+    return len(lost)
+
+
+async def rescue_tasks(session: AsyncSession, now: datetime) -> int:
+    """Frees tasks whose scheduler has not renewed its lease; returns how many."""
+    rows = (await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all()
+    for row in rows:
+        await write_event(session, now, row.job_id, "rescue task", {"task": row.task_index})
+    return len(rows)
+
+
+async def hand_back_tasks(session: AsyncSession, tokens: Sequence[str]) -> None:
+    """Lets tasks wait again at once: their scheduler stops."""
+    await session.execute(statement("hand_back_tasks"), {"tokens": list(tokens)})
+
+
+async def unpin_jobs(session: AsyncSession, now: datetime, renderers: Sequence[str]) -> int:
+    """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
+    rows = (await session.execute(statement("unpin_jobs"), {"renderers": list(renderers)})).all()
+    for job_id in {row.job_id for row in rows}:
+        await write_event(session, now, job_id, "unpin")
+    return len(rows)
+
+
+async def advance_jobs(session: AsyncSession, frames_in_flight: Mapping[str, int]) -> None:
+    """Moves the progress of jobs forward by the frames that their leased segments have shown so far."""
+    values = {"job_ids": list(frames_in_flight), "frames": list(frames_in_flight.values())}
+    await session.execute(statement("advance_jobs"), values)

@@ -1,0 +1,98 @@
+"""Workers as the schedulers see them, and the segments that they have left in storage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from farm_core.jobs.sql import statement
+
+LIVE_SECONDS: Final = 15.0
+"""A worker that no scheduler has seen for so long is not counted on."""
+
+FORGET_SECONDS: Final = 3600.0
+FAILURES_MAX: Final = 3
+
+
+class SeenWorker(Protocol):
+    """What is recorded of a worker."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def node(self) -> str: ...  # noqa: D102
+    @property
+    def renderer(self) -> str: ...  # noqa: D102
+    @property
+    def device(self) -> str: ...  # noqa: D102
+    @property
+    def encoder(self) -> str: ...  # noqa: D102
+    @property
+    def memory_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def frames_done(self) -> int: ...  # noqa: D102
+
+
+async def see_workers(session: AsyncSession, now: datetime, workers: Sequence[SeenWorker]) -> None:
+    """Records the workers that live, and forgets those that have been gone for an hour."""
+    ordered = sorted(workers, key=lambda worker: worker.id)
+    columns = {
+        "ids": [worker.id for worker in ordered],
+        "nodes": [worker.node for worker in ordered],
+        "renderers": [worker.renderer for worker in ordered],
+        "devices": [worker.device for worker in ordered],
+        "encoders": [worker.encoder for worker in ordered],
+        "memories": [worker.memory_bytes for worker in ordered],
+        "frames": [worker.frames_done for worker in ordered],
+    }
+    await session.execute(statement("see_workers"), {"now": now, **columns})
+    await session.execute(statement("forget_workers"), {"before": now - timedelta(seconds=FORGET_SECONDS)})
+
+
+async def usable_workers(session: AsyncSession, now: datetime, ids: Sequence[str]) -> dict[str, int]:
+    """The workers among these that may be given tasks, with how many each holds, whoever gave them."""
+    rows = await session.execute(statement("usable_workers"), {"now": now, "ids": list(ids)})
+    return {row.id: row.load for row in rows}
+
+
+async def live_workers(session: AsyncSession, now: datetime) -> list[str]:
+    """The workers that some scheduler has seen just now and that may be given tasks."""
+    values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
+    return list((await session.execute(statement("live_workers"), values)).scalars())
+
+
+async def blame_worker(session: AsyncSession, now: datetime, worker_id: str) -> datetime | None:
+    """Counts a failure; returns until when the worker is quarantined, if it is."""
+    values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
+    row = (await session.execute(statement("blame_worker"), values)).one_or_none()
+    until: datetime | None = None if row is None else row.quarantined_until
+    return until
+
+
+async def praise_worker(session: AsyncSession, worker_id: str) -> None:
+    """A success ends a row of failures."""
+    await session.execute(statement("praise_workers"), {"ids": [worker_id]})
+
+
+async def use_segment(session: AsyncSession, now: datetime, key: str, size_bytes: int) -> None:
+    """Records that a segment lies in storage and was of use just now."""
+    await session.execute(statement("use_segment"), {"key": key, "bytes": size_bytes, "now": now})
+
+
+async def surplus_segments(session: AsyncSession, bytes_max: int, segments_max: int = 500) -> list[str]:
+    """Segments to give up so that the rest fits the budget, none of them needed by a running job."""
+    values = {"bytes_max": bytes_max, "segments_max": segments_max}
+    return list((await session.execute(statement("surplus_segments"), values)).scalars())
+
+
+async def forget_segments(session: AsyncSession, keys: Sequence[str]) -> None:
+    """Drops the records of segments that are no longer in storage."""
+    await session.execute(statement("forget_segments"), {"keys": list(keys)})
+
+
+async def known_segments(session: AsyncSession, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that the cache has a record of."""
+    return set((await session.execute(statement("known_segments"), {"keys": list(keys)})).scalars())

@@ -1,0 +1,72 @@
+"""Counting what accounts use. Every change is one statement, so concurrent counts never lose one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlmodel import col
+
+from farm_core.jobs.models import Job
+from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.usage.models import Usage
+from farm_core.usage.period import period_of
+
+ACTIVE = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
+
+
+@dataclass(frozen=True, slots=True)
+class Minutes:
+    """An account's render time of a month: committed by finished renders, and held by those under way, in milliseconds."""
+
+    rendered_ms: int
+    reserved_ms: int
+
+
+async def add(session: AsyncSession, account_id: str, at: datetime, **counters: int) -> None:
+    """Adds to counters (columns of Usage) of the account's month, making its row where it is the first."""
+    columns = Usage.__table__.c  # type: ignore[attr-defined]
+    statement = insert(Usage).values(account_id=account_id, period=period_of(at), **counters)
+    sums = {name: columns[name] + amount for name, amount in counters.items()}
+    await session.execute(statement.on_conflict_do_update(index_elements=["account_id", "period"], set_=sums))
+
+
+async def count_request(connection: AsyncConnection, account_id: str, at: datetime, limit: int | None) -> bool:
+    """Counts one API request, unless that would exceed the month's limit; says whether it was counted.
+
+    One statement: with a limit of N, exactly N of any number of concurrent requests are counted.
+    """
+    if limit is not None and limit < 1:
+        return False
+    table = Usage.__table__  # type: ignore[attr-defined]
+    statement = insert(Usage).values(account_id=account_id, period=period_of(at), api_requests=1)
+    counted = await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["account_id", "period"],
+            set_={"api_requests": table.c.api_requests + 1},
+            where=None if limit is None else table.c.api_requests < limit,
+        ).returning(table.c.account_id)
+    )
+    return counted.first() is not None
+
+
+async def of_month(session: AsyncSession, account_id: str, at: datetime) -> Usage:
+    """The account's counters of the month; all zero where nothing was counted yet."""
+    period = period_of(at)
+    found = await session.get(Usage, (account_id, period), populate_existing=True)
+    return found or Usage(account_id=account_id, period=period)
+
+
+async def minutes(session: AsyncSession, account_id: str, at: datetime) -> Minutes:
+    """Render time committed this month, and reserved by jobs that are queued or processing."""
+    rendered = select(func.coalesce(func.max(col(Usage.rendered_ms)), 0)).where(
+        col(Usage.account_id) == account_id, col(Usage.period) == period_of(at)
+    )
+    reserved = select(func.coalesce(func.sum(col(Job.reserved_ms)), 0)).where(
+        col(Job.account_id) == account_id, col(Job.status).in_(ACTIVE)
+    )
+    row = (await session.execute(select(rendered.scalar_subquery(), reserved.scalar_subquery()))).one()
+    return Minutes(int(row[0]), int(row[1]))

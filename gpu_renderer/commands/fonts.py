@@ -1,0 +1,50 @@
+"""Fetch the fonts that documents name into the farm's own folder, pinned by version and hash.
+
+Without arguments everything: the fonts of the editor's render worker, scripts and emoji, Chinese, Japanese and Korean,
+and the families that the editor offers. What is there already is left alone, so this also works offline afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from gpu_renderer.text.folders import PACKS, FontFolders
+from gpu_renderer.text.packages import fetch, missing
+
+ROOT = Path(__file__).resolve().parents[2]
+FONTS = ROOT / ".fonts"
+BASE_PACKS = ("reference", "scripts")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which packs, and where to."""
+    parser.add_argument("--base", action="store_true", help="only the fonts that the farm cannot do without")
+    parser.add_argument("--list", action="store_true", help="only print the families that are installed")
+    parser.add_argument("--folder", type=Path, default=FONTS, help="the font folder (default: .fonts)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetches what is missing; 1 when there is no font to draw with afterwards."""
+    if arguments.list:
+        return _list(arguments.folder)
+    wanted = missing(arguments.folder, BASE_PACKS if arguments.base else PACKS)
+    reasons = fetch(wanted, arguments.folder, _say) if wanted else {}
+    for name, reason in reasons.items():
+        _say(f"{name}: {reason}")
+    if not FontFolders(arguments.folder).files():
+        _say("there are no fonts at all, and text cannot be drawn without one.")
+        return 1
+    return 1 if reasons and not arguments.base else 0
+
+
+def _list(folder: Path) -> int:
+    for pack in PACKS:
+        families = sorted({file.family for file in FontFolders(folder, (pack,)).files()})
+        print(f"{pack}: {', '.join(families) or 'nothing'}")
+    return 0
+
+
+def _say(line: str) -> None:
+    print(f"fonts: {line}", file=sys.stderr)

@@ -1,0 +1,138 @@
+"""The front door of the rasterisers: what a source measures, and its pixels, each made once and kept by value.
+
+The same source asked for twice gives the same array, so that a texture made of it can be kept too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.svg import svg_pixels
+from gpu_renderer.raster import Raster
+from gpu_renderer.recent import Recent
+from gpu_renderer.text.families import Fonts, Style
+from gpu_renderer.text.lines import measured_box
+from gpu_renderer.text.text_raster import text_raster
+from gpu_renderer.vector import gradient
+from gpu_renderer.vector.mask import mask_coverage
+from gpu_renderer.vector.particles import particle_raster
+from gpu_renderer.vector.shape import shape_raster
+from gpu_renderer.vector.surface import Pixels
+from motion.snapshot import (
+    CompositionSource,
+    ImageSource,
+    LightWash,
+    LinearGradient,
+    MaskPath,
+    ParticleSource,
+    RadialGradient,
+    ShapeSource,
+    Source,
+    SvgSource,
+    TextSource,
+    VideoSource,
+)
+
+KEPT_MAX_BYTES = 256 << 20
+_BOXES_MAX = 4096
+
+
+class Media(Protocol):
+    """Where pictures and frames come from; None where there is nothing behind a source."""
+
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+        """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
+
+    def video_frame(self, src: str, seconds: float) -> Raster | None:
+        """The frame shown at a time of the video's own. Raises MediaUndecodable."""
+
+
+class Contents:
+    """Boxes, rasters and masks of sources, kept within a byte budget."""
+
+    def __init__(self, fonts: Fonts, media: Media, kept_max_bytes: int = KEPT_MAX_BYTES) -> None:
+        self._fonts = fonts
+        self._media = media
+        self._rasters: Recent[Raster | None] = Recent(kept_max_bytes, _raster_bytes)
+        self._pixels: Recent[Pixels] = Recent(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
+        self._boxes: Recent[tuple[float, float]] = Recent(_BOXES_MAX, lambda _: 1)
+        self._faults: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was drawn otherwise than asked, or not at all: a line each, once."""
+        return (*self._fonts.warnings, *self._faults)
+
+    @property
+    def monospace(self) -> Any:
+        """Skia's typeface of the system's fixed-width family: what counters are written in."""
+        return self._fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface
+
+    def box(self, source: Source) -> tuple[float, float]:
+        """Width and height of the layer box, px; (0, 0) for what draws nothing."""
+        if isinstance(source, TextSource):
+            return self._boxes.get(source, lambda: measured_box(source, self._fonts))
+        if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
+            return source.width, source.height
+        if isinstance(source, LightWash):
+            return 2 * max(1.0, source.radius), 2 * max(1.0, source.radius)
+        return 0.0, 0.0
+
+    def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
+        """The source's pixels at `supersample` raster px a layer px; None where there is nothing to draw.
+
+        A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
+        """
+        if isinstance(source, VideoSource):
+            return self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+        if isinstance(source, (ImageSource, SvgSource)):
+            return self._picture(source)
+        key = (source, supersample, bleed_px)
+        return self._rasters.get(key, lambda: self._drawn(source, supersample, bleed_px))
+
+    def mask(
+        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+    ) -> Pixels:
+        """The coverage of mask paths over a box, shape (rows, columns); full where none of them masks."""
+        key = (tuple(paths), width, height, supersample, sigma_factor)
+        return self._pixels.get(key, lambda: mask_coverage(paths, width, height, supersample, sigma_factor))
+
+    def gradient(self, paint: LinearGradient | RadialGradient, width: int, height: int) -> Pixels:
+        """A gradient over a whole buffer, as backgrounds use it: uint8 RGBA, premultiplied, shape (rows, columns, 4)."""
+        key = (paint, width, height)
+        return self._pixels.get(key, lambda: gradient.gradient_raster(paint, width, height))
+
+    def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
+        if isinstance(source, ShapeSource):
+            return shape_raster(source, supersample, bleed_px)
+        if isinstance(source, TextSource) and source.content.strip():
+            return text_raster(source, supersample, self._fonts, bleed_px)
+        if isinstance(source, ParticleSource):
+            return particle_raster(source, supersample)
+        return None
+
+    def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
+        """One array for a picture, however large the boxes are that it is stretched to."""
+        key, name = (source.src, source.src) if isinstance(source, ImageSource) else (source.markup, "an SVG layer")
+        pixels = self._rasters.get(("picture", key), lambda: self._attempted(name, lambda: self._decoded(source)))
+        return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
+
+    def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
+        if isinstance(source, ImageSource):
+            pixels = self._media.picture(source.src)
+        else:
+            pixels = svg_pixels(source.markup, (source.intrinsic_width, source.intrinsic_height))
+        return None if pixels is None else Raster(pixels, source.width, source.height)
+
+    def _attempted(self, name: str, make: Callable[[], Raster | None]) -> Raster | None:
+        try:
+            return make()
+        except MediaUndecodable as error:
+            self._faults.setdefault(f"{name[:80]}: {error.public_message}")
+            return None
+
+
+def _raster_bytes(raster: Raster | None) -> int:
+    return 64 if raster is None else raster.pixels.nbytes

@@ -1,0 +1,166 @@
+"""The frame of the raster route: when a layer is baked, at which scale, and in which order (format/effects.md 2 and 4).
+
+if needs_baking(layer):
+    plan = baking(layer, output_scale, width, height)
+    raster = contents.raster(layer.source, plan.scale, plan.padding_px)
+    baked = bake(painter, raster, layer, contents.mask)
+    ... draw baked.target as the layer's texture, then chain(..., after_baking=True) ...
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from gpu_renderer.effects.baked.canvas import Canvas, Masking
+from gpu_renderer.effects.registry import Effect, Route, find
+from gpu_renderer.effects.values import EffectValues, resolve
+from gpu_renderer.painter import Painter
+from gpu_renderer.raster import Raster
+from gpu_renderer.targets import Target
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    EffectSnapshot,
+    ImageSource,
+    LayerSnapshot,
+    LightWash,
+    MaskPath,
+    MissingSource,
+    ParticleSource,
+    ShapeSource,
+    Transform3D,
+    VideoSource,
+)
+
+SCALES = (0.5, 1.0, 2.0, 4.0)
+PADDING_EFFECTS_MAX_PX = 256
+PADDING_MAX_PX = 512
+SIDE_MAX_PX = 4096
+FEATHER_SIGMA = 0.5
+"""Blur of a baked mask's feather, in raster px per px of feather (compositing.md 5.3)."""
+
+_NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
+_BITMAPS = (ImageSource, VideoSource)
+_BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Baking:
+    """How the content of a baked layer is rasterised: canvas px per layer px, and padding in layer px."""
+
+    scale: float
+    padding_px: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Baked:
+    """A baked layer. `target`: 8-bit sRGB-encoded premultiplied, row 0 on top; it covers the layer box of width x height
+    layer px grown by `padding` on every side. Whoever baked it owns the target."""
+
+    target: Target
+    width: float
+    height: float
+    padding: float
+
+
+def needs_baking(layer: LayerSnapshot) -> bool:
+    """Whether the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
+    if isinstance(layer.source, _NEVER_BAKED):
+        return False
+    faded = isinstance(layer.source, ShapeSource) and layer.fill_opacity < 1
+    return faded or any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects)
+
+
+def baking(
+    layer: LayerSnapshot, output_scale: float, width: float, height: float, *, overshoot_px: float = 0
+) -> Baking:
+    """Scale and padding of a baked layer of width x height layer px; `overshoot_px`: what strokes reach beyond the box.
+
+    Pictures and video keep their own pixels (their raster says how many): scale and padding say nothing about them.
+    """
+    if isinstance(layer.source, _BITMAPS):
+        return Baking(1.0, 0.0)
+    padding = max(overshoot_px, min(PADDING_EFFECTS_MAX_PX, _effects_padding_px(layer.effects)))
+    padding = min(PADDING_MAX_PX, math.ceil(padding + 1)) if padding > 0 else 0.0
+    flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
+    wanted = output_scale * max(1.0, abs(flat.scale_x), abs(flat.scale_y))
+    scale = next((step for step in SCALES if step >= wanted), SCALES[-1])
+    longest = max(width, height) + 2 * padding
+    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), float(padding))
+
+
+def bake(painter: Painter, raster: Raster, layer: LayerSnapshot, masking: Masking, typeface: Any = None) -> Baked:
+    """Runs mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
+
+    `raster` is the unmasked content, made as `baking` says; `typeface` is what counters are
+    written in. Effects that only exist on the GPU are left for the chain.
+    """
+    columns = raster.pixels.shape[1]
+    scale = columns / max(1e-6, raster.width + 2 * raster.padding)
+    canvas = Canvas.of(painter, raster, scale)
+    canvas.typeface = typeface
+    if layer.masks:
+        _cover(canvas, layer.masks, raster, masking)
+    if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
+        canvas.fade(max(0.0, layer.fill_opacity))
+    for entry in layer.effects:
+        effect = find(entry.type)
+        if effect is not None and effect.route in _BAKED_ROUTES:
+            _run(canvas, effect, resolve(effect, entry).scaled(scale), _scope(layer, entry), raster, masking)
+    return Baked(canvas.close(), raster.width, raster.height, raster.padding)
+
+
+def _run(
+    canvas: Canvas, effect: Effect, values: EffectValues, scope: MaskPath | None, raster: Raster, masking: Masking
+) -> None:
+    if effect.is_idle(values):
+        return
+    if scope is None:
+        effect.bake(canvas, values)
+        return
+    before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
+    effect.bake(canvas, values)
+    coverage = _coverage(canvas, (scope,), raster, masking)
+    canvas.apply("effects/baked/scope.frag", textures={"u_before": before, "u_coverage": coverage})
+    coverage.release()
+    canvas.painter.pool.give_back(before)
+
+
+def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
+    """The path that an effect is limited to, painted on its own in mode add; an id that matches none limits nothing."""
+    path = next((path for path in layer.masks if path.id == entry.mask_id), None)
+    return None if path is None else dataclasses.replace(path, mode="add")
+
+
+def _cover(canvas: Canvas, masks: Sequence[MaskPath], raster: Raster, masking: Masking) -> None:
+    if all(path.mode == "none" for path in masks):
+        return
+    coverage = _coverage(canvas, masks, raster, masking)
+    canvas.apply("effects/baked/cover.frag", textures={"u_coverage": coverage})
+    coverage.release()
+
+
+def _coverage(canvas: Canvas, masks: Sequence[MaskPath], raster: Raster, masking: Masking) -> moderngl.Texture:
+    width, height = raster.width + 2 * raster.padding, raster.height + 2 * raster.padding
+    coverage = masking(tuple(masks), width, height, canvas.scale, FEATHER_SIGMA)
+    rows, columns = coverage.shape
+    return canvas.texture(np.ascontiguousarray(coverage).tobytes(), columns, rows, channels=1)
+
+
+def _effects_padding_px(effects: Sequence[EffectSnapshot]) -> float:
+    found = [(find(entry.type), entry) for entry in effects]
+    return max(
+        (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0
+    )
+
+
+def _route(entry: EffectSnapshot) -> Route | None:
+    effect = find(entry.type)
+    return None if effect is None else effect.route

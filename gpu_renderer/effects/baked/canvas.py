@@ -1,0 +1,207 @@
+"""A layer's own canvas: 8-bit sRGB, premultiplied, in the layer's untransformed space (format/effects.md 4).
+
+Kernels are shaders that read straight bytes and store bytes (shaders/include/canvas.glsl), so the round trip through 8 bits
+between every two effects is the reference's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.effects.gaussian import PAIRS_MAX, blurred, box, box_blurred, convolved, halved, triple_box
+from gpu_renderer.effects.surface import Surface
+from gpu_renderer.effects.values import EffectValues, Rgba
+from gpu_renderer.painter import Painter
+from gpu_renderer.programs import UniformValue
+from gpu_renderer.raster import Raster
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Target
+
+BOX_WIDTH_MAX = 2 * PAIRS_MAX * 2 // 3
+"""The widest box whose triple fits the convolution's taps; wider blurs run at a smaller size."""
+
+
+class Canvas(Surface):
+    """The canvas that raster effects work on, with the layer's silhouette as it was before fill opacity.
+
+    `scale`: canvas px per layer px. Lengths in values and in the methods below are canvas px.
+    """
+
+    defines = (("BAKED", "1"),)
+
+    def __init__(self, painter: Painter, target: Target, scale: float) -> None:
+        super().__init__(painter, target)
+        self.scale = scale
+        self._silhouette: Target | None = None
+        self.typeface: Any = None
+        """Skia's view of the face that counters are written in; without one they draw nothing."""
+
+    @classmethod
+    def of(cls, painter: Painter, raster: Raster, scale: float) -> Canvas:
+        """A canvas with the raster's pixels."""
+        rows, columns = raster.pixels.shape[:2]
+        target = painter.pool.take(Region(0, 0, columns, rows), "f1", clear=False)
+        target.texture.write(np.ascontiguousarray(raster.pixels).data)
+        return cls(painter, target, scale)
+
+    @property
+    def width(self) -> int:
+        """Columns, padding included: the `w` of every kernel's formula."""
+        return self.target.region.width
+
+    @property
+    def height(self) -> int:
+        """Rows, padding included."""
+        return self.target.region.height
+
+    @property
+    def silhouette(self) -> Target:
+        """Where style generators take the layer's shape from: the picture before fill opacity, else the picture now."""
+        return self._silhouette or self.target
+
+    def fade(self, opacity: float) -> None:
+        """Applies fill opacity: the pixels fade, the silhouette stays (effects.md 4.4)."""
+        faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
+        self._silhouette, self.target = self.target, faded
+
+    def close(self) -> Target:
+        """Ends the work; the caller owns the picture."""
+        self.painter.pool.give_back(self._silhouette)
+        self._silhouette = None
+        return self.target
+
+    def pixels(self) -> npt.NDArray[np.uint8]:
+        """The canvas read back: (rows, columns, 4), premultiplied."""
+        data = self.target.texture.read(alignment=1)
+        return np.frombuffer(data, np.uint8).reshape(self.height, self.width, 4)
+
+    def straight_pixels(self) -> npt.NDArray[np.uint8]:
+        """The canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
+        premultiplied = self.pixels().astype(np.float32)
+        alpha = np.maximum(premultiplied[..., 3:], 1)
+        color = np.minimum(np.floor(premultiplied[..., :3] / alpha * 255 + 0.5), 255)
+        return np.concatenate([color, premultiplied[..., 3:]], axis=2).astype(np.uint8)
+
+    def paint(self, pixels: npt.NDArray[np.uint8], *, composite: int = 0, opacity: float = 1.0) -> None:
+        """Draws premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
+        texture = self.texture(np.ascontiguousarray(pixels).tobytes(), self.width, self.height)
+        self.apply(
+            "effects/baked/paint.frag",
+            uniforms={"u_composite": composite, "u_opacity": opacity},
+            textures={"u_paint": texture},
+        )
+        texture.release()
+
+    def table(self, table: npt.NDArray[np.uint8]) -> None:
+        """Maps each straight channel by a table of shape (256, 3)."""
+        texture = self.texture(np.ascontiguousarray(table, np.uint8).tobytes(), 256, 1, channels=3)
+        self.apply("effects/baked/table.frag", textures={"u_table": texture})
+        texture.release()
+
+    def matrix(self, affine: npt.NDArray[np.float64]) -> None:
+        """Maps straight colours by three rows of four, and clamps."""
+        matrix, offset = affine[:, :3].T.ravel(), affine[:, 3]
+        self.apply(
+            "effects/baked/matrix.frag",
+            uniforms={"u_matrix": tuple(map(float, matrix)), "u_offset": tuple(map(float, offset))},
+        )
+
+    def blurred(self, sigma: float, source: Target | None = None) -> Target:
+        """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
+        return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
+
+    def box_blurred(
+        self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
+    ) -> Target:
+        """The picture after box blurs of 2 radius + 1 px (effects.md 6); the caller owns it."""
+        return box_blurred(self.painter, self.target, radius, iterations, axes, repeat_edge=repeat_edge)
+
+    def at_working_size(self, shader: str, values: EffectValues, radius: int, name: str) -> None:
+        """A kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1); `name`: the radius's uniform."""
+        cost = self.width * self.height * (2 * radius + 1) ** 2
+        share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
+        if share == 1.0:
+            self.apply(shader, values, uniforms={name: radius})
+            return
+        size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
+        small = Canvas(self.painter, self.passed("effects/baked/shrink.frag", region=size), self.scale * share)
+        small.apply(shader, values, uniforms={name: max(1, math.floor(radius * share + 0.5))})
+        self.apply("effects/baked/stretch.frag", textures={"u_small": small.target})
+        self.painter.pool.give_back(small.target)
+
+    def luma_field(self, smoothness: int) -> Target:
+        """Luma times alpha, box-blurred: the height field of relief effects, as red (half float); the caller owns it."""
+        sharp = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f2")
+        if smoothness <= 0:
+            return sharp
+        kernel = box(2 * smoothness + 1)
+        across = convolved(self.painter, sharp, kernel, 0)
+        field = convolved(self.painter, across, kernel, 1)
+        self.painter.pool.give_back(sharp, across)
+        return field
+
+    def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
+        """The CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
+        soft = self.blurred(sigma)
+        self.apply(
+            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, textures={"u_shape": soft}
+        )
+        self.painter.pool.give_back(soft)
+
+    def outline(self, width: float, color: Rgba, opacity: float) -> None:
+        """A ring of 32 displaced silhouettes behind the picture (effects.md 8.2, stroke)."""
+        self.apply(
+            "effects/baked/outline.frag",
+            uniforms={"u_width": width, "u_color": color, "u_opacity": opacity},
+            textures={"u_shape": self.silhouette},
+        )
+
+    def shape(self, shader: str, margin: int = 0, uniforms: dict[str, UniformValue] | None = None) -> Target:
+        """What a shader makes of the silhouette, as `u_shape`, over the canvas grown by a margin; the caller owns it."""
+        region = self.target.region.grown(margin)
+        return self.painter.applied(shader, self.silhouette, region=region, uniforms=uniforms)
+
+    def common(self) -> dict[str, UniformValue]:
+        """Canvas geometry (shaders/include/canvas.glsl)."""
+        return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
+
+    def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
+        """Parameters with lengths in canvas px, and what the effect derives from them."""
+        derived = values.effect.derive(values, self.width, self.height)
+        return {**dict[str, UniformValue](values.uniforms()), **derived}
+
+
+def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
+    """A browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
+    if sigma <= 0:
+        return painter.applied("effects/baked/crop.frag", source, region=region)
+    levels = max(0, math.ceil(math.log2(sigma * 1.88 / BOX_WIDTH_MAX)))
+    if not levels:
+        return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
+    framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
+    result = _blurred_small(painter, framed, sigma, levels, region)
+    painter.pool.give_back(framed)
+    return result
+
+
+def _blurred_small(painter: Painter, framed: Target, sigma: float, levels: int, region: Region) -> Target:
+    """A wide blur, worked out at 1/2, 1/4 ... of the size."""
+    factor = 1 << levels
+    small = halved(painter, framed, levels)
+    # Halving and enlarging blur too: a box and a tent of `factor`, in variances.
+    kernel = triple_box(math.sqrt(sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6) / factor)
+    left, top = region.x // factor - 1, region.y // factor - 1
+    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
+    soft = blurred(painter, small, kernel, region=around)
+    large = painter.applied("effects/enlarge.frag", soft, region=region, uniforms={"u_factor": float(factor)})
+    painter.pool.give_back(small, soft)
+    return large
+
+
+Masking = Callable[..., npt.NDArray[np.uint8]]
+"""`Contents.mask`: (paths, width, height, supersample, sigma_factor) to the coverage, 8 bits, (rows, columns)."""

@@ -1,0 +1,91 @@
+"""The colour table that `apply-color-lut` stores (format/effects.md 8.5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from motion.snapshot import ParameterValue
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LookupTable:
+    """A table of `size` steps an axis, red fastest (shape (size, size, size, 3)), or of `size` steps for each channel."""
+
+    size: int
+    is_volume: bool
+    steps: npt.NDArray[np.float32]
+    domain_min: Vector
+    domain_max: Vector
+
+    @classmethod
+    def read(cls, stored: ParameterValue) -> LookupTable | None:
+        """The table in a stored record, given as (key, value) pairs; None for one that does not hold together."""
+        record = _record(stored)
+        volume, line = _whole(record.get("size")), _whole(record.get("size1d"))
+        if (volume > 0) == (line > 0):
+            return None
+        steps = _numbers(record.get("data"))
+        low, high = _vector(record.get("domainMin"), 0.0), _vector(record.get("domainMax"), 1.0)
+        if steps.size != 3 * (volume**3 or line) or not np.isfinite(steps).all():
+            return None
+        if any(top <= bottom for bottom, top in zip(low, high, strict=True)):
+            return None
+        return cls(volume or line, volume > 0, steps, low, high)
+
+    @property
+    def packed_size(self) -> tuple[int, int]:
+        """Width and height of the packed picture: the slices of blue side by side."""
+        return (self.size * self.size, self.size) if self.is_volume else (self.size, 1)
+
+    @property
+    def signed_size(self) -> int:
+        """The size, negative for tables by channel."""
+        return self.size if self.is_volume else -self.size
+
+    @property
+    def red_domain(self) -> tuple[float, float]:
+        """The domain that the GPU form uses for all channels."""
+        return self.domain_min[0], self.domain_max[0]
+
+    def picture(self) -> npt.NDArray[np.float32]:
+        """Rows of green by columns of red, one slice of blue after the other: shape (height, width, 3)."""
+        if not self.is_volume:
+            return self.steps.reshape(1, self.size, 3)
+        cube = self.steps.reshape(self.size, self.size, self.size, 3)  # blue, green, red
+        return cube.transpose(1, 0, 2, 3).reshape(self.size, self.size * self.size, 3)
+
+    def packed(self) -> bytes:
+        """The picture as 8-bit RGBA."""
+        levels = np.floor(np.clip(self.picture(), 0, 1) * 255 + 0.5).astype(np.uint8)
+        return np.dstack([levels, np.full(levels.shape[:2], 255, np.uint8)]).tobytes()
+
+    def floats(self) -> bytes:
+        """The picture as 32-bit RGB."""
+        return np.ascontiguousarray(self.picture(), np.float32).tobytes()
+
+
+def _record(stored: ParameterValue) -> dict[str, ParameterValue]:
+    pairs = stored if isinstance(stored, tuple) else ()
+    return {p[0]: p[1] for p in pairs if isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str)}
+
+
+def _whole(value: ParameterValue) -> int:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return int(value) if is_number and 0 < value <= 256 else 0  # type: ignore[arg-type, operator]
+
+
+def _numbers(value: ParameterValue) -> npt.NDArray[np.float32]:
+    numbers = value if isinstance(value, tuple) else ()
+    return np.array([v if isinstance(v, (int, float)) else math.nan for v in numbers], np.float32)
+
+
+def _vector(value: ParameterValue, default: float) -> Vector:
+    numbers = _numbers(value)
+    r, g, b = numbers.tolist() if numbers.size == 3 and np.isfinite(numbers).all() else [default] * 3
+    return r, g, b

@@ -1,0 +1,126 @@
+"""Shadows, glows and outlines (format/effects.md 8.2)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gpu_renderer.effects.gaussian import blur_reach_px
+from gpu_renderer.effects.parameters import color, degrees, percent, pixels
+from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.scene import EffectScene
+from gpu_renderer.effects.values import EffectValues
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.chain import Chain
+
+GLOW_SPREAD = 1.15
+GLOW_WIDE = 2.2
+GLOW_WIDE_FROM = 6.0
+"""The sigma from which the wide lobe is drawn."""
+STROKE_MAX_PX = 16.0
+
+
+def shadow_offset(values: EffectValues) -> tuple[float, float]:
+    """The displacement of a shadow: `distance` along `angle`, y down."""
+    angle, distance = values.radians("angle"), values.number("distance")
+    return distance * math.cos(angle), distance * math.sin(angle)
+
+
+@effect("drop-shadow", Tier.CORE, Route.GPU)
+class DropShadow(Effect):
+    """A blurred copy in one colour, displaced and under the layer."""
+
+    parameters = (
+        pixels("distance", 6, 0, 200),
+        degrees("angle", 135, 0, 360),
+        pixels("softness", 12, 0, 100),
+        color("color", "#000000"),
+        percent("opacity", 55),
+    )
+    folded = (("color", "opacity"),)
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
+
+    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+        softness = values.number("softness") * scene.length_scale
+        return blur_reach_px(softness) + abs(values.number("distance")) * scene.output_scale
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
+        blurred = chain.blurred(values.number("softness") * chain.scene.length_scale)
+        chain.apply(
+            "effects/drop_shadow.frag", values, uniforms={"u_offset": (dx, dy)}, textures={"u_blurred": blurred}
+        )
+        chain.painter.pool.give_back(blurred)
+
+    def padding_px(self, values: EffectValues) -> float:
+        return values.number("distance") + 3 * values.number("softness")
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        dx, dy = (math.floor(part * 10 + 0.5) / 10 for part in shadow_offset(values))
+        canvas.shadow(values.number("softness"), values.color_with("color", values.fraction("opacity")), dx, dy)
+
+
+@effect("glow", Tier.CORE, Route.GPU)
+class Glow(Effect):
+    """A soft light around the layer."""
+
+    parameters = (
+        pixels("radius", 16, 0, 60),
+        color("color", "#78b4ff"),
+        percent("intensity", 90),
+    )
+    folded = (("color", "intensity"),)
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("radius") <= 0
+
+    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+        middle = GLOW_SPREAD * values.number("radius") * scene.length_scale
+        return blur_reach_px(GLOW_WIDE * middle if middle >= GLOW_WIDE_FROM else middle)
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        sigma = GLOW_SPREAD * values.number("radius") * chain.scene.length_scale
+        middle = chain.blurred(sigma)
+        wide = chain.blurred(GLOW_WIDE * sigma) if sigma >= GLOW_WIDE_FROM else None
+        chain.apply(
+            "effects/glow.frag",
+            values,
+            uniforms={"u_has_wide": int(wide is not None)},
+            textures={"u_middle": middle, "u_wide": wide or middle},
+        )
+        chain.painter.pool.give_back(middle, wide)
+
+    def padding_px(self, values: EffectValues) -> float:
+        return 3 * values.number("radius")
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.shadow(values.number("radius"), values.color_with("color", values.fraction("intensity")), 0.0, 0.0)
+
+
+@effect("stroke", Tier.CORE, Route.GPU)
+class Stroke(Effect):
+    """An outline outside the layer's alpha."""
+
+    parameters = (
+        pixels("width", 3, 0, 50),
+        color("color", "#ffffff"),
+        percent("opacity", 100),
+    )
+    shader = "effects/stroke.frag"
+    folded = (("color", "opacity"),)
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("width") <= 0
+
+    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return min(STROKE_MAX_PX, max(1.0, values.number("width") * scene.length_scale))
+
+    def padding_px(self, values: EffectValues) -> float:
+        return values.number("width")
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.outline(values.number("width"), values.color("color"), values.fraction("opacity"))

@@ -1,0 +1,99 @@
+"""The colour stage: all affine colour effects of a layer as one matrix, all tables as one (format/effects.md 3.2 to 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.effects.registry import Effect, find
+from gpu_renderer.effects.values import EffectValues, resolve
+from gpu_renderer.programs import UniformValue
+from motion.snapshot import EffectSnapshot
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
+
+Affine = npt.NDArray[np.float64]
+"""Three rows of four: out = A[:, :3] @ rgb + A[:, 3], on straight colours of 0..1."""
+Table = npt.NDArray[np.uint8]
+"""Shape (256, 3): what each encoded level of each channel becomes."""
+
+IDENTITY: Affine = np.hstack([np.eye(3), np.zeros((3, 1))])
+IDENTITY_TABLE: Table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+
+
+class MatrixEffect(Effect):
+    """A colour effect that is an affine map of the straight colour."""
+
+    def affine(self, values: EffectValues) -> Affine:
+        """The map of the GPU route."""
+        raise NotImplementedError
+
+    def filters(self, values: EffectValues) -> list[Affine]:
+        """The maps of the raster route, each clamped before the next; by default the one of the GPU route."""
+        return [self.affine(values)]
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        for step in self.filters(values):
+            canvas.matrix(step)
+
+
+class TableEffect(Effect):
+    """A colour effect that maps each channel by a table."""
+
+    def table(self, values: EffectValues) -> Table:
+        """The 256 entries of each channel."""
+        raise NotImplementedError
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.table(self.table(values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColorStage:
+    """What happens to a layer's straight colours before anything spatial."""
+
+    affine: Affine
+    table: Table | None
+
+    def uniforms(self) -> dict[str, UniformValue]:
+        """The uniforms of shaders/include/grade.glsl, without the table's texture (`u_grade_table`)."""
+        return {
+            "u_grade_matrix": tuple(float(v) for v in self.affine[:, :3].T.ravel()),
+            "u_grade_offset": tuple(float(v) for v in self.affine[:, 3]),
+            "u_has_grade_table": int(self.table is not None),
+        }
+
+    def graded_fill(self, rgb: tuple[float, float, float]) -> tuple[float, float, float]:
+        """The fill of a plain solid shape: the matrix alone, on sRGB fractions (effects.md 3.3)."""
+        r, g, b = np.clip(self.affine[:, :3] @ np.asarray(rgb) + self.affine[:, 3], 0, 1).tolist()
+        return r, g, b
+
+
+def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
+    """The matrix and table effects of a stack, merged in its order; None where it has none of them."""
+    affine, table, found = IDENTITY, None, False
+    for entry in effects:
+        match find(entry.type):
+            case MatrixEffect() as effect:
+                affine, found = after(effect.affine(resolve(effect, entry)), affine), True
+            case TableEffect() as effect:
+                step = effect.table(resolve(effect, entry))
+                table, found = step if table is None else looked_up(step, table), True
+            case _:
+                pass
+    return ColorStage(affine, table) if found else None
+
+
+def after(second: Affine, first: Affine) -> Affine:
+    """The map that does first, then second."""
+    return np.hstack([second[:, :3] @ first[:, :3], (second[:, :3] @ first[:, 3] + second[:, 3])[:, None]])
+
+
+def looked_up(second: Table, first: Table) -> Table:
+    """The table that does first, then second."""
+    return np.stack([second[first[:, channel], channel] for channel in range(3)], axis=1)

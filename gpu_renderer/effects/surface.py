@@ -1,0 +1,93 @@
+"""What effects draw on, whichever the route: a current picture that passes replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import ClassVar
+
+import moderngl
+
+import shaders
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.painter import Painter
+from gpu_renderer.programs import UniformValue
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Format, Target
+
+Textures = Mapping[str, "Target | moderngl.Texture"]
+Uniforms = Mapping[str, UniformValue]
+Defines = tuple[tuple[str, str], ...]
+_UNIFORM = re.compile(r"^uniform \w+ ([^;]+);", re.MULTILINE)
+
+
+@cache
+def uniforms_of(shader: str, defines: tuple[tuple[str, str], ...] = ()) -> frozenset[str]:
+    """The names of all uniforms that a shader's text declares, includes expanded."""
+    lists = _UNIFORM.findall(shaders.source(shader, defines))
+    return frozenset(re.sub(r"\[.*?\]", "", name).strip() for names in lists for name in names.split(","))
+
+
+class Surface:
+    """A picture and the painter that works on it. `target` is always the result of the last pass."""
+
+    defines: ClassVar[Defines] = ()
+
+    def __init__(self, painter: Painter, target: Target) -> None:
+        self.painter = painter
+        self.target = target
+
+    def apply(
+        self,
+        shader: str,
+        values: EffectValues | None = None,
+        *,
+        uniforms: Uniforms | None = None,
+        textures: Textures | None = None,
+    ) -> None:
+        """Replaces the picture by what the shader makes of it, with the parameters it declares."""
+        self.replace(self.passed(shader, values, uniforms=uniforms, textures=textures))
+
+    def passed(
+        self,
+        shader: str,
+        values: EffectValues | None = None,
+        *,
+        uniforms: Uniforms | None = None,
+        textures: Textures | None = None,
+        region: Region | None = None,
+    ) -> Target:
+        """A new target with what the shader makes of the picture; the caller owns it."""
+        known = uniforms_of(shader, self.defines)
+        all_uniforms = {**self.common(), **(self.parameters(values) if values else {}), **(uniforms or {})}
+        return self.painter.applied(
+            shader,
+            self.target,
+            region=region,
+            textures=textures,
+            defines=dict(self.defines),
+            uniforms={name: value for name, value in all_uniforms.items() if name in known},
+        )
+
+    def replace(self, target: Target) -> None:
+        """Makes a target the picture, and gives the old one back."""
+        self.painter.pool.give_back(self.target)
+        self.target = target
+
+    def texture(
+        self, pixels: bytes, width: int, height: int, format: Format = "f1", channels: int = 4
+    ) -> moderngl.Texture:
+        """A texture of values computed here: clamped and smooth; the caller releases it."""
+        texture = self.painter.context.texture((width, height), channels, pixels, dtype=format, alignment=1)
+        texture.repeat_x = texture.repeat_y = False
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return texture
+
+    def common(self) -> dict[str, UniformValue]:
+        """The uniforms that every pass of the route may declare."""
+        return {}
+
+    def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
+        """The effect's parameters and what it derives from them, as uniforms."""
+        return dict(values.uniforms())

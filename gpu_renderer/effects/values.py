@@ -1,0 +1,160 @@
+"""The parameters of one effect at one time, resolved and typed (format/effects.md 1.1 and 1.2)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpu_renderer.effects.parameters import Kind, Parameter
+from motion.snapshot import EffectSnapshot, ParameterValue
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.registry import Effect
+
+_PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
+_ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
+FALLBACK_COLOR = "#808080"
+"""What a colour that cannot be read becomes (effects.md 6)."""
+
+Rgba = tuple[float, float, float, float]
+"""Straight sRGB fractions."""
+
+
+def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
+    """A hex colour (`#rgb`, `#rrggbb`, `#rrggbbaa`) as fractions; anything else is the fallback."""
+    digits = text[1:] if isinstance(text, str) and _ANY_HEX.match(text) else fallback[1:]
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    channels = [int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)]
+    r, g, b, a = (*channels, 1.0)[:4]
+    return r, g, b, a
+
+
+@dataclass(frozen=True, slots=True)
+class EffectValues:
+    """Values by parameter key. Wrong types do not fall back to the default: see each reader."""
+
+    effect: Effect
+    by_key: Mapping[str, ParameterValue]
+    length_scale: float = 1.0
+    """Numbers in px are multiplied by this: raster px per layer px on a baked layer, else 1."""
+
+    def number(self, key: str) -> float:
+        """A number; 0 where the stored value is none. Lengths come in the pixels of the route."""
+        value = self.by_key[key]
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            return 0.0
+        return value * self.length_scale if self._declared(key).unit == "px" else float(value)
+
+    def fraction(self, key: str) -> float:
+        """A percentage as a fraction."""
+        return self.number(key) / 100
+
+    def whole(self, key: str) -> int:
+        """A number rounded half up: menus that are stored as plain numbers."""
+        return math.floor(max(-2e9, min(2e9, self.number(key))) + 0.5)
+
+    def radians(self, key: str) -> float:
+        """An angle in radians."""
+        return math.radians(self.number(key))
+
+    def flag(self, key: str) -> bool:
+        """A checkbox; the declared default where the stored value is no boolean."""
+        value, declared = self.by_key[key], self._declared(key)
+        if isinstance(value, bool):
+            return value
+        return False if declared.literal_true else declared.default is True
+
+    def color(self, key: str) -> Rgba:
+        """A colour as straight sRGB fractions."""
+        return rgba(self.by_key[key])
+
+    def color_with(self, key: str, opacity: float) -> Rgba:
+        """A colour whose alpha is the opacity, unless the stored text carries its own alpha (effects.md 3.1)."""
+        text = self.by_key[key]
+        r, g, b, a = self.color(key)
+        return (r, g, b, opacity) if isinstance(text, str) and _PLAIN_HEX.match(text) else (r, g, b, a)
+
+    def layer(self, key: str) -> str:
+        """A layer id, empty where none is set."""
+        value = self.by_key[key]
+        return value if isinstance(value, str) else ""
+
+    def points(self, key: str) -> list[tuple[float, float]]:
+        """The valid pairs of a curve, in stored order."""
+        value = self.by_key[key]
+        pairs = value if isinstance(value, tuple) else ()
+        return [(float(p[0]), float(p[1])) for p in pairs if _is_pair(p)]  # type: ignore[index, arg-type]
+
+    def filled(self, key: str) -> ParameterValue:
+        """A value as it is stored."""
+        return self.by_key[key]
+
+    def scaled(self, length_scale: float) -> EffectValues:
+        """The same values with lengths in the pixels of a raster."""
+        return EffectValues(self.effect, self.by_key, length_scale)
+
+    def uniforms(self) -> Iterator[tuple[str, float | int | tuple[float, ...]]]:
+        """Each number, colour, flag and choice under its uniform's name."""
+        for parameter in self.effect.parameters:
+            match parameter.kind:
+                case Kind.NUMBER:
+                    yield parameter.uniform, self.number(parameter.key)
+                case Kind.CHOICE:
+                    yield parameter.uniform, self.whole(parameter.key)
+                case Kind.FLAG:
+                    yield parameter.uniform, int(self.flag(parameter.key))
+                case Kind.COLOR:
+                    yield parameter.uniform, self.color(parameter.key)
+                case _:
+                    pass
+
+    def _declared(self, key: str) -> Parameter:
+        return self.effect.parameter(key)
+
+
+def resolve(effect: Effect, snapshot: EffectSnapshot) -> EffectValues:
+    """Declared defaults, the legacy single value, stored parameters, the layer's clock, then tracks: each over the last."""
+    values: dict[str, ParameterValue] = {p.key: p.default for p in effect.parameters}
+    primary = next((p for p in effect.parameters if p.kind is Kind.NUMBER), None)
+    if primary is not None and snapshot.amount is not None:
+        values[primary.key] = snapshot.amount
+    values.update({key: value for key, value in snapshot.stored if key in values})
+    if snapshot.clock is not None and "time" in values and values.get("followCompTime") is not False:
+        values["time"] = snapshot.clock
+    tracks = dict(snapshot.animated)
+    sampled = [_animate(values, parameter, tracks) for parameter in effect.parameters]
+    if primary is not None and "" in tracks and not any(sampled):
+        values[primary.key] = tracks[""]
+    return EffectValues(effect, values)
+
+
+def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Mapping[str, float]) -> bool:
+    """Writes what the tracks say of a parameter; whether they say anything."""
+    if parameter.kind is Kind.NUMBER and parameter.key in tracks:
+        values[parameter.key] = tracks[parameter.key]
+        return True
+    if parameter.kind is Kind.COLOR:
+        channels = [tracks.get(f"{parameter.key}_{channel}") for channel in "rgba"]
+        if any(channel is not None for channel in channels):
+            values[parameter.key] = _mixed(rgba(values[parameter.key]), channels)
+            return True
+    return False
+
+
+def _mixed(stored: Rgba, channels: Sequence[float | None]) -> str:
+    """The stored colour with the sampled channels in place, as 8-bit hex."""
+    exact = (old if new is None else new for old, new in zip(stored, channels, strict=True))
+    r, g, b, a = (math.floor(min(1.0, max(0.0, value)) * 255 + 0.5) for value in exact)
+    return f"#{r:02x}{g:02x}{b:02x}" + (f"{a:02x}" if a < 255 else "")
+
+
+def _is_pair(point: ParameterValue) -> bool:
+    return (
+        isinstance(point, tuple)
+        and len(point) >= 2
+        and all(isinstance(v, (int, float)) and math.isfinite(v) for v in point[:2])
+    )

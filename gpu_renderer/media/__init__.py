@@ -1,0 +1,1 @@
+"""Pictures and video, decoded to premultiplied sRGB rasters."""

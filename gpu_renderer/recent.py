@@ -1,0 +1,42 @@
+"""A cache by value within a byte budget: what was used longest ago goes first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class Recent(Generic[V]):
+    """Keeps values by key until their sizes pass the budget."""
+
+    def __init__(self, bytes_max: int, size_of: Callable[[V], int]) -> None:
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
+        self._bytes_max = bytes_max
+        self._size_of = size_of
+        self._bytes = 0
+        self.hits = 0
+        self.misses = 0
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value of the key, made now where it is not kept. One larger than the budget is not kept."""
+        if key in self._values:
+            self.hits += 1
+            self._values.move_to_end(key)
+            return self._values[key]
+        self.misses += 1
+        value = make()
+        self._keep(key, value)
+        return value
+
+    def _keep(self, key: Hashable, value: V) -> None:
+        size = self._size_of(value)
+        if size > self._bytes_max:
+            return
+        self._values[key] = value
+        self._bytes += size
+        while self._bytes > self._bytes_max:
+            _, oldest = self._values.popitem(last=False)
+            self._bytes -= self._size_of(oldest)

@@ -1,0 +1,177 @@
+"""Painting glyphs one by one, each in its pose (text.md 7)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import skia
+
+from gpu_renderer.text.face import Styled
+from gpu_renderer.text.families import Fonts
+from gpu_renderer.text.glyph_layout import GlyphPlace
+from gpu_renderer.text.glyph_raster import MASK_MAX_PX, glyph_outline
+from gpu_renderer.text.lines import chain_of
+from gpu_renderer.text.shaping import Glyph, shaped
+from gpu_renderer.text.stamps import Linear, draw_stamp
+from gpu_renderer.vector import css
+from gpu_renderer.vector.css import Rgba
+from gpu_renderer.vector.pens import solid
+from motion.snapshot import GlyphPose
+
+_SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
+
+
+def paint_glyphs(
+    canvas: Any,
+    places: Iterable[GlyphPlace],
+    scale: float,
+    center: tuple[float, float],
+    fonts: Fonts,
+    *,
+    stroke_over_fill: bool,
+) -> None:
+    """Draws the glyphs in text order; `center` is where the middle of the box lies in the raster, in raster px."""
+    for place in places:
+        if place.pose.opacity > 0:
+            _GlyphPainting(canvas, place, scale, center, fonts).paint(stroke_over_fill=stroke_over_fill)
+
+
+def fill_color(place: GlyphPlace) -> Rgba:
+    """The glyph's colour: its style's, mixed toward the animator's where both are #rrggbb, else the animator's own."""
+    base, pose = place.style.fill, place.pose
+    if pose.color is None:
+        return css.parse(base) or css.BLACK
+    target = css.parse(pose.color) or css.BLACK
+    start = css.parse(base)
+    if start is None or not (_SIX_DIGITS.match(base) and _SIX_DIGITS.match(pose.color)):
+        return target
+    return Rgba(*(_mixed(p, q, pose.color_mix) for p, q in zip(start[:3], target[:3], strict=True)))
+
+
+def _mixed(start: float, target: float, mix: float) -> float:
+    return math.floor((start + (target - start) * mix) * 255 + 0.5) / 255
+
+
+class _GlyphPainting:
+    """One glyph on its way to the canvas."""
+
+    def __init__(self, canvas: Any, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
+        self._canvas = canvas
+        self._place = place
+        self._chain = chain_of(place.style, fonts)
+        self._linear = _linear(place, scale)
+        self._middle = _middle(place, scale, center)
+        self._fill = fill_color(place)
+
+    def paint(self, *, stroke_over_fill: bool) -> None:
+        steps = [self._paint_stroke, self._paint_fill] if self._place.pose.stroke_width > 0 else [self._paint_fill]
+        for step in reversed(steps) if stroke_over_fill else steps:
+            self._blurred(step)
+
+    def _blurred(self, step: Any) -> None:
+        sigma = self._place.pose.blur
+        if sigma <= 0:
+            step()
+            return
+        self._canvas.saveLayer(self._reach(), skia.Paint(ImageFilter=skia.ImageFilters.Blur(sigma, sigma)))
+        step()
+        self._canvas.restore()
+
+    def _reach(self) -> Any:
+        """A rectangle of the raster that holds the glyph, generously: a layer costs its area."""
+        place, (x, y) = self._place, self._middle
+        reach = place.own_width + 2 * place.style.size + place.pose.stroke_width
+        across, down = (
+            abs(p) + abs(q) for p, q in ((self._linear.a, self._linear.c), (self._linear.b, self._linear.d))
+        )
+        return skia.Rect.MakeLTRB(x - reach * across, y - reach * down, x + reach * across, y + reach * down)
+
+    def _paint_fill(self) -> None:
+        pose = self._place.pose
+        paint = solid(self._fill, min(1.0, pose.opacity) * max(0.0, pose.fill_opacity))
+        for glyph, x in self._glyphs():
+            self._draw(glyph, x, paint)
+
+    def _paint_stroke(self) -> None:
+        pose = self._place.pose
+        color = css.parse(pose.stroke_color) if pose.stroke_color else None
+        paint = solid(color or self._fill, min(1.0, pose.opacity))
+        paint.setStyle(skia.Paint.kStroke_Style)
+        paint.setStrokeWidth(pose.stroke_width)
+        paint.setStrokeJoin(skia.Paint.kRound_Join)
+        for glyph, x in self._glyphs():
+            self._draw_outline(glyph.styled, glyph.glyph, x, paint)
+
+    def _glyphs(self) -> list[tuple[Glyph, float]]:
+        """The glyphs of the one character with their pens, px from the horizontal middle."""
+        size, pen, found = self._place.style.size, -self._place.own_width / 2, []
+        for glyph in shaped(self._place.character, self._chain):
+            found.append((glyph, pen + glyph.dx * size))
+            pen += glyph.advance * size
+        return found
+
+    def _draw(self, glyph: Glyph, x: float, paint: Any) -> None:
+        size = self._place.style.size
+        device_size = size * math.hypot(self._linear.a, self._linear.b)
+        if glyph.styled.face.is_color:
+            self._draw_picture(glyph, x, paint)
+        elif device_size > MASK_MAX_PX:
+            self._draw_outline(glyph.styled, glyph.glyph, x, paint)
+        else:
+            pen = self._raster_point(x, self._baseline() + glyph.dy * size)
+            draw_stamp(self._canvas, glyph.styled, glyph.glyph, size, self._linear, pen, paint, self._fill)
+
+    def _draw_outline(self, styled: Styled, glyph: int, x: float, paint: Any) -> None:
+        outline = glyph_outline(styled, glyph, self._place.style.size)
+        if outline is not None:
+            self._canvas.save()
+            self._canvas.concat(self._matrix())
+            self._canvas.translate(x, self._baseline())
+            self._canvas.drawPath(outline, paint)
+            self._canvas.restore()
+
+    def _draw_picture(self, glyph: Glyph, x: float, paint: Any) -> None:
+        builder = skia.TextBlobBuilder()
+        builder.allocRun(glyph.styled.font(self._place.style.size), [glyph.glyph], x, self._baseline())
+        self._canvas.save()
+        self._canvas.concat(self._matrix())
+        self._canvas.drawTextBlob(builder.make(), 0, 0, paint)
+        self._canvas.restore()
+
+    def _baseline(self) -> float:
+        return self._chain.primary.face.baseline_shift(self._place.style.size)
+
+    def _matrix(self) -> Any:
+        a, b, c, d = self._linear
+        return skia.Matrix.MakeAll(a, c, self._middle[0], b, d, self._middle[1], 0, 0, 1)
+
+    def _raster_point(self, x: float, y: float) -> tuple[float, float]:
+        a, b, c, d = self._linear
+        return self._middle[0] + a * x + c * y, self._middle[1] + b * x + d * y
+
+
+def _middle(place: GlyphPlace, scale: float, center: tuple[float, float]) -> tuple[float, float]:
+    pose = place.pose
+    x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
+    return center[0] + x * scale, center[1] + y * scale
+
+
+def _linear(place: GlyphPlace, scale: float) -> Linear:
+    """Raster scale, heading and rotation, shear x' = x - tan(skew) y, scale."""
+    pose = place.pose
+    angle = math.radians(place.angle + pose.rotation)
+    cos, sin = (math.cos(angle) * scale, math.sin(angle) * scale) if angle else (scale, 0.0)
+    shear = -math.tan(math.radians(pose.skew)) if pose.skew else 0.0
+    x, y = pose.scale_x, pose.scale_y
+    return Linear(cos * x, sin * x, (cos * shear - sin) * y, (sin * shear + cos) * y)
+
+
+def spread(pose: GlyphPose, font_size: float) -> float:
+    """How far a pose may carry a glyph's ink, px (text.md 7.3)."""
+    travel = max(abs(pose.dx), abs(pose.dy) + abs(pose.line_spacing))
+    growth = max(0.0, max(pose.scale_x, pose.scale_y) - 1) * font_size / 2
+    lean = abs(math.tan(math.radians(pose.skew))) * font_size / 2 if pose.skew else 0.0
+    return travel + growth + 2 * pose.blur + pose.stroke_width / 2 + lean

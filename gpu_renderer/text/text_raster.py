@@ -1,0 +1,81 @@
+"""The raster of a text layer: the measured box, its padding, the glyphs in it, nothing outside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gpu_renderer.raster import Raster
+from gpu_renderer.text.families import Fonts
+from gpu_renderer.text.glyph_layout import glyph_places, is_per_glyph
+from gpu_renderer.text.glyph_paint import paint_glyphs, spread
+from gpu_renderer.text.glyph_raster import Placed, color_table, draw_color_glyphs, glyph_coverage
+from gpu_renderer.text.line_layout import placed_lines
+from gpu_renderer.text.lines import measured_box
+from gpu_renderer.vector import css
+from gpu_renderer.vector.shape import round_half_up
+from gpu_renderer.vector.surface import Pixels, fitting_scale, rgba
+from motion.snapshot import TextSource
+
+PADDING_MAX_PX = 512.0
+
+
+def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: float = 0.0) -> Raster:
+    """The text drawn at `supersample` pixels a px."""
+    width, height = measured_box(source, fonts)
+    padded = padding(source, (width, height), bleed_px)
+    scale = fitting_scale(width + 2 * padded, height + 2 * padded, supersample)
+    columns = max(1, round_half_up((width + 2 * padded) * scale))
+    rows = max(1, round_half_up((height + 2 * padded) * scale))
+    if is_per_glyph(source):
+        pixels = _glyph_by_glyph(source, (width, height), scale, (columns, rows), fonts)
+    else:
+        pixels = _line_by_line(source, (width, height), scale, (columns, rows), padded, fonts)
+    return Raster(pixels, width, height, padded)
+
+
+def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0) -> float:
+    """The padding on every side, px: bleed of baked effects, travel of the glyphs, reach of a text path (text.md 7.3)."""
+    glyphs = max((spread(pose, source.style.size) for pose in source.poses), default=0.0)
+    escape = max(bleed_px, min(PADDING_MAX_PX, max(glyphs, _path_spread(source, box))))
+    return 0.0 if escape <= 0 else min(PADDING_MAX_PX, math.ceil(escape + 1))
+
+
+def _path_spread(source: TextSource, box: tuple[float, float]) -> float:
+    points = source.path.points if source.path else ()
+    reach = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
+    return reach + source.style.size if reach > 0 else 0.0
+
+
+def _glyph_by_glyph(
+    source: TextSource, box: tuple[float, float], scale: float, size: tuple[int, int], fonts: Fonts
+) -> Pixels:
+    pixels, canvas = rgba(*size)
+    places = glyph_places(source, box, fonts)
+    center = (size[0] / 2, size[1] / 2)
+    paint_glyphs(canvas, places, scale, center, fonts, stroke_over_fill=source.stroke_over_fill)
+    return pixels
+
+
+def _line_by_line(
+    source: TextSource, box: tuple[float, float], scale: float, size: tuple[int, int], padded: float, fonts: Fonts
+) -> Pixels:
+    glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, box, fonts)]
+    color = css.parse(source.style.fill) or css.BLACK
+    pixels: Pixels = color_table(color)[glyph_coverage(glyphs, color, *size)]
+    return (
+        _with_pictures(pixels, glyphs, color.alpha) if any(glyph.styled.face.is_color for glyph in glyphs) else pixels
+    )
+
+
+def _in_raster(placed: Placed, scale: float, padded: float) -> Placed:
+    x, y = (placed.x + padded) * scale, (placed.y + padded) * scale
+    return placed._replace(x=x, y=y, size=placed.size * scale)
+
+
+def _with_pictures(pixels: Pixels, glyphs: Sequence[Placed], alpha: float) -> Pixels:
+    rows, columns = pixels.shape[:2]
+    drawn, canvas = rgba(columns, rows)
+    drawn[:] = pixels
+    draw_color_glyphs(canvas, glyphs, alpha)
+    return drawn

@@ -1,0 +1,79 @@
+"""CSS colour strings as the browser's 2D canvas reads them."""
+
+from __future__ import annotations
+
+import colorsys
+import math
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from PIL import ImageColor
+
+
+class Rgba(NamedTuple):
+    """Straight alpha, encoded sRGB, channels 0..1; what CSS keeps as 8-bit channels is a multiple of 1/255."""
+
+    red: float
+    green: float
+    blue: float
+    alpha: float = 1.0
+
+
+BLACK = Rgba(0.0, 0.0, 0.0)
+TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
+_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
+_FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]*)\)\Z")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%|deg|turn|rad|grad)?\Z")
+_DEGREES = {"deg": 1.0, None: 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Rgba | None:
+    """The colour, or None where a canvas would refuse the string and keep its previous paint."""
+    text = text.strip().lower()
+    if text == "transparent":
+        return TRANSPARENT
+    if _HEX.match(text):
+        return _from_hex(text[1:])
+    if match := _FUNCTION.match(text):
+        return _from_function(match[1], match[2])
+    named = ImageColor.colormap.get(text)
+    return _from_hex(named[1:]) if isinstance(named, str) else None
+
+
+def _from_hex(digits: str) -> Rgba:
+    if len(digits) <= 4:
+        digits = "".join(digit * 2 for digit in digits)
+    return Rgba(*(int(digits[at : at + 2], 16) / 255.0 for at in range(0, len(digits), 2)))
+
+
+def _from_function(name: str, inside: str) -> Rgba | None:
+    words = [word for word in re.split(r"[\s,/]+", inside.strip()) if word]
+    matches = [_NUMBER.match(word) for word in words]
+    parts = [(float(match[1]), match[2]) for match in matches if match]
+    if len(parts) != len(words) or len(parts) not in (3, 4):
+        return None
+    alpha = _alpha(*parts[3]) if len(parts) == 4 else 1.0
+    if name == "rgb":
+        red, green, blue = (_byte(value * 2.55 if unit == "%" else value) for value, unit in parts[:3])
+        return Rgba(red, green, blue, alpha)
+    return _from_hsl(parts, alpha)
+
+
+def _from_hsl(parts: list[tuple[float, str | None]], alpha: float) -> Rgba | None:
+    if parts[0][1] == "%":
+        return None
+    hue = parts[0][0] * _DEGREES[parts[0][1]] / 360.0
+    saturation, lightness = (min(1.0, max(0.0, value / 100.0)) for value, _ in parts[1:3])
+    channels = colorsys.hls_to_rgb(hue % 1.0, lightness, saturation)
+    red, green, blue = (_byte(channel * 255.0) for channel in channels)
+    return Rgba(red, green, blue, alpha)
+
+
+def _alpha(value: float, unit: str | None) -> float:
+    return min(1.0, max(0.0, value / 100.0 if unit == "%" else value))
+
+
+def _byte(value: float) -> float:
+    return math.floor(min(255.0, max(0.0, value)) + 0.5) / 255.0

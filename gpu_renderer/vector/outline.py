@@ -1,0 +1,79 @@
+"""The outline of a shape as a Skia path, in px from the centre of the layer's box (layers.md 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import skia
+
+from motion.snapshot import PathPoint, Run, ShapeSource
+
+Radii = tuple[float, float, float, float]
+_QUARTER = 90.0
+
+
+def outline(source: ShapeSource) -> Any:
+    """The whole outline as one non-zero path."""
+    if source.primitive == "ellipse":
+        return ellipse(source.width, source.height)
+    if source.primitive == "path":
+        return runs_outline(source.runs)
+    return rectangle(source.width, source.height, source.radii)
+
+
+def rectangle(width: float, height: float, radii: Radii) -> Any:
+    """Clockwise from the top left, after that corner's arc where it is rounded."""
+    path, (right, bottom) = skia.Path(), (width / 2, height / 2)
+    if not any(radii):
+        return path.addRect(skia.Rect.MakeLTRB(-right, -bottom, right, bottom))
+    top_left, top_right, bottom_right, bottom_left = radii
+    path.moveTo(-right + top_left, -bottom)
+    _corner(path, right - 2 * top_right, -bottom, top_right, -_QUARTER)
+    _corner(path, right - 2 * bottom_right, bottom - 2 * bottom_right, bottom_right, 0.0)
+    _corner(path, -right, bottom - 2 * bottom_left, bottom_left, _QUARTER)
+    _corner(path, -right, -bottom, top_left, 2 * _QUARTER)
+    path.close()
+    return path
+
+
+def ellipse(width: float, height: float) -> Any:
+    """Clockwise from the rightmost point."""
+    box = skia.Rect.MakeLTRB(-width / 2, -height / 2, width / 2, height / 2)
+    return skia.Path().addOval(box, skia.PathDirection.kCW, 1)
+
+
+def runs_outline(runs: Sequence[Run]) -> Any:
+    """All runs in one path; open ones stay open."""
+    path = skia.Path()
+    for run in runs:
+        add_run(path, run.points, closed=run.closed)
+    return path
+
+
+def add_run(path: Any, points: Sequence[PathPoint], *, closed: bool) -> None:
+    """Appends a run: segment i to i+1 is the cubic over the out handle of i and the in handle of i+1."""
+    if not points:
+        return
+    path.moveTo(points[0].x, points[0].y)
+    for start, end in pairwise(points):
+        _segment(path, start, end)
+    if closed:
+        _segment(path, points[-1], points[0])
+        path.close()
+
+
+def _corner(path: Any, x: float, y: float, radius: float, start_angle: float) -> None:
+    if radius > 0:
+        path.arcTo(skia.Rect.MakeXYWH(x, y, 2 * radius, 2 * radius), start_angle, _QUARTER, False)
+    else:
+        path.lineTo(x, y)
+
+
+def _segment(path: Any, start: PathPoint, end: PathPoint) -> None:
+    straight = start[4:6] == start[:2] and end[2:4] == end[:2]
+    if straight:
+        path.lineTo(end.x, end.y)
+    else:
+        path.cubicTo(start.out_x, start.out_y, end.in_x, end.in_y, end.x, end.y)

@@ -1,0 +1,40 @@
+"""Pixel buffers that Skia draws into, as numpy arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import skia
+
+Pixels = npt.NDArray[np.uint8]
+
+SIDE_MAX_PX = 16384
+AREA_MAX_PX = 1 << 26
+"""No raster is larger, whatever a document asks for: 256 MiB of RGBA."""
+
+
+def fitting_scale(width: float, height: float, scale: float) -> float:
+    """The scale, reduced where the raster of a width x height box would pass the limits."""
+    longest, area = max(width, height, 1e-9), max(width * height, 1e-9)
+    return min(scale, SIDE_MAX_PX / longest, math.sqrt(AREA_MAX_PX / area))
+
+
+def rgba(width: int, height: int) -> tuple[Pixels, Any]:
+    """A transparent premultiplied RGBA buffer of `height` rows, and the canvas that draws into it."""
+    pixels = np.zeros((height, width, 4), np.uint8)
+    return pixels, skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
+
+
+def coverage(width: int, height: int) -> tuple[Pixels, Any]:
+    """An empty 8-bit coverage buffer of `height` rows, and the canvas that draws into it."""
+    pixels = np.zeros((height, width), np.uint8)
+    return pixels, skia.Canvas(pixels, skia.ColorType.kAlpha_8_ColorType, skia.AlphaType.kPremul_AlphaType)
+
+
+def image(pixels: Pixels) -> Any:
+    """A premultiplied RGBA buffer (rows, columns, 4) or a coverage buffer (rows, columns) as a Skia image."""
+    color_type = skia.ColorType.kAlpha_8_ColorType if pixels.ndim == 2 else skia.ColorType.kRGBA_8888_ColorType
+    return skia.Image.fromarray(np.ascontiguousarray(pixels), color_type, skia.AlphaType.kPremul_AlphaType)

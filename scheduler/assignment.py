@@ -1,0 +1,153 @@
+"""Which worker gets which task next: a pure function over what is open and who is free.
+
+Accounts take turns by frames in flight, so nobody's long job holds up another's. Within an account the job that has least
+left to draw goes first, less the time it has waited, so short jobs overtake and long ones are never starved. Assemblies
+come before everything: the job is nearly done. All segments of a job go to workers of one renderer, because only they
+give the same bytes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from farm_core.jobs.plan import TaskKind
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """A task that waits and may be leased now."""
+
+    id: str
+    kind: TaskKind
+    frame_count: int
+    avoid_worker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJob:
+    """A job in processing. `heads` are its first waiting tasks in order; the assembly only once every segment is done."""
+
+    id: str
+    account_id: str
+    fps: float
+    created_at: datetime
+    renderer: str | None
+    leased_frames: int
+    open_frames: int
+    heads: tuple[OpenTask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeWorker:
+    """A worker and how many more tasks it may hold (`room`), given how many it holds already (`load`)."""
+
+    id: str
+    renderer: str
+    room: int
+    load: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A task is to be leased for a worker, whose renderer its job keeps from then on."""
+
+    task_id: str
+    job_id: str
+    worker_id: str
+    renderer: str
+
+
+def assign(jobs: Sequence[OpenJob], workers: Sequence[FreeWorker], now: datetime) -> list[Assignment]:
+    """The assignments to make now, fairest first; at most one per task and `room` per worker."""
+    pool = _Pool(workers)
+    turns = [(share.leased_frames, account, share) for account, share in _shares(jobs, now).items()]
+    heapq.heapify(turns)
+    made: list[Assignment] = []
+    while turns and pool:
+        _, account, share = heapq.heappop(turns)
+        assignment = share.take(pool)
+        if assignment is None:
+            continue
+        made.append(assignment)
+        heapq.heappush(turns, (share.leased_frames, account, share))
+    return made
+
+
+@dataclass(slots=True, order=False)
+class _Share:
+    """What one account has open, its most pressing job first."""
+
+    leased_frames: int = 0
+    jobs: list[tuple[tuple[bool, float], str, OpenJob]] = field(default_factory=list)
+    cursors: dict[str, int] = field(default_factory=dict)
+    pins: dict[str, str] = field(default_factory=dict)
+
+    def take(self, pool: _Pool) -> Assignment | None:
+        """The account's next assignment, or None where none of its tasks can go to anybody who is free."""
+        for _, _, job in self.jobs:
+            at = self.cursors.get(job.id, 0)
+            if at >= len(job.heads):
+                continue
+            task = job.heads[at]
+            worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker)
+            if worker is None:
+                continue
+            self.cursors[job.id] = at + 1
+            self.pins[job.id] = worker.renderer
+            self.leased_frames += task.frame_count
+            return Assignment(task.id, job.id, worker.id, worker.renderer)
+        return None
+
+    def __lt__(self, other: _Share) -> bool:
+        return self.leased_frames < other.leased_frames
+
+
+def _shares(jobs: Iterable[OpenJob], now: datetime) -> dict[str, _Share]:
+    shares: dict[str, _Share] = {}
+    for job in jobs:
+        share = shares.setdefault(job.account_id, _Share())
+        share.leased_frames += job.leased_frames
+        if job.heads:
+            share.jobs.append((_urgency(job, now), job.id, job))
+    for share in shares.values():
+        share.jobs.sort(key=lambda entry: entry[:2])
+    return shares
+
+
+def _urgency(job: OpenJob, now: datetime) -> tuple[bool, float]:
+    """Sorts the most pressing first: nearly done, then seconds of output left less seconds waited."""
+    waited = (now - job.created_at).total_seconds()
+    return job.heads[0].kind is not TaskKind.assemble, job.open_frames / job.fps - waited
+
+
+class _Pool:
+    """Free workers by renderer, the least loaded first."""
+
+    def __init__(self, workers: Iterable[FreeWorker]) -> None:
+        self._idle: dict[str, list[tuple[int, str, FreeWorker]]] = {}
+        for worker in workers:
+            if worker.room > 0:
+                self._idle.setdefault(worker.renderer, []).append((worker.load, worker.id, worker))
+        for heap in self._idle.values():
+            heapq.heapify(heap)
+
+    def __bool__(self) -> bool:
+        return any(self._idle.values())
+
+    def take(self, renderer: str | None, avoid: str | None) -> FreeWorker | None:
+        """One place at the least loaded worker of the renderer (of any, where None), elsewhere than `avoid` if possible."""
+        heaps = self._idle.values() if renderer is None else [self._idle.get(renderer, [])]
+        heap = min((heap for heap in heaps if heap), key=lambda heap: heap[0][:2], default=None)
+        if not heap:
+            return None
+        load, name, worker = heapq.heappop(heap)
+        if name == avoid and heap:
+            spared = (load, name, worker)
+            load, name, worker = heapq.heappop(heap)
+            heapq.heappush(heap, spared)
+        if load + 1 < worker.load + worker.room:
+            heapq.heappush(heap, (load + 1, name, worker))
+        return worker

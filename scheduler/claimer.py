@@ -1,0 +1,130 @@
+"""Claims queued jobs, adopts orphaned ones, and prepares them: ingest, then plan. Holds them by renewed leases."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from farm_core.jobs import claims
+from farm_core.jobs.claims import Claim
+from farm_core.jobs.judge import REPEATED_FAILURE
+from farm_core.jobs.repository import transition
+from farm_core.usage import repository as usage
+from scheduler.ingest import IngestFailed, ingest
+from scheduler.parts import Parts
+from scheduler.planner import plan_or_reuse
+from scheduler.service import Service
+
+_log = structlog.get_logger(__name__)
+
+PREPARATIONS_MAX: Final = 16
+ATTEMPTS_MAX: Final = 5
+
+
+class Claimer(Service):
+    """Keeps up to PREPARATIONS_MAX jobs in preparation."""
+
+    every_seconds = 1.0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+        self.preparations: dict[str, asyncio.Task[None]] = {}
+
+    async def turn(self) -> int:
+        """Claims as many jobs as there is room for, orphans first."""
+        room = PREPARATIONS_MAX - len(self.preparations)
+        if room <= 0:
+            return 0
+        now = self.parts.clock.now()
+        async with self.parts.database.work() as session:
+            taken = await claims.adopt_jobs(session, now, room)
+            if len(taken) < room:
+                taken += await claims.claim_jobs(session, now, room - len(taken))
+        for claim in taken:
+            task = asyncio.create_task(self._prepared(claim), name=claim.job_id)
+            self.preparations[claim.token] = task
+            task.add_done_callback(partial(self._ended, claim.token))
+        return len(taken)
+
+    async def stop(self) -> None:
+        """Stops claiming, gives preparations up, and hands their jobs back."""
+        await super().stop()
+        tokens = list(self.preparations)
+        for task in list(self.preparations.values()):
+            task.cancel()
+        await asyncio.gather(*self.preparations.values(), return_exceptions=True)
+        if tokens:
+            async with self.parts.database.work() as session:
+                await claims.release_jobs(session, self.parts.clock.now(), tokens, counted=False)
+
+    def _ended(self, token: str, _: asyncio.Task[None]) -> None:
+        self.preparations.pop(token, None)
+        self.wake()
+
+    async def _prepared(self, claim: Claim) -> None:
+        try:
+            if claim.attempt > ATTEMPTS_MAX:
+                raise IngestFailed(REPEATED_FAILURE)
+            await self._ingested_and_planned(claim)
+        except IngestFailed as failure:
+            await self._failed(claim, str(failure))
+        except Exception as error:
+            _log.warning("preparation failed", job=claim.job_id, error=f"{type(error).__name__}: {error}")
+            await self._handed_back(claim)
+
+    async def _ingested_and_planned(self, claim: Claim) -> None:
+        parts = self.parts
+        async with parts.database.work() as session:
+            job = await claims.claimed_job(session, claim)
+        if job is None:
+            return
+        document_key, media = job.document_key, job.media
+        if document_key is None:
+            frozen = await ingest(parts, job)
+            document_key, media = frozen.document_key, frozen.media
+            async with parts.database.work() as session:
+                if not await claims.freeze_job(session, claim, document_key, media, frozen.counted_bytes):
+                    return
+                if frozen.counted_bytes:
+                    await usage.add(session, job.account_id, parts.clock.now(), asset_bytes=frozen.counted_bytes)
+        await plan_or_reuse(parts, claim, job, document_key, media)
+
+    async def _failed(self, claim: Claim, message: str) -> None:
+        async with self.parts.database.work() as session:
+            await transition(session, claim.job_id, "fail", lease_token=claim.token, error=message)
+
+    async def _handed_back(self, claim: Claim) -> None:
+        """For another attempt; where the database is away, the lease's end does the same."""
+        try:
+            async with self.parts.database.work() as session:
+                await claims.release_jobs(session, self.parts.clock.now(), [claim.token], counted=True)
+        except SQLAlchemyError:
+            _log.warning("job not handed back; its lease will expire", job=claim.job_id)
+
+
+class ClaimKeeper(Service):
+    """Renews the leases of jobs in preparation, and drops preparations whose job is no longer ours."""
+
+    every_seconds = claims.LEASE_SECONDS / 4
+
+    def __init__(self, parts: Parts, claimer: Claimer) -> None:
+        super().__init__()
+        self.parts = parts
+        self.claimer = claimer
+
+    async def turn(self) -> int:
+        """Prolongs every lease that still holds."""
+        tokens = list(self.claimer.preparations)
+        if not tokens:
+            return 0
+        async with self.parts.database.work() as session:
+            held = await claims.renew_jobs(session, self.parts.clock.now(), tokens)
+        for token in set(tokens) - held:
+            if task := self.claimer.preparations.get(token):
+                task.cancel()
+        return 0

@@ -1,0 +1,120 @@
+"""Freezes a job: fetches its media, applies its inputs, and stores both under the hashes of their content.
+
+After this, rendering needs nothing but storage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+
+from farm_core.jobs.claims import ClaimedJob
+from farm_core.storage.port import Storage
+from motion import template
+from motion.errors import DocumentError
+from motion.schema.stored import Document
+from scheduler.fields import input_fields
+from scheduler.kinds import file_ending
+from scheduler.media import MediaUnavailable, fetched_media
+from scheduler.parts import Parts
+
+FETCH_ATTEMPTS: Final = 3
+FETCHES_AT_ONCE: Final = 4
+_MEDIA_KINDS: Final = ("image", "media")
+
+
+class IngestFailed(Exception):
+    """The job cannot be rendered; the message is fit for callers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A job's document with its inputs applied, and the key of the bytes of every source it names."""
+
+    document_key: str
+    media: Mapping[str, str]
+    counted_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    key: str
+    counted_bytes: int
+
+
+async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
+    """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
+    stored = await asyncio.to_thread(parts.storage.get_bytes, job.template_document_key)
+    document = cast(Document, orjson.loads(stored))
+    fields = input_fields(job.template_inputs, job.template_targets)
+    values = {field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None}
+    values |= {name: value for name, value in job.inputs.items() if value is not None}
+    given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
+    kept = await _fetched(parts, job, {source: f"input {name!r}" for name, source in given.items()})
+    named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
+    try:
+        document = template.apply(document, fields, {**values, **named})
+        rest = template.media_sources(document, job.composition_id) - set(named.values())
+    except DocumentError as error:
+        raise IngestFailed(error.message) from error
+    fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
+    others = await _fetched(parts, job, fetchable)
+    media = {name: kept[given[field]].key for field, name in named.items()}
+    media |= {source: held.key for source, held in others.items()}
+    key = await asyncio.to_thread(_store_document, parts.storage, document)
+    return Frozen(key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
+
+
+async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:
+    """The stored media of each source; `sources` says of each what it is for."""
+    gate = asyncio.Semaphore(FETCHES_AT_ONCE)
+
+    async def one(source: str, purpose: str) -> tuple[str, _Kept]:
+        async with gate:
+            return source, await _fetch_and_keep(parts, job, source, purpose)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(source, purpose)) for source, purpose in sources.items()]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures
+    return dict(task.result() for task in tasks)
+
+
+async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: str) -> _Kept:
+    for attempt in range(1, FETCH_ATTEMPTS + 1):
+        try:
+            async with fetched_media(parts, job, source) as media:
+                key = await asyncio.to_thread(_store_media, parts.storage, media.path, purpose)
+                return _Kept(key, media.counted_bytes)
+        except MediaUnavailable as error:
+            if error.lasting or attempt == FETCH_ATTEMPTS:
+                raise IngestFailed(f"The media of {purpose} could not be fetched: {error}") from error
+            await asyncio.sleep(0.5 * attempt)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _store_media(storage: Storage, path: Path, purpose: str) -> str:
+    ending = file_ending(path)
+    if ending is None:
+        raise IngestFailed(f"The media of {purpose} could not be used: it is no picture or video of a supported type.")
+    with path.open("rb") as file:
+        key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
+    if not storage.exists(key):
+        storage.put_file(key, path)
+    return key
+
+
+def _store_document(storage: Storage, document: Document) -> str:
+    """Canonical JSON, so that equal documents have equal keys."""
+    data: bytes = orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS)
+    key = f"frozen/{hashlib.sha256(data).hexdigest()}.json"
+    if not storage.exists(key):
+        storage.put_bytes(key, data, "application/json")
+    return key

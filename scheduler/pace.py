@@ -1,0 +1,58 @@
+"""How long a segment should take, learned from those that are done. Pure: times come in as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+GRACE_SECONDS: Final = 60.0
+"""Patience with a segment of which nothing is known: opening a document may fetch fonts and decode pictures."""
+
+STALL_FACTOR: Final = 20.0
+"""A worker that shows no frame for so many times the learned time of one is taken for hung, after the grace."""
+
+STRAGGLER_FACTOR: Final = 3.0
+"""A segment that takes so many times what it should is given to a second worker as well."""
+
+STRAGGLER_LEAST_SECONDS: Final = 3.0
+_WEIGHT: Final = 0.3
+
+
+@dataclass(slots=True)
+class Pace:
+    """Learned seconds per frame of every job, and of all of them per megapixel as a first guess for a new one."""
+
+    by_job: dict[str, float] = field(default_factory=dict)
+    per_megapixel: float | None = None
+
+    def learn(self, job_id: str, frame_count: int, width: int, height: int, seconds: float) -> None:
+        """Takes a finished segment into account, newer ones more."""
+        per_frame = seconds / frame_count
+        self.by_job[job_id] = _blend(self.by_job.get(job_id), per_frame)
+        self.per_megapixel = _blend(self.per_megapixel, per_frame / (width * height / 1e6))
+
+    def forget(self, job_id: str) -> None:
+        """Drops what was learned of a job that has ended."""
+        self.by_job.pop(job_id, None)
+
+    def frame_seconds(self, job_id: str, width: int, height: int) -> float | None:
+        """Expected seconds for one frame, or None where nothing is known yet."""
+        if job_id in self.by_job:
+            return self.by_job[job_id]
+        return None if self.per_megapixel is None else self.per_megapixel * width * height / 1e6
+
+    def stalled(self, job_id: str, width: int, height: int, quiet_seconds: float) -> bool:
+        """Whether a worker that has shown no new frame for so long is taken for hung."""
+        expected = self.frame_seconds(job_id, width, height) or 0.0
+        return quiet_seconds > max(GRACE_SECONDS, STALL_FACTOR * expected)
+
+    def straggles(self, job_id: str, frame_count: int, elapsed_seconds: float) -> bool:
+        """Whether a segment takes so much longer than its siblings did that a second copy is worth it."""
+        if job_id not in self.by_job:
+            return False
+        expected = self.by_job[job_id] * frame_count
+        return elapsed_seconds > max(STRAGGLER_LEAST_SECONDS, STRAGGLER_FACTOR * expected)
+
+
+def _blend(known: float | None, new: float) -> float:
+    return new if known is None else known + _WEIGHT * (new - known)

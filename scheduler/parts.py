@@ -1,0 +1,28 @@
+"""What the scheduler's services work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from farm_core.clock import Clock
+from farm_core.db.database import Database
+from farm_core.net.fetch import Guard
+from farm_core.settings import Settings
+from farm_core.storage.port import Storage
+from scheduler.ports import RenderExecutor
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything outside the scheduler: the database is the memory, the executor the muscle."""
+
+    database: Database
+    storage: Storage
+    executor: RenderExecutor
+    media_guard: Guard
+    callback_guard: Guard
+    clock: Clock
+    settings: Settings
+    scratch: Path
+    """A folder of this process for files on their way to storage."""

@@ -1,0 +1,138 @@
+"""What the scheduler asks of whoever renders. It knows no Ray: `cluster` implements this, and so does the simulation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from farm_core.jobs.judge import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What the frames of a job look like from outside: size in pixels, frames a second, composition, length."""
+
+    width: int
+    height: int
+    fps: float
+    frame_count: int
+    composition_id: str | None
+    duration_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentOrder:
+    """Render frames [first_frame, first_frame + frame_count) of a frozen document to a segment in storage.
+
+    `media` maps every source of the document to the storage key of its bytes.
+    """
+
+    task_id: str
+    token: str
+    job_id: str
+    document_key: str
+    media: Mapping[str, str]
+    picture: Picture
+    first_frame: int
+    frame_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssembleOrder:
+    """Join a job's segments, in order, to an MP4 at `video_key`, and check it."""
+
+    task_id: str
+    token: str
+    job_id: str
+    segment_keys: tuple[str, ...]
+    picture: Picture
+    video_key: str
+
+
+Order = SegmentOrder | AssembleOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """So many frames of a segment are done."""
+
+    token: str
+    frames_done: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An order's result lies in storage under `key`; `cached` says that it was there before and nothing was drawn."""
+
+    token: str
+    worker: str
+    key: str
+    sha256: str
+    bytes: int
+    seconds: float
+    cached: bool = False
+    stages_ms: Mapping[str, float] = field(default_factory=dict)
+    segments_sha256: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An order ended without a result. `missing` names segments that an assembly did not find in storage."""
+
+    token: str
+    failure: Failure
+    missing: tuple[str, ...] = ()
+
+
+Report = Advanced | Finished | Ended
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """A worker that can take orders. Workers of equal `renderer` give the same bytes for the same order."""
+
+    id: str
+    node: str
+    renderer: str
+    device: str
+    encoder: str
+    memory_bytes: int = 0
+    frames_done: int = 0
+
+
+class RenderExecutor(Protocol):
+    """Carries orders to workers. Every order submitted ends in exactly one Finished or Ended, reported once."""
+
+    gone: asyncio.Event
+    """Set when the executor can do nothing more and the process should be started afresh."""
+
+    async def start(self) -> None:
+        """Makes the workers ready, as far as they are there; more may come later."""
+        ...
+
+    def workers(self) -> Sequence[WorkerState]:
+        """The workers that live now."""
+        ...
+
+    def submit(self, order: Order, worker_id: str) -> None:
+        """Gives an order to a worker; it waits there if the worker is busy. An unknown worker ends it as lost."""
+        ...
+
+    async def reports(self, wait_seconds: float) -> list[Report]:
+        """What has happened since the last call; waits so long for something to happen."""
+        ...
+
+    def cancel(self, token: str) -> None:
+        """Asks that an order stop soon; it still ends in one report."""
+        ...
+
+    def restart(self, worker_id: str) -> None:
+        """Kills a worker and starts it afresh; its orders end."""
+        ...
+
+    async def close(self) -> None:
+        """Lets go of all workers within a bounded time."""
+        ...

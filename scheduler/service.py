@@ -1,0 +1,70 @@
+"""A duty of the scheduler that is done again and again: started, woken, stopped (twice does no harm)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from abc import ABC, abstractmethod
+from typing import Final
+
+import structlog
+
+_log = structlog.get_logger(__name__)
+
+RETRY_SECONDS: Final = 0.5
+"""Pause after a turn that failed, Postgres being away, say."""
+
+
+class Service(ABC):
+    """Turns every `every_seconds`, and at once when woken or while a turn found something to do.
+
+    A turn that raises is logged and tried again: the stores it needs may be away, and nothing is lost by waiting.
+    """
+
+    every_seconds: float = 1.0
+
+    def __init__(self) -> None:
+        self.turned = asyncio.Event()
+        """Set after every turn that succeeded; tests wait for it instead of sleeping."""
+        self._awake = asyncio.Event()
+        self._stopping = False
+        self._running: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    async def turn(self) -> int:
+        """Does what there is to do now; returns how much was done."""
+
+    def wake(self) -> None:
+        """Has the next turn begin at once."""
+        self._awake.set()
+
+    def start(self) -> None:
+        """Begins to turn."""
+        if self._running is None:
+            self._running = asyncio.create_task(self._run(), name=type(self).__name__)
+
+    async def stop(self) -> None:
+        """Lets a turn that is under way end, then stops."""
+        self._stopping = True
+        self.wake()
+        if self._running is not None:
+            await self._running
+            self._running = None
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            self._awake.clear()
+            done, pause = await self._turned()
+            if not done and not self._stopping:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._awake.wait(), pause)
+
+    async def _turned(self) -> tuple[int, float]:
+        try:
+            done = await self.turn()
+        except Exception as error:
+            # The boundary of every duty: whatever went wrong, it is told and tried again.
+            _log.warning("turn failed", service=type(self).__name__, error=f"{type(error).__name__}: {error}")
+            return 0, RETRY_SECONDS
+        self.turned.set()
+        return done, self.every_seconds

@@ -1,0 +1,22 @@
+// Wipes from a point, in a circle or a polygon (format/effects.md 8.11).
+#include "wipe.glsl"
+
+uniform float u_center_x, u_center_y;  // px from the canvas centre
+uniform float u_iris_points;           // a circle below 3
+uniform float u_rotation;              // degrees
+uniform float u_inner_radius, u_feather;  // px
+uniform bool u_use_inner_radius, u_invert_iris;
+
+float keep() {
+    vec2 middle = center() + vec2(u_center_x, u_center_y), d = place() - middle;
+    float outer = progress() * length(max(middle, extent() - middle));
+    float feather = max(0.001, u_feather), n = floor(u_iris_points + 0.5), far = length(d);
+    if (n >= 3.0) {
+        float slot = 2.0 * PI / n, angle = atan(d.y, d.x) - radians(u_rotation);
+        far *= cos(angle - slot * floor(angle / slot + 0.5)) / cos(PI / n);
+    }
+    float share = ramp(outer - feather, outer + feather, far);
+    float inner = u_use_inner_radius ? min(outer, u_inner_radius) : 0.0;
+    if (inner > 0.0) share = max(share, 1.0 - ramp(inner - feather, inner + feather, far));
+    return u_invert_iris ? 1.0 - share : share;
+}

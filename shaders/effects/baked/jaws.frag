@@ -1,0 +1,26 @@
+// Opens along a row of teeth: the two halves move apart (format/effects.md 8.11).
+#include "effect.glsl"
+
+uniform float u_completion;  // percent
+uniform float u_direction;   // degrees
+uniform float u_teeth_height, u_teeth_width;  // px
+
+float tooth(float along) {
+    float period = max(2.0, u_teeth_width), phase = fract(along / period);
+    return u_teeth_height * (abs(2.0 * phase - 1.0) - 0.5);
+}
+
+void main() {
+    vec2 dir = direction(u_direction), normal = vec2(-dir.y, dir.x), d = place() - center();
+    float shift = u_completion / 100.0 * (0.5 * dot(extent(), abs(normal)) + u_teeth_height);
+    for (float side = 1.0; side >= -1.0; side -= 2.0) {
+        vec2 q = d - normal * side * shift;
+        bool upper = dot(q, normal) >= tooth(dot(q, dir));
+        ivec2 p = ivec2(floor(q + center()));
+        if (upper == (side > 0.0) && on_canvas(p)) {
+            put(texel(p));
+            return;
+        }
+    }
+    put_erased();
+}

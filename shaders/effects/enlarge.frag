@@ -1,0 +1,12 @@
+// A picture enlarged by u_factor, bilinear. in: u_source, premultiplied. out: the same.
+#include "frame.glsl"
+
+uniform sampler2D u_source;
+uniform vec4 u_source_region;
+uniform float u_factor;
+in vec2 v_frame;
+out vec4 f_color;
+
+void main() {
+    f_color = texture(u_source, within(u_source_region, v_frame / u_factor));
+}

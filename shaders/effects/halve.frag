@@ -1,0 +1,11 @@
+// A picture at half its size: the mean of two by two pixels. in: u_source, premultiplied. out: the same.
+#include "frame.glsl"
+
+uniform sampler2D u_source;
+uniform vec4 u_source_region;
+in vec2 v_frame;
+out vec4 f_color;
+
+void main() {
+    f_color = texture(u_source, within(u_source_region, 2.0 * v_frame));
+}

@@ -1,0 +1,107 @@
+// The raster route of effects (format/effects.md 4): kernels over a layer's own canvas, before its transform.
+// in:  u_source, 8-bit sRGB-encoded premultiplied, row 0 on top, size u_canvas_size px. Kernels read straight bytes.
+// out: f_color, encoded premultiplied; the target rounds it to 8 bits.
+// Positions are canvas px, pixel centres at +0.5. Parameters in px arrive in canvas px.
+#include "frame.glsl"
+#include "color.glsl"
+#include "formulas.glsl"
+
+uniform sampler2D u_source;
+uniform vec2 u_canvas_size;
+uniform float u_canvas_scale;  // canvas px per layer px
+in vec2 v_frame;
+out vec4 f_color;
+
+// Byte stores round half to even (effects.md 6).
+vec4 as_bytes(vec4 c) {
+    return roundEven(clamp(c, 0.0, 1.0) * 255.0) / 255.0;
+}
+
+// The straight colour that a canvas gives for a premultiplied texel, as bytes over 255.
+vec4 straight_bytes(vec4 t) {
+    return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);
+}
+
+bool on_canvas(ivec2 p) {
+    return p.x >= 0 && p.y >= 0 && p.x < int(u_canvas_size.x) && p.y < int(u_canvas_size.y);
+}
+
+// The straight texel of a pixel: of the nearest one on the canvas, or transparent outside.
+vec4 texel_clamped(ivec2 p) {
+    return straight_bytes(texelFetch(u_source, clamp(p, ivec2(0), ivec2(u_canvas_size) - 1), 0));
+}
+
+vec4 texel(ivec2 p) {
+    return on_canvas(p) ? texel_clamped(p) : vec4(0.0);
+}
+
+vec2 extent() {
+    return u_canvas_size;
+}
+
+vec2 center() {
+    return 0.5 * u_canvas_size;
+}
+
+// This pixel: its centre, its whole-number index, its straight colour.
+vec2 place() {
+    return v_frame;
+}
+
+ivec2 pixel() {
+    return ivec2(v_frame);
+}
+
+bool inside(vec2 q) {
+    return all(greaterThanEqual(q, vec2(0.0))) && all(lessThanEqual(q, extent()));
+}
+
+vec4 here() {
+    return straight_bytes(texelFetch(u_source, ivec2(v_frame), 0));
+}
+
+// Resampler R (effects.md 6): bilinear over straight texels, zero outside, no renormalisation.
+vec4 sampled(vec2 q) {
+    vec2 corner = floor(q - 0.5), part = q - 0.5 - corner;
+    ivec2 p = ivec2(clamp(corner, vec2(-4.0), u_canvas_size + 4.0));
+    vec4 top = mix(texel(p), texel(p + ivec2(1, 0)), part.x);
+    vec4 bottom = mix(texel(p + ivec2(0, 1)), texel(p + ivec2(1, 1)), part.x);
+    return mix(top, bottom, part.y);
+}
+
+// Resampler C (effects.md 6): bilinear in pixel-index coordinates, clamped to the canvas.
+vec4 sampled_clamped(vec2 index) {
+    vec2 q = clamp(index, vec2(0.0), u_canvas_size - 1.0), corner = floor(q), part = q - corner;
+    ivec2 p = ivec2(corner);
+    vec4 top = mix(texel_clamped(p), texel_clamped(p + ivec2(1, 0)), part.x);
+    vec4 bottom = mix(texel_clamped(p + ivec2(0, 1)), texel_clamped(p + ivec2(1, 1)), part.x);
+    return mix(top, bottom, part.y);
+}
+
+// Canvas pixels are straight encoded colours already.
+vec4 encoded_at(vec2 q) {
+    return sampled(q);
+}
+
+vec4 encoded_here() {
+    return here();
+}
+
+// Stores a straight colour: rounded to bytes, then premultiplied.
+void put(vec4 straight_color) {
+    vec4 c = as_bytes(straight_color);
+    f_color = vec4(c.rgb * c.a, c.a);
+}
+
+void put_encoded(vec4 c) {
+    put(c);
+}
+
+// Leaves the pixel as it is, bit for bit.
+void put_through() {
+    f_color = texelFetch(u_source, ivec2(v_frame), 0);
+}
+
+void put_erased() {
+    f_color = vec4(0.0);
+}

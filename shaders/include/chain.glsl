@@ -1,0 +1,98 @@
+// The GPU route of effects (format/effects.md 3): passes over a layer's buffer in screen space.
+// in:  u_source, linear premultiplied; u_box, the layer's bounding rectangle in frame px; u_layer_size, its own size in px.
+// out: f_color, linear premultiplied.
+// Layer coordinates run from the box's top-left corner. With u_mirrored they are upside down about the frame's middle,
+// as in the reference's export (3.5): every position below is then a mirrored one, and buffer_at turns it back.
+#include "frame.glsl"
+#include "color.glsl"
+#include "formulas.glsl"
+
+uniform sampler2D u_source;
+uniform vec4 u_source_region;
+uniform vec2 u_frame_size;
+uniform vec4 u_box;
+uniform vec2 u_layer_size;
+uniform bool u_mirrored;
+uniform float u_length_scale;
+in vec2 v_frame;
+out vec4 f_color;
+
+vec2 mirrored(vec2 position) {
+    return u_mirrored ? vec2(position.x, u_frame_size.y - position.y) : position;
+}
+
+// The buffer at a true frame position.
+vec4 frame_at(vec2 position) {
+    return texture(u_source, within(u_source_region, position));
+}
+
+// The buffer at a position of the shader's own, perhaps mirrored, space.
+vec4 buffer_at(vec2 position) {
+    return frame_at(mirrored(position));
+}
+
+// This pixel's position in the shader's own space: px, and as fractions of the frame (u, v).
+vec2 position() {
+    return mirrored(v_frame);
+}
+
+vec2 uv() {
+    return position() / u_frame_size;
+}
+
+// The size that positions of place() span.
+vec2 extent() {
+    return u_layer_size;
+}
+
+vec2 center() {
+    return 0.5 * extent();
+}
+
+// This pixel in layer px.
+vec2 place() {
+    return (position() - u_box.xy) / u_box.zw * u_layer_size;
+}
+
+bool inside(vec2 q) {
+    return all(greaterThanEqual(q, vec2(0.0))) && all(lessThanEqual(q, extent()));
+}
+
+vec4 here() {
+    return frame_at(v_frame);
+}
+
+// S(q) of effects.md 3.7: the picture at a point in layer px, transparent outside the layer.
+vec4 sampled(vec2 q) {
+    return inside(q) ? buffer_at(u_box.xy + q / u_layer_size * u_box.zw) : vec4(0.0);
+}
+
+vec4 encoded(vec4 t) {
+    return t.a > 0.0 ? vec4(linear_to_srgb(t.rgb / t.a), t.a) : vec4(0.0);
+}
+
+// Straight sRGB-encoded colour at a point in layer px, and of this pixel.
+vec4 encoded_at(vec2 q) {
+    return encoded(sampled(q));
+}
+
+vec4 encoded_here() {
+    return encoded(here());
+}
+
+void put(vec4 color) {
+    f_color = color;
+}
+
+void put_encoded(vec4 c) {
+    f_color = vec4(srgb_to_linear(clamp(c.rgb, 0.0, 1.0)) * c.a, c.a);
+}
+
+// What pixels outside the layer become in passes that leave them alone, and in passes that erase them (3.7).
+void put_through() {
+    f_color = here();
+}
+
+void put_erased() {
+    f_color = vec4(0.0);
+}

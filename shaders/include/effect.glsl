@@ -1,0 +1,11 @@
+// An effect that has both forms: with BAKED it runs on a layer's canvas, else on its buffer in screen space.
+// Both sides answer to place, extent, center, inside, here, sampled, encoded_here, encoded_at, put, put_encoded,
+// put_through and put_erased. What both include comes first: an include is expanded once, wherever it stands.
+#include "frame.glsl"
+#include "color.glsl"
+#include "formulas.glsl"
+#ifdef BAKED
+#include "canvas.glsl"
+#else
+#include "chain.glsl"
+#endif

@@ -1,0 +1,22 @@
+// A transition: each pixel keeps a share of its alpha (format/effects.md 8.11).
+// The shader that includes this defines `keep`: the share at this pixel, 0..1.
+#include "effect.glsl"
+
+uniform float u_completion;  // percent
+
+float keep();
+
+// How far the transition is, 0..1 (stored values are not clamped, and the formulas take them as they are).
+float progress() {
+    return u_completion / 100.0;
+}
+
+void main() {
+    float share = clamp(keep(), 0.0, 1.0);
+    if (share >= 1.0) {
+        put_through();
+        return;
+    }
+    vec4 c = here();
+    put(vec4(c.rgb, c.a * share));
+}

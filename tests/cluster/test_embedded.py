@@ -1,0 +1,125 @@
+"""The embedded servers start, keep their data, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from cluster.embedded import postgres, valkey
+
+pytestmark = pytest.mark.service
+ROOT = Path(__file__).resolve().parents[2]
+
+PARENT = """
+import sys
+from pathlib import Path
+from cluster.embedded import {module}
+server = {module}.start(Path(sys.argv[1]))
+print(server.process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "server"
+
+
+def ended(pid: int) -> bool:
+    import psutil
+
+    try:
+        psutil.Process(pid).wait(20)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+def kill_a_parent_of(module: str, folder: Path) -> int:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(module=module), str(folder)],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert parent.stdout is not None and parent.stdin is not None
+    pid = int(parent.stdout.readline())
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    parent.stdin.close()
+    return pid
+
+
+@pytest.fixture
+def started(folder: Path) -> Iterator[postgres.EmbeddedPostgres]:
+    server = postgres.start(folder)
+    yield server
+    server.stop()
+
+
+def test_postgres_keeps_its_data_over_a_restart(started: postgres.EmbeddedPostgres, folder: Path) -> None:
+    with psycopg.connect(started.url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    started.stop()
+    assert not started.alive
+    again = postgres.start(folder)
+    with psycopg.connect(again.url) as connection:
+        assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+    again.stop()
+
+
+def test_a_second_start_on_the_folder_adopts_the_running_server(
+    started: postgres.EmbeddedPostgres, folder: Path
+) -> None:
+    guest = postgres.start(folder)
+    assert guest.process is None
+    guest.stop()
+    assert started.alive
+
+
+def test_postgres_recovers_after_being_killed(started: postgres.EmbeddedPostgres, folder: Path) -> None:
+    with psycopg.connect(started.url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    assert started.process is not None
+    os.killpg(started.process.pid, signal.SIGKILL)
+    started.process.wait()
+    again = postgres.start(folder)
+    with psycopg.connect(again.url) as connection:
+        assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+    again.stop()
+
+
+@pytest.mark.parametrize("module", ["postgres", "valkey"])
+def test_a_server_ends_with_a_killed_parent_and_starts_again(module: str, folder: Path) -> None:
+    pid = kill_a_parent_of(module, folder)
+    again = {"postgres": postgres, "valkey": valkey}[module].start(folder)
+    assert ended(pid)
+    assert again.alive
+    again.stop()
+
+
+def test_a_folder_with_a_very_long_name_will_do(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 20) / ("name" * 20)
+    server, cache = postgres.start(folder / "postgres"), valkey.start(folder / "valkey")
+    assert server.alive and cache.alive
+    server.stop()
+    cache.stop()
+
+
+def test_valkey_answers_and_stops(folder: Path) -> None:
+    server = valkey.start(folder)
+    client = redis.Redis.from_url(server.url)
+    assert client.set("key", "value")
+    assert client.get("key") == b"value"
+    client.close()
+    server.stop()
+    assert not server.alive

@@ -1,0 +1,50 @@
+"""What the migrations build is what the tables declare."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import create_engine
+
+from farm_core.db import migrate
+from farm_core.db.database import driver_url
+from farm_core.db.tables import metadata
+
+pytestmark = pytest.mark.service
+ROOT = Path(__file__).resolve().parents[3]
+
+CATALOGUE = {
+    "columns": """
+        SELECT table_name, column_name, data_type, udt_name, is_nullable, column_default
+        FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'alembic_version'""",
+    "indexes": "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'alembic_version'",
+    "constraints": """
+        SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'""",
+}
+
+
+def catalogue(url: str) -> dict[str, list[tuple[object, ...]]]:
+    with psycopg.connect(url) as connection:
+        return {name: sorted(connection.execute(query).fetchall(), key=str) for name, query in CATALOGUE.items()}
+
+
+def test_migrations_build_the_declared_schema(database_url: str, empty_database_url: str) -> None:
+    engine = create_engine(driver_url(empty_database_url))
+    metadata.create_all(engine)
+    engine.dispose()
+    assert catalogue(database_url) == catalogue(empty_database_url)
+
+
+def test_running_the_migrations_at_once_from_many_processes_is_running_them_once(empty_database_url: str) -> None:
+    command = [sys.executable, "-m", "farm_core.db.migrate", "upgrade"]
+    environment = os.environ | {"DATABASE_URL": empty_database_url}
+    running = [subprocess.Popen(command, cwd=ROOT, env=environment) for _ in range(3)]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    with psycopg.connect(empty_database_url) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(migrate.head(),)]

@@ -1,0 +1,75 @@
+"""Transitions erase a layer's own canvas (format/effects.md 8.11)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpu_renderer.effects.registry import every_effect
+from gpu_renderer.painter import Painter
+from tests.gpu_renderer.canvases import baked_pixels
+
+pytestmark = pytest.mark.gl
+WIDTH, HEIGHT = 120, 80
+WIPES = [kind.id for kind in every_effect() if kind.family == "transition"]
+
+
+def alpha(painter: Painter, effect: str, **stored: float | bool) -> npt.NDArray[np.uint8]:
+    """The alpha that an opaque mid-grey layer of 120x80 is left with."""
+    pixels = np.full((HEIGHT, WIDTH, 4), 128, np.uint8)
+    pixels[..., 3] = 255
+    return baked_pixels(painter, pixels, effect, **stored)[..., 3]
+
+
+@pytest.mark.parametrize("effect", [wipe for wipe in WIPES if wipe != "line-sweep"])
+def test_a_transition_that_has_not_begun_leaves_the_layer(painter: Painter, effect: str) -> None:
+    assert alpha(painter, effect, completion=0, feather=0).min() >= 254
+
+
+@pytest.mark.parametrize("effect", [wipe for wipe in WIPES if wipe != "venetian-blinds"])
+def test_a_transition_that_is_over_leaves_nothing(painter: Painter, effect: str) -> None:
+    assert alpha(painter, effect, completion=100, feather=0).mean() <= 3
+
+
+def test_a_linear_wipe_at_90_degrees_runs_from_the_top_down(painter: Painter) -> None:
+    found = alpha(painter, "linear-wipe", completion=25, wipeAngle=90)
+    assert found[: HEIGHT // 4 - 1].max() == 0
+    assert found[HEIGHT // 4 + 1 :].min() == 255
+
+
+def test_a_linear_wipe_has_a_ramp_as_wide_as_its_feather(painter: Painter) -> None:
+    row = alpha(painter, "linear-wipe", completion=50, wipeAngle=0, feather=40)[0]
+    assert row[WIDTH // 2 - 21] == 0
+    assert row[WIDTH // 2 + 20] == 255
+    assert abs(int(row[WIDTH // 2]) - 128) <= 4
+
+
+def test_a_radial_wipe_turns_clockwise_from_twelve(painter: Painter) -> None:
+    found = alpha(painter, "radial-wipe", completion=25)
+    assert found[10, WIDTH - 10] == 0
+    assert found[10, 10] == found[HEIGHT - 10, 10] == found[HEIGHT - 10, WIDTH - 10] == 255
+
+
+def test_an_iris_opens_at_its_centre(painter: Painter) -> None:
+    found = alpha(painter, "iris-wipe", completion=50, feather=1)
+    assert found[HEIGHT // 2, WIDTH // 2] == 0
+    assert found[0, 0] == 255
+
+
+def test_blinds_open_at_the_middle_of_each_slat(painter: Painter) -> None:
+    row = alpha(painter, "venetian-blinds", completion=50, width=20)[0]
+    assert row[:20].tolist().count(0) == pytest.approx(10, abs=1)
+    assert np.array_equal(row[:20], row[20:40])
+
+
+def test_a_block_dissolve_removes_about_the_share_asked_for_in_whole_blocks(painter: Painter) -> None:
+    # The reference's hash stays below a half here, so twice the completion is gone (effects.md 6, HB).
+    found = alpha(painter, "block-dissolve", completion=20, blockWidth=4, blockHeight=4)
+    assert (found == 0).mean() == pytest.approx(0.4, abs=0.08)
+    blocks = found.reshape(HEIGHT // 4, 4, WIDTH // 4, 4)
+    assert (blocks.min(axis=(1, 3)) == blocks.max(axis=(1, 3))).all()
+
+
+def test_a_light_wipe_lights_the_band_ahead_of_the_edge(painter: Painter) -> None:
+    assert alpha(painter, "light-wipe", completion=100, angle=0, feather=0).max() == 0

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from farm_core.jobs.judge import FAILURES_MAX, Fail, Failure, FailureKind, Retry, judge
+
+
+def test_a_document_that_cannot_be_rendered_fails_at_once_with_its_own_message() -> None:
+    failure = Failure(FailureKind.document, "The picture of layer Logo cannot be decoded.", "w1")
+    assert judge(0, failure) == Fail("The picture of layer Logo cannot be decoded.")
+
+
+@pytest.mark.parametrize("kind", [FailureKind.crash, FailureKind.stall])
+def test_a_task_that_kills_its_worker_is_tried_elsewhere_and_fails_the_third_time(kind: FailureKind) -> None:
+    failure = Failure(kind, "segmentation fault at 0x0", "w1")
+    first, second, third = (judge(failures, failure) for failures in range(FAILURES_MAX))
+    assert first == Retry(0.5, "w1", 1)
+    assert second == Retry(1.0, "w1", 2)
+    assert third == Fail("The render failed repeatedly.")
+
+
+def test_a_lost_machine_is_never_held_against_the_task() -> None:
+    assert judge(2, Failure(FailureKind.lost, "", "w1")) == Retry(0.2, None, 2)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from farm_core.jobs.plan import TaskKind
+from scheduler.assignment import FreeWorker, OpenJob, OpenTask, assign
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+GPU, CPU = "gl:gpu", "gl:cpu"
+
+
+def job(
+    name: str,
+    account: str = "a",
+    segments: int = 3,
+    *,
+    leased_frames: int = 0,
+    waited_seconds: float = 0,
+    renderer: str | None = None,
+    avoid: str | None = None,
+    assembly: bool = False,
+) -> OpenJob:
+    kind = TaskKind.assemble if assembly else TaskKind.render
+    heads = tuple(OpenTask(f"{name}.{index}", kind, 30, avoid) for index in range(1 if assembly else segments))
+    created = NOW - timedelta(seconds=waited_seconds)
+    return OpenJob(name, account, 30, created, renderer, leased_frames, 30 * segments, heads)
+
+
+def workers(count: int, renderer: str = CPU, room: int = 1) -> list[FreeWorker]:
+    return [FreeWorker(f"{renderer}-{index}", renderer, room) for index in range(count)]
+
+
+def chosen(jobs: list[OpenJob], free: list[FreeWorker]) -> list[str]:
+    return [assignment.task_id for assignment in assign(jobs, free, NOW)]
+
+
+def test_accounts_take_turns_whatever_the_length_of_their_jobs() -> None:
+    assert chosen([job("long", "a", 100), job("other", "b", 100)], workers(4)) == [
+        "long.0",
+        "other.0",
+        "long.1",
+        "other.1",
+    ]
+
+
+def test_an_account_with_much_in_flight_waits_for_the_others() -> None:
+    assert chosen([job("busy", "a", leased_frames=60), job("new", "b")], workers(2)) == ["new.0", "new.1"]
+
+
+def test_a_short_job_overtakes_a_long_one() -> None:
+    assert chosen([job("long", segments=100), job("short", segments=1)], workers(2)) == ["short.0", "long.0"]
+
+
+def test_a_long_job_that_has_waited_is_not_starved_by_short_ones() -> None:
+    old = job("long", segments=100, waited_seconds=101)
+    assert chosen([old, job("short", segments=1)], workers(1)) == ["long.0"]
+
+
+def test_the_assembly_of_a_job_that_is_nearly_done_comes_first() -> None:
+    assert chosen([job("short", segments=1), job("done", segments=100, assembly=True)], workers(1)) == ["done.0"]
+
+
+def test_a_task_goes_elsewhere_than_to_the_worker_that_failed_it() -> None:
+    made = assign([job("poison", segments=1, avoid=f"{CPU}-0")], workers(2), NOW)
+    assert [assignment.worker_id for assignment in made] == [f"{CPU}-1"]
+
+
+def test_the_only_worker_gets_even_a_task_it_has_failed() -> None:
+    assert chosen([job("poison", segments=1, avoid=f"{CPU}-0")], workers(1)) == ["poison.0"]
+
+
+def test_segments_of_one_job_never_mix_renderers() -> None:
+    made = assign([job("new", segments=4)], [*workers(2, CPU), *workers(2, GPU)], NOW)
+    assert len({assignment.renderer for assignment in made}) == 1
+    assert len(made) == 2
+
+
+def test_a_job_begun_on_one_renderer_waits_for_it() -> None:
+    assert chosen([job("begun", renderer=GPU)], workers(3, CPU)) == []
+
+
+def test_a_worker_gets_no_more_than_it_has_room_for_and_idle_ones_are_filled_first() -> None:
+    made = assign([job("one", segments=9)], workers(2, room=2), NOW)
+    assert [assignment.worker_id for assignment in made] == [f"{CPU}-0", f"{CPU}-1", f"{CPU}-0", f"{CPU}-1"]

@@ -1,0 +1,71 @@
+"""Fixtures of the real servers: embedded Postgres with a fresh database for each test, embedded Valkey, a storage folder."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from cluster.embedded import postgres, valkey
+from farm_core.db import migrate
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.EmbeddedPostgres]:
+    server = postgres.start(tmp_path_factory.mktemp("postgres") / "data", durable=False)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres_server: postgres.EmbeddedPostgres) -> str:
+    """The name of a database that has run every migration; tests work on clones of it."""
+    migrate.upgrade(postgres_server.url)
+    return postgres.DATABASE
+
+
+@pytest.fixture
+def empty_database_url(postgres_server: postgres.EmbeddedPostgres) -> Iterator[str]:
+    yield from _database(postgres_server, "template1")
+
+
+@pytest.fixture
+def database_url(postgres_server: postgres.EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
+    """A database of this test alone, with the farm's tables."""
+    yield from _database(postgres_server, migrated_template)
+
+
+def _database(server: postgres.EmbeddedPostgres, template: str) -> Iterator[str]:
+    name = f"test_{next(_numbers)}"
+    maintenance = server.url.replace(f"/{postgres.DATABASE}?", "/postgres?")
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        yield server.url.replace(f"/{postgres.DATABASE}?", f"/{name}?")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[valkey.EmbeddedValkey]:
+    server = valkey.start(tmp_path_factory.mktemp("valkey"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis_url(valkey_server: valkey.EmbeddedValkey) -> str:
+    """The address of an empty Valkey."""
+    client = redis.Redis.from_url(valkey_server.url)
+    client.flushall()
+    client.close()
+    return valkey_server.url
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path) -> Path:
+    return tmp_path / "data"
