@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final, cast
 
 import orjson
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.order_work import Progress, Stopped
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
 from scheduler.ports import SegmentOrder
