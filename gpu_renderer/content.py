@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from gpu_renderer.errors import MediaUndecodable
-from gpu_renderer.media.svg import svg_pixels
 from gpu_renderer.raster import Raster
 from gpu_renderer.recent import Recent
 from gpu_renderer.text.families import Fonts
@@ -42,8 +41,15 @@ _BOXES_MAX = 4096
 class Media(Protocol):
     """Where pictures and frames come from; None where there is nothing behind a source."""
 
-    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not drawn of pictures and videos, a line each."""
+
+    def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
+
+    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
+        """An SVG document's raster. Raises MediaUndecodable."""
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
         """The frame shown at a time of the video's own. Raises MediaUndecodable."""
@@ -63,7 +69,7 @@ class Contents:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was drawn otherwise than asked, or not at all: a line each, once."""
-        return (*self._fonts.warnings, *self._faults)
+        return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""
@@ -118,7 +124,7 @@ class Contents:
         if isinstance(source, ImageSource):
             pixels = self._media.picture(source.src)
         else:
-            pixels = svg_pixels(source.markup, (source.intrinsic_width, source.intrinsic_height))
+            pixels = self._media.svg(source.markup, (source.intrinsic_width, source.intrinsic_height))
         return None if pixels is None else Raster(pixels, source.width, source.height)
 
     def _attempted(self, name: str, make: Callable[[], Raster | None]) -> Raster | None:

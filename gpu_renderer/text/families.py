@@ -108,6 +108,11 @@ class Fonts:
             self._chains[style] = Chain(style, primary, named, self)
         return self._chains[style]
 
+    def has(self, family: str) -> bool:
+        """Whether the family, or one of the same metrics, is installed."""
+        name = family.strip().lower()
+        return name in self._families or name in SUBSTITUTES
+
     def emoji(self, code_point: int) -> Styled | None:
         """The colour face of an emoji."""
         for files in self._families.values():
