@@ -9,6 +9,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 COMMANDS: Final = {
@@ -54,8 +57,20 @@ def main(words: list[str] | None = None) -> int:
         arguments.pytest_arguments = extra
     else:
         arguments = parser.parse_args(rest)
+    arguments.embedded_database = _embedded_database
     status: int = module.run(arguments)
     return status
+
+
+@contextmanager
+def _embedded_database(data_folder: Path) -> Iterator[str]:
+    """The URL of the data folder's own Postgres, started for as long as the block runs unless it runs already."""
+    postgres = importlib.import_module("cluster.embedded.postgres")
+    server = postgres.start(data_folder / "postgres")
+    try:
+        yield server.url
+    finally:
+        server.stop()
 
 
 def _usage(words: list[str]) -> int:

@@ -48,6 +48,15 @@ class Settings(BaseSettings):
     workers: int | None = Field(
         None, ge=1, description="Render actors on this machine; from its cores or GPUs when unset."
     )
+    segment_cache_bytes: int = Field(
+        20_000_000_000, ge=0, description="Bytes of rendered segments kept for reuse; the least recently used go first."
+    )
+    result_days: float = Field(30, gt=0, description="Days that a finished video can be downloaded for.")
+    metrics_port: int | None = Field(None, description="Port of the scheduler's Prometheus metrics; none when unset.")
+    workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
+    worker_memory_bytes: int = Field(
+        1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."
+    )
     log_level: str = Field("INFO", description="Least level of log lines.")
 
 

@@ -17,6 +17,8 @@ from gpu_renderer.programs import Programs, UniformValue
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Format, Target, TargetPool
 
+FULLSCREEN = "fullscreen.vert"
+"""Covers the whole target; every other vertex shader places the four corners of a quad."""
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -43,7 +45,7 @@ class Painter:
         blend: Blend = "replace",
         scissor: Region | None = None,
         defines: Mapping[str, object] | None = None,
-        vertex: str = "fullscreen.vert",
+        vertex: str = FULLSCREEN,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
         """Runs the fragment shader over the whole of `into`, or over the part of the frame that `scissor` names."""
@@ -58,7 +60,10 @@ class Painter:
         for name, value in (uniforms or {}).items():
             program.set(name, value)
         self._aim(into, blend, scissor)
-        program.fullscreen.render(moderngl.TRIANGLES, vertices=3)
+        if vertex == FULLSCREEN:
+            program.fullscreen.render(moderngl.TRIANGLES, vertices=3)
+        else:
+            program.fullscreen.render(moderngl.TRIANGLE_STRIP, vertices=4)
 
     def applied(
         self,
@@ -79,13 +84,29 @@ class Painter:
         self.draw(shader, into, textures={"u_source": source, **(textures or {})}, defines=defines, uniforms=uniforms)
         return into
 
+    def copy(self, source: Target, into: Target, part: Region) -> None:
+        """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
+        self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+
+    def erase(
+        self, into: Target, part: Region, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    ) -> None:
+        """Sets a part of a target to one linear premultiplied colour, transparent by default."""
+        held = part.intersection(into.region)
+        if not held.is_empty:
+            into.framebuffer.scissor = _box(into, held)
+            into.framebuffer.clear(*color)
+
     def _aim(self, into: Target, blend: Blend, scissor: Region | None) -> None:
         into.framebuffer.use()
         part = into.region if scissor is None else scissor.intersection(into.region)
-        box = (part.x - into.region.x, part.y - into.region.y, part.width, part.height)
-        into.framebuffer.scissor = box
+        into.framebuffer.scissor = _box(into, part)
         if blend == "replace":
             self.context.disable(moderngl.BLEND)
         else:
             self.context.enable(moderngl.BLEND)
             self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
+
+
+def _box(into: Target, part: Region) -> tuple[int, int, int, int]:
+    return part.x - into.region.x, part.y - into.region.y, part.width, part.height

@@ -38,7 +38,8 @@ class Program:
             assert name in self._declared, f"{self.name} declares no uniform {name}"
             return
         if isinstance(value, bytes):
-            member.write(value)
+            # A compiler cuts an array down to the elements that it reads.
+            member.write(value[: 4 * member.array_length * member.dimension])
         else:
             member.value = value
         self._last[name] = value

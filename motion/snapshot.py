@@ -583,6 +583,9 @@ class Camera:
     focus_distance: float = 0.0
     aperture: float = 0.0
     strength: float = 0.0
+    f_stop: float = 0.0
+    """Above 0: the physical model with a lens of `lens_px` (three-d.md 7)."""
+    lens_px: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
 import structlog
@@ -47,7 +48,7 @@ class Claimer(Service):
         for claim in taken:
             task = asyncio.create_task(self._prepared(claim), name=claim.job_id)
             self.preparations[claim.token] = task
-            task.add_done_callback(lambda _, token=claim.token: self._ended(token))
+            task.add_done_callback(partial(self._ended, claim.token))
         return len(taken)
 
     async def stop(self) -> None:
@@ -61,7 +62,7 @@ class Claimer(Service):
             async with self.parts.database.work() as session:
                 await claims.release_jobs(session, self.parts.clock.now(), tokens, counted=False)
 
-    def _ended(self, token: str) -> None:
+    def _ended(self, token: str, _: asyncio.Task[None]) -> None:
         self.preparations.pop(token, None)
         self.wake()
 

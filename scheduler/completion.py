@@ -22,7 +22,7 @@ async def completed(
         "video_key": video_key,
         "receipt_key": receipt_key,
         "render_duration_ms": elapsed_ms(job, parts),
-        "video_url": video_url(job),
+        "video_url": video_url(job, video_key, parts.storage),
     }
 
 

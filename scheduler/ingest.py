@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,15 @@ from typing import Any, Final, cast
 
 import orjson
 
-from farm_core.assets.kinds import file_ending
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.storage.port import Storage
-from farm_core.templates.fields import input_fields
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.stored import Document
+from scheduler.fields import input_fields
+from scheduler.kinds import file_ending
+from scheduler.media import MediaUnavailable, fetched_media
 from scheduler.parts import Parts
-from scheduler.ports import MediaUnavailable
 
 FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
@@ -57,7 +56,7 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     values = {field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None}
     values |= {name: value for name, value in job.inputs.items() if value is not None}
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
-    kept = await _fetched(parts, job.account_id, {source: f"input {name!r}" for name, source in given.items()})
+    kept = await _fetched(parts, job, {source: f"input {name!r}" for name, source in given.items()})
     named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
     try:
         document = template.apply(document, fields, {**values, **named})
@@ -65,20 +64,20 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     except DocumentError as error:
         raise IngestFailed(error.message) from error
     fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
-    others = await _fetched(parts, job.account_id, fetchable)
+    others = await _fetched(parts, job, fetchable)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
     key = await asyncio.to_thread(_store_document, parts.storage, document)
     return Frozen(key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
 
 
-async def _fetched(parts: Parts, account_id: str, sources: Mapping[str, str]) -> dict[str, _Kept]:
+async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:
     """The stored media of each source; `sources` says of each what it is for."""
     gate = asyncio.Semaphore(FETCHES_AT_ONCE)
 
     async def one(source: str, purpose: str) -> tuple[str, _Kept]:
         async with gate:
-            return source, await _fetch_and_keep(parts, account_id, source, purpose)
+            return source, await _fetch_and_keep(parts, job, source, purpose)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -88,19 +87,17 @@ async def _fetched(parts: Parts, account_id: str, sources: Mapping[str, str]) ->
     return dict(task.result() for task in tasks)
 
 
-async def _fetch_and_keep(parts: Parts, account_id: str, source: str, purpose: str) -> _Kept:
-    with tempfile.TemporaryDirectory(dir=parts.scratch) as folder:
-        path = Path(folder) / "media"
-        for attempt in range(1, FETCH_ATTEMPTS + 1):
-            try:
-                fetched = await parts.media.fetch(source, account_id, path)
-                break
-            except MediaUnavailable as error:
-                if error.lasting or attempt == FETCH_ATTEMPTS:
-                    raise IngestFailed(f"The media of {purpose} could not be fetched: {error}") from error
-                await asyncio.sleep(0.5 * attempt)
-        key = await asyncio.to_thread(_store_media, parts.storage, path, purpose)
-    return _Kept(key, fetched.counted_bytes)
+async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: str) -> _Kept:
+    for attempt in range(1, FETCH_ATTEMPTS + 1):
+        try:
+            async with fetched_media(parts, job, source) as media:
+                key = await asyncio.to_thread(_store_media, parts.storage, media.path, purpose)
+                return _Kept(key, media.counted_bytes)
+        except MediaUnavailable as error:
+            if error.lasting or attempt == FETCH_ATTEMPTS:
+                raise IngestFailed(f"The media of {purpose} could not be fetched: {error}") from error
+            await asyncio.sleep(0.5 * attempt)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _store_media(storage: Storage, path: Path, purpose: str) -> str:

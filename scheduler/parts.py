@@ -7,9 +7,10 @@ from pathlib import Path
 
 from farm_core.clock import Clock
 from farm_core.db.database import Database
+from farm_core.net.fetch import Guard
 from farm_core.settings import Settings
 from farm_core.storage.port import Storage
-from scheduler.ports import MediaSource, RenderExecutor
+from scheduler.ports import RenderExecutor
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Parts:
     database: Database
     storage: Storage
     executor: RenderExecutor
-    media: MediaSource
+    media_guard: Guard
+    callback_guard: Guard
     clock: Clock
     settings: Settings
     scratch: Path

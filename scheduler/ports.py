@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from farm_core.jobs.judge import Failure
@@ -106,6 +106,9 @@ class WorkerState:
 class RenderExecutor(Protocol):
     """Carries orders to workers. Every order submitted ends in exactly one Finished or Ended, reported once."""
 
+    gone: asyncio.Event
+    """Set when the executor can do nothing more and the process should be started afresh."""
+
     async def start(self) -> None:
         """Makes the workers ready, as far as they are there; more may come later."""
         ...
@@ -132,28 +135,4 @@ class RenderExecutor(Protocol):
 
     async def close(self) -> None:
         """Lets go of all workers within a bounded time."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedMedia:
-    """A source's bytes lie in the file; `counted_bytes` of them came over the network and count against the account."""
-
-    bytes: int
-    counted_bytes: int
-
-
-class MediaUnavailable(Exception):
-    """A source cannot be had; the message is fit for callers. `lasting` says that trying again would not help."""
-
-    def __init__(self, message: str, *, lasting: bool) -> None:
-        super().__init__(message)
-        self.lasting = lasting
-
-
-class MediaSource(Protocol):
-    """Where the media of inputs come from: public addresses, and the farm's own uploads."""
-
-    async def fetch(self, source: str, account_id: str, path: Path) -> FetchedMedia:
-        """Writes the source's bytes to the file. Raises MediaUnavailable."""
         ...

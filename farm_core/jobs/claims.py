@@ -38,6 +38,7 @@ class ClaimedJob:
 
     id: str
     account_id: str
+    origin: str
     inputs: Mapping[str, Any]
     width: int
     height: int

@@ -45,7 +45,7 @@ WHERE lease_token = ANY(:tokens) AND status = 'processing'
 
 -- claimed_job --
 -- All that ingest and plan need of a job that is still mine.
-SELECT jobs.id, jobs.account_id, jobs.inputs, jobs.width, jobs.height, jobs.fps, jobs.frame_count, jobs.document_key,
+SELECT jobs.id, jobs.account_id, jobs.origin, jobs.inputs, jobs.width, jobs.height, jobs.fps, jobs.frame_count, jobs.document_key,
     jobs.media, jobs.attempt, templates.document_key AS template_document_key, templates.inputs AS template_inputs,
     templates.targets AS template_targets, templates.composition_id, templates.duration_seconds
 FROM jobs JOIN templates ON templates.id = jobs.template_id
@@ -111,7 +111,7 @@ FROM wanted JOIN pinned ON pinned.id = wanted.job_id JOIN templates ON templates
 WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
     tasks.attempt, pinned.id AS job_id, pinned.width, pinned.height, pinned.fps, pinned.frame_count AS job_frame_count,
-    pinned.document_key, pinned.media, templates.composition_id, templates.duration_seconds
+    pinned.document_key, pinned.media, pinned.plan_key, templates.composition_id, templates.duration_seconds
 
 -- segments_of --
 SELECT segment_key FROM tasks WHERE job_id = :job_id AND kind = 'render' ORDER BY index
@@ -164,6 +164,11 @@ WITH orphans AS (
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
 FROM orphans WHERE tasks.id = orphans.id
 RETURNING tasks.id, tasks.job_id, tasks.index AS task_index
+
+-- hand_back_tasks --
+-- A scheduler that stops lets its tasks wait again at once.
+UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
+WHERE lease_token = ANY(:tokens) AND status = 'leased'
 
 -- unpin_jobs --
 -- Jobs whose renderer no longer lives anywhere begin again on another: mixed segments would not fit together.
@@ -232,6 +237,49 @@ WHERE newer_bytes > :bytes_max AND NOT EXISTS (
 
 -- forget_segments --
 DELETE FROM segments WHERE key = ANY(:keys)
+
+-- known_segments --
+SELECT key FROM segments WHERE key = ANY(:keys)
+
+-- claim_deliveries --
+-- Webhooks that are due, each for one sender. The attempt is on record before it is made.
+WITH due AS (
+    SELECT id FROM deliveries
+    WHERE status = 'due' AND due_at <= :now AND (lease_expires_at IS NULL OR lease_expires_at < :now)
+    ORDER BY due_at LIMIT :deliveries_max FOR UPDATE SKIP LOCKED
+)
+UPDATE deliveries SET attempt = attempt + 1, lease_token = :token || '.' || deliveries.id,
+    lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
+FROM due WHERE deliveries.id = due.id
+RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token
+
+-- end_delivery_attempt --
+UPDATE deliveries SET status = :status, due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
+    lease_token = NULL, lease_expires_at = NULL, attempts = attempts || CAST(:outcome AS jsonb),
+    finished_at = CASE WHEN :status = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
+WHERE lease_token = :token AND status = 'due'
+RETURNING id
+
+-- next_delivery --
+SELECT min(greatest(due_at, coalesce(lease_expires_at, due_at))) FROM deliveries WHERE status = 'due'
+
+-- repeat_delivery --
+-- An operator has a webhook posted once more; its earlier attempts stay on record.
+UPDATE deliveries SET status = 'due', attempt = 0, due_at = :now, finished_at = NULL
+WHERE job_id = :job_id AND status IN ('delivered', 'dropped')
+
+-- queue_by_account --
+SELECT accounts.name, count(*) FILTER (WHERE jobs.status = 'queued') AS queued,
+    min(jobs.created_at) FILTER (WHERE jobs.status = 'queued') AS oldest,
+    count(*) FILTER (WHERE jobs.status = 'processing') AS processing,
+    coalesce(sum(amounts.pending), 0) AS pending, coalesce(sum(amounts.leased), 0) AS leased
+FROM jobs JOIN accounts ON accounts.id = jobs.account_id
+LEFT JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'leased') AS leased
+    FROM tasks WHERE tasks.job_id = jobs.id AND tasks.kind = 'render'
+) AS amounts ON jobs.status = 'processing'
+WHERE jobs.status IN ('queued', 'processing')
+GROUP BY accounts.name ORDER BY accounts.name
 
 -- write_event --
 INSERT INTO job_events (job_id, at, event, status, detail)

@@ -134,6 +134,11 @@ async def rescue_tasks(session: AsyncSession, now: datetime) -> int:
     return len(rows)
 
 
+async def hand_back_tasks(session: AsyncSession, tokens: Sequence[str]) -> None:
+    """Lets tasks wait again at once: their scheduler stops."""
+    await session.execute(statement("hand_back_tasks"), {"tokens": list(tokens)})
+
+
 async def unpin_jobs(session: AsyncSession, now: datetime, renderers: Sequence[str]) -> int:
     """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
     rows = (await session.execute(statement("unpin_jobs"), {"renderers": list(renderers)})).all()

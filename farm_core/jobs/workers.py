@@ -91,3 +91,8 @@ async def surplus_segments(session: AsyncSession, bytes_max: int, segments_max: 
 async def forget_segments(session: AsyncSession, keys: Sequence[str]) -> None:
     """Drops the records of segments that are no longer in storage."""
     await session.execute(statement("forget_segments"), {"keys": list(keys)})
+
+
+async def known_segments(session: AsyncSession, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that the cache has a record of."""
+    return set((await session.execute(statement("known_segments"), {"keys": list(keys)})).scalars())

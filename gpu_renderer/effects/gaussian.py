@@ -14,6 +14,8 @@ from gpu_renderer.targets import Target
 
 PAIRS_MAX = 32
 """Bilinear taps on each side of the centre that the shader takes."""
+BOX_RADIUS_MAX = 16
+"""A wider box first halves the picture."""
 HALVING_SIGMA = 8.0
 """A wider blur first halves the picture: the result stays within a code value (see tests)."""
 
@@ -66,6 +68,35 @@ def blur_reach_px(sigma: float) -> float:
     return 30 * max(1.0, 2.5 * sigma / 30) if sigma > 7 else math.ceil(4.5 * max(0.0, sigma))
 
 
+def box(width: float) -> Kernel:
+    """The mean over a width in px, parts of the outermost pixels included."""
+    side = (width - 1) / 2
+    whole = math.floor(side)
+    return paired(np.append(np.full(whole + 1, 1 / width), (side - whole) / width))
+
+
+def box_blurred(
+    painter: Painter, source: Target, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool
+) -> Target:
+    """Box blurs of 2 radius + 1 px, one axis after the other, bytes in between (effects.md 6). The caller owns it.
+
+    A wide box is worked out at a smaller size.
+    """
+    levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
+    current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
+    kernel = box((2 * radius + 1) / 2**levels)
+    for _ in range(iterations if radius > 0 else 0):
+        for axis in axes:
+            following = convolved(painter, current, kernel, axis, clear_outside=not repeat_edge)
+            painter.pool.give_back(current)
+            current = following
+    if not levels:
+        return current
+    large = painter.applied("effects/enlarge.frag", current, region=source.region, uniforms={"u_factor": 2.0**levels})
+    painter.pool.give_back(current)
+    return large
+
+
 def paired(weights: npt.NDArray[np.float64]) -> Kernel:
     """A kernel of whole-pixel weights (the centre first) as bilinear taps between two pixels each."""
     kept = weights[: max(1, int(np.searchsorted(-weights, -1e-5 * weights[0])))] if len(weights) > 1 else weights
@@ -76,15 +107,32 @@ def paired(weights: npt.NDArray[np.float64]) -> Kernel:
     return Kernel(float(weights[0]), tuple((first + share).tolist()), tuple(sums.tolist()))
 
 
-def blurred(painter: Painter, source: Target, kernel: Kernel, *, region: Region | None = None) -> Target:
-    """The source convolved along x, then y; premultiplied in and out; clamped at the source's edge. The caller owns it."""
+def blurred(
+    painter: Painter, source: Target, kernel: Kernel, *, region: Region | None = None, clear_outside: bool = False
+) -> Target:
+    """The source convolved along x, then y; premultiplied in and out. The caller owns it.
+
+    Beyond the source its edge is repeated, or all is transparent.
+    """
     whole = region or source.region
-    across = painter.applied(
-        "effects/convolve.frag", source, region=_rows_of(source, whole), uniforms=_uniforms(kernel, 0)
-    )
-    down = painter.applied("effects/convolve.frag", across, region=whole, uniforms=_uniforms(kernel, 1))
+    across = convolved(painter, source, kernel, 0, region=_rows_of(source, whole), clear_outside=clear_outside)
+    down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside)
     painter.pool.give_back(across)
     return down
+
+
+def convolved(
+    painter: Painter,
+    source: Target,
+    kernel: Kernel,
+    axis: int,
+    *,
+    region: Region | None = None,
+    clear_outside: bool = False,
+) -> Target:
+    """The source convolved along one axis (0 = x). The caller owns it."""
+    uniforms = {**_uniforms(kernel, axis), "u_clear_outside": int(clear_outside)}
+    return painter.applied("effects/convolve.frag", source, region=region, uniforms=uniforms)
 
 
 def gaussian_blurred(painter: Painter, source: Target, sigma: float, *, exact: bool = False) -> Target:

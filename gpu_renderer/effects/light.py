@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,11 @@ from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.programs import UniformValue
 
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
+
 RAYS_MAX = 128
+BAKED_RAYS_MAX = 256
 
 
 @effect("bevel-alpha", Tier.RARE, Route.GPU_ONLY)
@@ -133,10 +138,17 @@ class LightRays(Effect):
         return math.inf
 
     def derive(self, values: EffectValues, width: float, height: float) -> dict[str, UniformValue]:
-        count = min(RAYS_MAX, max(1, values.whole("rayCount")))
+        return self._rays(values, RAYS_MAX, _draws(values.whole("seed")))
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        rays = self._rays(values, BAKED_RAYS_MAX, _rounded_draws(values.whole("seed")))
+        canvas.apply(self.shader, values, uniforms=rays)
+
+    def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> dict[str, UniformValue]:
+        """Angles in radians and lengths as shares of the longest, from the generator's draws."""
+        count = min(most, max(1, values.whole("rayCount")))
         arc = math.tau * values.fraction("spread") or math.tau
-        rays = [(0.0, 0.0)] * RAYS_MAX
-        draw = _draws(values.whole("seed"))
+        rays = [(0.0, 0.0)] * BAKED_RAYS_MAX
         for k in range(count):
             jitter, length = next(draw), next(draw)
             angle = values.radians("rotation") + (k / count - 0.5) * arc + (jitter - 0.5) * arc / count * 0.6
@@ -169,4 +181,12 @@ def _draws(seed: int) -> Iterator[float]:
     state = (22695477 * seed + 1) & 0xFFFFFFFF
     while True:
         state = (22695477 * state + 1) & 0xFFFFFFFF
+        yield state / 2**32
+
+
+def _rounded_draws(seed: int) -> Iterator[float]:
+    """The same with each product rounded to a double before it wraps, as the raster form has it."""
+    state = int(22695477.0 * seed + 1.0) & 0xFFFFFFFF
+    while True:
+        state = int(22695477.0 * state + 1.0) & 0xFFFFFFFF
         yield state / 2**32

@@ -25,6 +25,9 @@ class Bend(Effect):
     )
     shader = "effects/bend.frag"
 
+    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return math.inf
+
 
 @effect("sphere", Tier.RARE, Route.GPU_ONLY)
 class Sphere(Effect):

@@ -4,6 +4,7 @@
 // Positions are canvas px, pixel centres at +0.5. Parameters in px arrive in canvas px.
 #include "frame.glsl"
 #include "color.glsl"
+#include "formulas.glsl"
 
 uniform sampler2D u_source;
 uniform vec2 u_canvas_size;

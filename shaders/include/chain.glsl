@@ -5,6 +5,7 @@
 // as in the reference's export (3.5): every position below is then a mirrored one, and buffer_at turns it back.
 #include "frame.glsl"
 #include "color.glsl"
+#include "formulas.glsl"
 
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
@@ -42,6 +43,10 @@ vec2 uv() {
 // The size that positions of place() span.
 vec2 extent() {
     return u_layer_size;
+}
+
+vec2 center() {
+    return 0.5 * extent();
 }
 
 // This pixel in layer px.

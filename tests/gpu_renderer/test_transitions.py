@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.context import create_context
-from gpu_renderer.effects.baked.bake import bake
-from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.registry import every_effect
 from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from tests.gpu_renderer.canvases import baked_pixels
 
 pytestmark = pytest.mark.gl
 WIDTH, HEIGHT = 120, 80
 WIPES = [kind.id for kind in every_effect() if kind.family == "transition"]
 
 
-@pytest.fixture(scope="module")
-def painter() -> Iterator[Painter]:
-    context = create_context()
-    yield Painter(context)
-    context.release()
-
-
 def alpha(painter: Painter, effect: str, **stored: float | bool) -> npt.NDArray[np.uint8]:
     """The alpha that an opaque mid-grey layer of 120x80 is left with."""
     pixels = np.full((HEIGHT, WIDTH, 4), 128, np.uint8)
     pixels[..., 3] = 255
-    entry = EffectSnapshot("fx", effect, tuple(stored.items()))
-    source = ShapeSource("rect", WIDTH, HEIGHT, (SolidPaint("#808080"),))
-    layer = LayerSnapshot("l", "l", source, Transform2D(0, 0), effects=(entry,))
-    baked = bake(painter, Raster(pixels, WIDTH, HEIGHT), layer, lambda *_: np.zeros((1, 1), np.uint8))
-    canvas = Canvas(painter, baked.target, 1.0)
-    found = canvas.pixels()[..., 3].copy()
-    painter.pool.give_back(baked.target)
-    assert painter.pool.lent_count == 0
-    return found
+    return baked_pixels(painter, pixels, effect, **stored)[..., 3]
 
 
 @pytest.mark.parametrize("effect", [wipe for wipe in WIPES if wipe != "line-sweep"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from motion.evaluate import noise
@@ -36,6 +37,12 @@ def test_the_hash_of_text_selectors_has_the_stated_values() -> None:
 def test_the_hash_of_cloners_has_the_stated_values() -> None:
     stated = {(0, 1, 1): 0.25325339031405747, (5, 4, 1): 0.7340286320541054, (30, 2, 42): 0.941768025746569}
     assert {arguments: noise.clone_hash(*arguments) for arguments in stated} == stated
+
+
+def test_many_clone_hashes_are_those_of_one() -> None:
+    i = np.arange(0.0, 5e9, 7e7 + 1)
+    for salt, seed in ((1, 1.0), (5, 1e12), (2, -3.5)):
+        assert noise.clone_hashes(i, salt, seed).tolist() == [noise.clone_hash(k, salt, seed) for k in i.tolist()]
 
 
 def test_orders_are_shuffled_as_stated() -> None:

@@ -1,9 +1,23 @@
-"""Raster effects: blurs and sharpening."""
+"""Blurs and sharpening on a layer's canvas (format/effects.md 8.1)."""
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 from gpu_renderer.effects.parameters import degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
+
+KERNEL_RADIUS_MAX = 24
+
+
+def blur_axes(values: EffectValues) -> tuple[int, ...]:
+    """The axes that `dimensions` names: 1 is across only, 2 down only, anything else both."""
+    return {1.0: (0,), 2.0: (1,)}.get(values.number("dimensions"), (0, 1))
 
 
 @effect("gaussian-blur", Tier.CORE, Route.RASTER)
@@ -15,6 +29,13 @@ class GaussianBlur(Effect):
         number("dimensions", 0, 0, 2),
         flag("repeatEdge", True),
     )
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("blurriness") <= 0
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        radius = math.floor(values.number("blurriness") / math.sqrt(3))
+        canvas.replace(canvas.box_blurred(radius, 3, blur_axes(values), repeat_edge=values.flag("repeatEdge")))
 
 
 @effect("fast-box-blur", Tier.COMMON, Route.RASTER)
@@ -28,6 +49,14 @@ class FastBoxBlur(Effect):
         flag("repeatEdge", True),
     )
 
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("blurRadius") <= 0
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        count = min(10, max(1, values.whole("iterations")))
+        radius = math.floor(values.number("blurRadius") / math.sqrt(count))
+        canvas.replace(canvas.box_blurred(radius, count, blur_axes(values), repeat_edge=values.flag("repeatEdge")))
+
 
 @effect("directional-blur", Tier.COMMON, Route.RASTER)
 class DirectionalBlur(Effect):
@@ -37,6 +66,10 @@ class DirectionalBlur(Effect):
         degrees("direction", 0),
         pixels("length", 20, 0, 200),
     )
+    shader = "effects/baked/directional_blur.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("length") < 1
 
 
 @effect("radial-blur", Tier.COMMON, Route.RASTER)
@@ -50,6 +83,10 @@ class RadialBlur(Effect):
         pixels("centerY", 0, -10000, 10000),
         number("quality", 16, 2, 64),
     )
+    shader = "effects/baked/radial_blur.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("amount") == 0
 
 
 @effect("channel-blur", Tier.RARE, Route.RASTER)
@@ -64,6 +101,12 @@ class ChannelBlur(Effect):
         number("dimensions", 0, 0, 2),
         flag("repeatEdge", False),
     )
+    shader = "effects/baked/channel_blur.frag"
+    derived = frozenset({"u_axis"})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        for axis in blur_axes(values):
+            canvas.apply(self.shader, values, uniforms={"u_axis": (1 - axis, axis)})
 
 
 @effect("bilateral-blur", Tier.RARE, Route.RASTER)
@@ -75,6 +118,11 @@ class BilateralBlur(Effect):
         number("colorSigma", 40, 1, 255),
         flag("preserveAlpha", True),
     )
+    shader = "effects/baked/bilateral_blur.frag"
+    derived = frozenset({"u_window"})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.at_working_size(self.shader, values, kernel_radius(values), "u_window")
 
 
 @effect("smart-blur", Tier.RARE, Route.RASTER)
@@ -86,6 +134,11 @@ class SmartBlur(Effect):
         number("threshold", 24, 0, 255),
         number("mode", 0, 0, 2),
     )
+    shader = "effects/baked/smart_blur.frag"
+    derived = frozenset({"u_window"})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.at_working_size(self.shader, values, kernel_radius(values), "u_window")
 
 
 @effect("camera-lens-blur", Tier.COMMON, Route.RASTER)
@@ -99,6 +152,11 @@ class CameraLensBlur(Effect):
         number("gain", 3, 1, 12),
         percent("highlightThreshold", 70),
     )
+    shader = "effects/baked/camera_lens_blur.frag"
+    derived = frozenset({"u_window"})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.at_working_size(self.shader, values, kernel_radius(values), "u_window")
 
 
 @effect("vector-blur", Tier.RARE, Route.RASTER)
@@ -110,6 +168,12 @@ class VectorBlur(Effect):
         degrees("angleOffset", 0, -360, 360),
         pixels("smoothness", 2, 0, 12),
     )
+    shader = "effects/baked/vector_blur.frag"
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        field = canvas.luma_field(values.whole("smoothness"))
+        canvas.apply(self.shader, values, textures={"u_field": field})
+        canvas.painter.pool.give_back(field)
 
 
 @effect("unsharp-mask", Tier.COMMON, Route.RASTER)
@@ -121,3 +185,17 @@ class UnsharpMask(Effect):
         pixels("radius", 2, 0, 100),
         number("threshold", 0, 0, 255),
     )
+    shader = "effects/baked/unsharp_mask.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("amount") <= 0 or values.number("radius") <= 0
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        soft = canvas.box_blurred(math.floor(values.number("radius") / math.sqrt(3)), 3, repeat_edge=True)
+        canvas.apply(self.shader, values, textures={"u_soft": soft})
+        canvas.painter.pool.give_back(soft)
+
+
+def kernel_radius(values: EffectValues) -> int:
+    """The radius of a square window, in whole px."""
+    return min(KERNEL_RADIUS_MAX, max(0, values.whole("radius")))

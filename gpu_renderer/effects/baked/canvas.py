@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.gaussian import PAIRS_MAX, blurred, halved, triple_box
+from gpu_renderer.effects.gaussian import PAIRS_MAX, blurred, box, box_blurred, convolved, halved, triple_box
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
 from gpu_renderer.painter import Painter
@@ -37,6 +38,8 @@ class Canvas(Surface):
         super().__init__(painter, target)
         self.scale = scale
         self._silhouette: Target | None = None
+        self.typeface: Any = None
+        """Skia's view of the face that counters are written in; without one they draw nothing."""
 
     @classmethod
     def of(cls, painter: Painter, raster: Raster, scale: float) -> Canvas:
@@ -112,6 +115,36 @@ class Canvas(Surface):
         """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
         return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
 
+    def box_blurred(
+        self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
+    ) -> Target:
+        """The picture after box blurs of 2 radius + 1 px (effects.md 6); the caller owns it."""
+        return box_blurred(self.painter, self.target, radius, iterations, axes, repeat_edge=repeat_edge)
+
+    def at_working_size(self, shader: str, values: EffectValues, radius: int, name: str) -> None:
+        """A kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1); `name`: the radius's uniform."""
+        cost = self.width * self.height * (2 * radius + 1) ** 2
+        share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
+        if share == 1.0:
+            self.apply(shader, values, uniforms={name: radius})
+            return
+        size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
+        small = Canvas(self.painter, self.passed("effects/baked/shrink.frag", region=size), self.scale * share)
+        small.apply(shader, values, uniforms={name: max(1, math.floor(radius * share + 0.5))})
+        self.apply("effects/baked/stretch.frag", textures={"u_small": small.target})
+        self.painter.pool.give_back(small.target)
+
+    def luma_field(self, smoothness: int) -> Target:
+        """Luma times alpha, box-blurred: the height field of relief effects, as red (half float); the caller owns it."""
+        sharp = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f2")
+        if smoothness <= 0:
+            return sharp
+        kernel = box(2 * smoothness + 1)
+        across = convolved(self.painter, sharp, kernel, 0)
+        field = convolved(self.painter, across, kernel, 1)
+        self.painter.pool.give_back(sharp, across)
+        return field
+
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """The CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
@@ -148,19 +181,26 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
     if sigma <= 0:
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = max(0, math.ceil(math.log2(sigma * 1.88 / BOX_WIDTH_MAX)))
+    if not levels:
+        return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    small = halved(painter, framed, levels)
-    factor = 2.0**levels
-    kernel = triple_box(sigma if not levels else math.sqrt(sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6) / factor)
-    margin = math.ceil(3 * sigma / factor) + 1
-    soft = blurred(painter, small, kernel, region=small.region if not levels else small.region.grown(margin))
-    if small is not framed:
-        painter.pool.give_back(small)
+    result = _blurred_small(painter, framed, sigma, levels, region)
     painter.pool.give_back(framed)
-    shader, uniforms = ("effects/enlarge.frag", {"u_factor": factor}) if levels else ("effects/baked/crop.frag", None)
-    result = painter.applied(shader, soft, region=region, uniforms=uniforms)
-    painter.pool.give_back(soft)
     return result
+
+
+def _blurred_small(painter: Painter, framed: Target, sigma: float, levels: int, region: Region) -> Target:
+    """A wide blur, worked out at 1/2, 1/4 ... of the size."""
+    factor = 1 << levels
+    small = halved(painter, framed, levels)
+    # Halving and enlarging blur too: a box and a tent of `factor`, in variances.
+    kernel = triple_box(math.sqrt(sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6) / factor)
+    left, top = region.x // factor - 1, region.y // factor - 1
+    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
+    soft = blurred(painter, small, kernel, region=around)
+    large = painter.applied("effects/enlarge.frag", soft, region=region, uniforms={"u_factor": float(factor)})
+    painter.pool.give_back(small, soft)
+    return large
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

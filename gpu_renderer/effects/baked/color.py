@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.programs import UniformValue
+
+Tones = npt.NDArray[np.float64]
+LEVELS: Tones = np.arange(256, dtype=np.float64)
+LUMA_709: Tones = np.array([0.2126, 0.7152, 0.0722])
+PALETTE_SAMPLES = 1024
+_FIRE = [(0, 0, 0, 0), (0.35, 200, 30, 0), (0.7, 255, 190, 0), (1, 255, 255, 230)]
+_SPECTRUM = [
+    (0, 255, 0, 0), (0.17, 255, 255, 0), (0.33, 0, 255, 0), (0.5, 0, 255, 255),
+    (0.67, 0, 0, 255), (0.83, 255, 0, 255), (1, 255, 0, 0),
+]  # fmt: skip
+_GREY = [(0, 0, 0, 0), (1, 255, 255, 255)]
+_ICE = [(0, 0, 4, 40), (0.5, 0, 140, 210), (1, 230, 250, 255)]
+_SOLARIZE = [(0, 0, 0, 0), (0.5, 255, 240, 180), (1, 0, 0, 0)]
+PALETTES: tuple[Tones, ...] = tuple(np.array(stops, np.float64) for stops in (_FIRE, _SPECTRUM, _GREY, _ICE, _SOLARIZE))
+"""Stops (offset, red, green, blue) of each palette of `colorama` (effects.md 8.5)."""
 
 
 @effect("colorama", Tier.RARE, Route.RASTER)
@@ -16,6 +39,15 @@ class Colorama(Effect):
         number("cycleRepetitions", 1, 0.1, 20),
         percent("blendWithOriginal", 0),
     )
+    shader = "effects/baked/colorama.frag"
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        stops = PALETTES[min(len(PALETTES) - 1, max(0, values.whole("palette")))]
+        at = np.linspace(0, 1, PALETTE_SAMPLES)
+        colors = np.stack([np.interp(at, stops[:, 0], stops[:, 1 + channel]) for channel in range(3)], axis=1)
+        texture = canvas.texture(np.round(colors).astype(np.uint8).tobytes(), PALETTE_SAMPLES, 1, channels=3)
+        canvas.apply(self.shader, values, textures={"u_palette_colors": texture})
+        texture.release()
 
 
 @effect("selective-color", Tier.RARE, Route.RASTER)
@@ -30,6 +62,7 @@ class SelectiveColor(Effect):
         percent("black", 0, -100, 100),
         flag("absolute", False, literal_true=True),
     )
+    shader = "effects/baked/selective_color.frag"
 
 
 @effect("shadow-highlight", Tier.RARE, Route.RASTER)
@@ -42,6 +75,12 @@ class ShadowHighlight(Effect):
         pixels("radius", 30, 0, 200),
         percent("tonalWidth", 50, 1, 100),
     )
+    shader = "effects/baked/shadow_highlight.frag"
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        soft = canvas.box_blurred(math.floor(values.number("radius")), 1, repeat_edge=True)
+        canvas.apply(self.shader, values, textures={"u_soft": soft})
+        canvas.painter.pool.give_back(soft)
 
 
 @effect("equalize", Tier.RARE, Route.RASTER)
@@ -54,6 +93,16 @@ class Equalize(Effect):
         percent("blend", 0),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        pixels = shown_pixels(canvas)
+        if values.whole("equalizeMode") == 1:
+            luma = np.floor(pixels @ LUMA_709 + 0.5)
+            table = np.repeat(_cumulative(luma)[:, None], 3, axis=1)
+        else:
+            table = np.stack([_cumulative(pixels[:, channel]) for channel in range(3)], axis=1)
+        mixed = LEVELS[:, None] + (np.floor(255 * table) - LEVELS[:, None]) * values.fraction("amount")
+        map_tones(canvas, np.floor(mixed), values.number("blend"))
+
 
 @effect("auto-levels", Tier.RARE, Route.RASTER)
 class AutoLevels(Effect):
@@ -64,6 +113,10 @@ class AutoLevels(Effect):
         percent("whiteClip", 0.1, 0, 20),
         percent("blend", 0),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        pixels = shown_pixels(canvas)
+        map_tones(canvas, _stretched(pixels, values), values.number("blend"))
 
 
 @effect("auto-contrast", Tier.RARE, Route.RASTER)
@@ -76,6 +129,10 @@ class AutoContrast(Effect):
         percent("blend", 0),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        common = shown_pixels(canvas).reshape(-1, 1)
+        map_tones(canvas, np.repeat(_stretched(common, values), 3, axis=1), values.number("blend"))
+
 
 @effect("auto-color", Tier.RARE, Route.RASTER)
 class AutoColor(Effect):
@@ -87,6 +144,19 @@ class AutoColor(Effect):
         percent("snapNeutral", 50),
         percent("blend", 0),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        pixels = shown_pixels(canvas)
+        table = _stretched(pixels, values)
+        medians = [
+            float(np.median(table[pixels[:, channel].astype(int), channel])) if len(pixels) else 0.0
+            for channel in range(3)
+        ]
+        target = sum(medians) / 3
+        exponents = [
+            1 / (1 + (_neutral_gamma(median, target) - 1) * values.fraction("snapNeutral")) for median in medians
+        ]
+        map_tones(canvas, np.floor(255 * (table / 255) ** np.array(exponents)), values.number("blend"))
 
 
 @effect("change-color", Tier.RARE, Route.RASTER)
@@ -104,6 +174,7 @@ class ChangeColor(Effect):
         percent("lightScale", 0, -100, 200),
         flag("invertSelection", False),
     )
+    shader = "effects/baked/change_color.frag"
 
 
 @effect("change-to-color", Tier.RARE, Route.RASTER)
@@ -119,6 +190,7 @@ class ChangeToColor(Effect):
         percent("softness", 50),
         flag("preserveLightness", True),
     )
+    shader = "effects/baked/change_to_color.frag"
 
 
 @effect("leave-color", Tier.RARE, Route.RASTER)
@@ -131,6 +203,7 @@ class LeaveColor(Effect):
         percent("softness", 50),
         percent("amount", 100),
     )
+    shader = "effects/baked/leave_color.frag"
 
 
 @effect("toner", Tier.RARE, Route.RASTER)
@@ -145,3 +218,63 @@ class Toner(Effect):
         color("whiteTone", "#ffffff"),
         percent("blend", 0),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        tones = np.array(
+            [values.color(key)[:3] for key in ("blackTone", "shadowTone", "midTone", "highlightTone", "whiteTone")]
+        )
+        at = np.linspace(0, 255, len(tones))
+        table = np.stack([np.interp(LEVELS, at, 255 * tones[:, channel]) for channel in range(3)], axis=1)
+        map_tones(canvas, np.floor(table + 1e-6), values.number("blend"), by_luma=True)
+
+
+def shown_pixels(canvas: Canvas) -> Tones:
+    """The straight colours of every pixel that is not fully transparent: shape (pixels, 3), 0..255."""
+    pixels = canvas.straight_pixels().reshape(-1, 4)
+    return np.asarray(pixels[pixels[:, 3] > 0][:, :3], np.float64)
+
+
+def map_tones(canvas: Canvas, table: Tones, blend: float, *, by_luma: bool = False) -> None:
+    """Maps each channel by a table of shape (256, 3), mixed with `blend` percent of the source."""
+    entries = np.clip(table, 0, 255).astype(np.uint8)
+    texture = canvas.texture(np.ascontiguousarray(entries).tobytes(), 256, 1, channels=3)
+    uniforms: dict[str, UniformValue] = {"u_by_luma": by_luma, "u_blend": blend}
+    canvas.apply("effects/baked/tone_table.frag", uniforms=uniforms, textures={"u_table": texture})
+    texture.release()
+
+
+def _counts(levels: Tones) -> Tones:
+    return np.bincount(levels.astype(int), minlength=256)[:256].astype(np.float64)
+
+
+def _cumulative(levels: Tones) -> Tones:
+    """The share of pixels at or below each level."""
+    counts = _counts(levels)
+    return np.asarray(np.cumsum(counts) / max(1.0, counts.sum()))
+
+
+def _percentile(counts: Tones, share: float) -> int:
+    """The smallest level that is not empty and has the share of all pixels at or below it."""
+    reached = (np.cumsum(counts) >= share * counts.sum()) & (counts > 0)
+    return int(np.argmax(reached)) if reached.any() else 255
+
+
+def _stretched(pixels: Tones, values: EffectValues) -> Tones:
+    """Tables that stretch each column of pixels between its clipped extremes: shape (256, columns)."""
+    columns = []
+    for levels in pixels.T:
+        counts = _counts(levels)
+        low, high = (
+            _percentile(counts, values.fraction("blackClip")),
+            _percentile(counts, 1 - values.fraction("whiteClip")),
+        )
+        columns.append(LEVELS if high <= low else np.floor(np.clip(255 * (LEVELS - low) / (high - low), 0, 255)))
+    return np.stack(columns, axis=1)
+
+
+def _neutral_gamma(median: float, target: float) -> float:
+    """The exponent that brings a channel's median to the mean of all medians, bounded to a third and three."""
+    own, wanted = median / 255, target / 255
+    if min(own, wanted) < 0.001 or max(own, wanted) > 0.999:
+        return 1.0
+    return min(3.0, max(1 / 3, math.log(own) / math.log(wanted)))

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.baked.matte import ALPHA, extremes, mean_alpha
 from gpu_renderer.effects.parameters import color, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.programs import UniformValue
 
 
 @effect("keylight", Tier.COMMON, Route.RASTER)
@@ -20,6 +26,18 @@ class Keylight(Effect):
         pixels("choke", 0, -10, 10),
         pixels("matteSoftness", 0, 0, 25),
     )
+    shader = "effects/baked/keylight_matte.frag"
+    derived = frozenset({"u_primary"})
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        screen = values.color("screenColor")
+        return {"u_primary": max((1, 2, 0), key=lambda channel: screen[channel])}
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.apply(self.shader, values)
+        choke = values.whole("choke")
+        extremes(canvas, min(10, abs(choke)), largest=choke < 0, channels=ALPHA, zero_outside=False)
+        mean_alpha(canvas, min(25, max(0, values.whole("matteSoftness"))))
 
 
 @effect("linear-color-key", Tier.COMMON, Route.RASTER)
@@ -33,6 +51,7 @@ class LinearColorKey(Effect):
         percent("softness", 10),
         flag("keepMatched", False),
     )
+    shader = "effects/baked/linear_color_key.frag"
 
 
 @effect("luma-key", Tier.COMMON, Route.RASTER)
@@ -45,6 +64,7 @@ class LumaKey(Effect):
         number("tolerance", 10, 0, 255),
         number("softness", 10, 0, 255),
     )
+    shader = "effects/baked/luma_key.frag"
 
 
 @effect("color-key", Tier.RARE, Route.RASTER)
@@ -56,6 +76,7 @@ class ColorKey(Effect):
         percent("tolerance", 15),
         percent("edgeSoftness", 5),
     )
+    shader = "effects/baked/color_key.frag"
 
 
 @effect("color-range", Tier.RARE, Route.RASTER)
@@ -69,6 +90,7 @@ class ColorRange(Effect):
         percent("maxTolerance", 30),
         percent("lumaWeight", 20),
     )
+    shader = "effects/baked/color_range.frag"
 
 
 @effect("extract", Tier.RARE, Route.RASTER)
@@ -83,6 +105,7 @@ class Extract(Effect):
         number("whiteSoftness", 10, 0, 255),
         flag("invertExtract", False),
     )
+    shader = "effects/baked/extract.frag"
 
 
 @effect("spill-suppressor", Tier.RARE, Route.RASTER)
@@ -94,3 +117,4 @@ class SpillSuppressor(Effect):
         percent("amount", 60),
         flag("preserveLuma", True),
     )
+    shader = "effects/baked/spill_suppressor.frag"

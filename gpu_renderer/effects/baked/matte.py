@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
+from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.parameters import color, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.programs import UniformValue
+
+Channels = tuple[float, float, float, float]
+Axes = tuple[tuple[int, int], ...]
+ALPHA: Channels = (0.0, 0.0, 0.0, 1.0)
+CHANNELS: tuple[Channels, ...] = (ALPHA, (1, 1, 1, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
+"""What `minimax` can work on: alpha, all colours, red, green, blue."""
+AXES: Axes = ((1, 0), (0, 1))
+REACH_MAX_PX = 400
+"""Bounds the work of an absurd radius: 100 px at the largest raster scale."""
+
+
+def extremes(
+    canvas: Canvas, reach: int, *, largest: bool, channels: Channels, zero_outside: bool, axes: Axes = AXES
+) -> None:
+    """Replaces channels by the largest or smallest value of a square window of `reach` px on each side."""
+    if reach <= 0:
+        return
+    for axis in axes:
+        uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_reach": min(REACH_MAX_PX, reach), "u_largest": largest}
+        uniforms |= {"u_zero_outside": zero_outside, "u_channels": channels}
+        canvas.apply("effects/baked/extreme.frag", uniforms=uniforms)
+
+
+def mean_alpha(canvas: Canvas, reach: int) -> None:
+    """Replaces the alpha by its mean over a square window of `reach` px on each side."""
+    if reach <= 0:
+        return
+    for axis in AXES:
+        uniforms: dict[str, UniformValue] = {"u_reach": min(REACH_MAX_PX, reach), "u_axis": axis}
+        canvas.apply("effects/baked/alpha_mean.frag", uniforms=uniforms)
 
 
 @effect("simple-choker", Tier.COMMON, Route.RASTER)
@@ -11,6 +44,10 @@ class SimpleChoker(Effect):
     """Shrinks or grows the alpha."""
 
     parameters = (pixels("chokeAmount", 1, -50, 50),)
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        amount = values.whole("chokeAmount")
+        extremes(canvas, abs(amount), largest=amount < 0, channels=ALPHA, zero_outside=True)
 
 
 @effect("matte-choker", Tier.COMMON, Route.RASTER)
@@ -24,6 +61,13 @@ class MatteChoker(Effect):
         number("iterations", 1, 1, 5),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        for _ in range(min(5, max(1, values.whole("iterations")))):
+            extremes(canvas, values.whole("spread"), largest=True, channels=ALPHA, zero_outside=False)
+            if values.number("softness") > 0:
+                mean_alpha(canvas, max(1, values.whole("softness")))
+            extremes(canvas, values.whole("choke"), largest=False, channels=ALPHA, zero_outside=False)
+
 
 @effect("minimax", Tier.COMMON, Route.RASTER)
 class Minimax(Effect):
@@ -36,6 +80,14 @@ class Minimax(Effect):
         number("direction", 0, 0, 2),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        channels = CHANNELS[min(4, max(0, values.whole("channel")))]
+        direction = values.number("direction")
+        axes = AXES if direction < 1 else AXES[:1] if direction < 2 else AXES[1:]
+        operation = values.whole("operation")
+        for largest in {0: (True,), 1: (False,), 2: (True, False)}.get(operation, (False, True)):
+            extremes(canvas, values.whole("radius"), largest=largest, channels=channels, zero_outside=False, axes=axes)
+
 
 @effect("shift-channels", Tier.COMMON, Route.RASTER)
 class ShiftChannels(Effect):
@@ -47,6 +99,7 @@ class ShiftChannels(Effect):
         number("takeGreenFrom", 2, 0, 6),
         number("takeBlueFrom", 3, 0, 6),
     )
+    shader = "effects/baked/shift_channels.frag"
 
 
 @effect("alpha-levels", Tier.RARE, Route.RASTER)
@@ -60,6 +113,7 @@ class AlphaLevels(Effect):
         number("outBlack", 0, 0, 255),
         number("outWhite", 255, 0, 255),
     )
+    shader = "effects/baked/alpha_levels.frag"
 
 
 @effect("solid-composite", Tier.RARE, Route.RASTER)
@@ -72,6 +126,7 @@ class SolidComposite(Effect):
         percent("solidOpacity", 100),
         number("compositeMode", 0, 0, 3),
     )
+    shader = "effects/baked/solid_composite.frag"
 
 
 @effect("channel-combiner", Tier.RARE, Route.RASTER)
@@ -79,6 +134,7 @@ class ChannelCombiner(Effect):
     """Converts between colour models."""
 
     parameters = (number("combinerMode", 0, 0, 7),)
+    shader = "effects/baked/channel_combiner.frag"
 
 
 @effect("remove-color-matting", Tier.RARE, Route.RASTER)
@@ -90,3 +146,4 @@ class RemoveColorMatting(Effect):
         percent("threshold", 2),
         percent("amount", 100),
     )
+    shader = "effects/baked/remove_color_matting.frag"

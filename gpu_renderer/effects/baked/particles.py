@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, paste, read, stamp, write
 from gpu_renderer.effects.parameters import color, degrees, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.programs import UniformValue
+
+DROPS_MAX = 30
+MARKS_MAX = 4000
+"""Bounds the work of absurd amounts and sizes."""
+STEPS_MAX = 1000
 
 
 @effect("light-burst", Tier.RARE, Route.RASTER)
@@ -16,6 +32,7 @@ class LightBurst(Effect):
         percent("intensity", 100, 0, 300),
         percent("rayLength", 30),
     )
+    shader = "effects/baked/light_burst.frag"
 
 
 @effect("star-burst", Tier.RARE, Route.RASTER)
@@ -30,6 +47,21 @@ class StarBurst(Effect):
         percent("blend", 0),
         number("seed", 1, 0, 100000),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        source, shown = read(canvas), np.zeros((canvas.height, canvas.width, 4), np.float32)
+        tint = np.array(values.color("starColor")[:3], np.float32)
+        middle, far = (canvas.width / 2, canvas.height / 2), 0.5 * math.hypot(canvas.width, canvas.height)
+        seed, size = math.floor(values.number("seed")), max(0.5, values.number("size"))
+        for i in range(min(MARKS_MAX, math.floor(4 * values.number("amount") + 0.5))):
+            angle = math.tau * h2(i, seed)
+            t = (values.number("phase") / 1000 * (0.25 + 0.75 * h2(i, seed + 101)) + h2(i, seed + 202)) % 1.0
+            dx, dy = math.cos(angle) * t * t * far, math.sin(angle) * t * t * far
+            under = _pixel(source, middle[0] + dx / 2, middle[1] + dy / 2)
+            color = 0.5 * (tint + under[:3]) if under[3] > 8 / 255 else tint
+            left, top, light = _star(middle[0] + dx, middle[1] + dy, size * (0.4 + 0.6 * t))
+            add(shown, left, top, light * np.float32(0.25 + 0.75 * t), color)
+        write(canvas, _crossfaded(np.clip(shown, 0, 1), source, values.fraction("blend")))
 
 
 @effect("snowfall", Tier.RARE, Route.RASTER)
@@ -46,6 +78,20 @@ class Snowfall(Effect):
         number("seed", 1, 0, 100000),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        picture, w, h = read(canvas), canvas.width, canvas.height
+        seed, evolution = math.floor(values.number("seed")), values.number("evolution")
+        for i in range(_count(values, w * h / 1200)):
+            speed = 0.4 + 0.8 * h2(i, seed + 23)
+            sway = math.sin(evolution / 40 + 1.7 * i) * (2 + 8 * h2(i, seed + 37))
+            drop = evolution / 100 * h * speed
+            x = (h2(i, seed) * w + sway + values.fraction("wind") * 0.4 * drop) % w
+            y = math.fmod(h2(i, seed + 11) * h + drop, h + 8) - 4
+            radius = max(0.5, values.number("size")) * (0.55 + 0.45 * h2(i, seed + 51))
+            opacity = values.fraction("opacity") * (0.6 + 0.4 * speed)
+            stamp(picture, *disc(radius, x, y), values.color("flakeColor"), opacity)
+        write(canvas, picture)
+
 
 @effect("rainfall", Tier.RARE, Route.RASTER)
 class Rainfall(Effect):
@@ -61,6 +107,20 @@ class Rainfall(Effect):
         number("seed", 1, 0, 100000),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        picture, w, h = read(canvas), canvas.width, canvas.height
+        seed, length = math.floor(values.number("seed")), max(1.0, values.number("length"))
+        dx, dy = math.sin(values.radians("angle")), math.cos(values.radians("angle"))
+        steps, dot = min(STEPS_MAX, math.ceil(length)), np.ones((1, 1), np.float32)
+        for i in range(_count(values, w * h / 2500)):
+            travel = values.number("evolution") / 100 * 3 * h * (0.8 + 0.6 * h2(i, seed + 23))
+            x = (h2(i, seed) * w + dx * travel) % w
+            y = math.fmod(h2(i, seed + 11) * h + dy * travel, h + length) - length / 2
+            for k in range(steps):
+                at = math.floor(x - dx * k + 0.5), math.floor(y - dy * k + 0.5)
+                stamp(picture, *at, dot, values.color("rainColor"), values.fraction("opacity") * 0.9 * (1 - k / steps))
+        write(canvas, picture)
+
 
 @effect("drizzle", Tier.RARE, Route.RASTER)
 class Drizzle(Effect):
@@ -73,6 +133,20 @@ class Drizzle(Effect):
         number("evolution", 0, 0, 36000),
         number("seed", 1, 0, 100000),
     )
+    shader = "effects/baked/drizzle.frag"
+    derived = frozenset({"u_drops", "u_drop"})
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        seed, count = math.floor(values.number("seed")), math.floor(0.3 * values.number("dripRate") + 0.5)
+        drops = [
+            (
+                h2(i, seed) * width,
+                h2(i, seed + 11) * height,
+                (values.number("evolution") / 200 + h2(i, seed + 303)) % 1.0,
+            )
+            for i in range(DROPS_MAX)
+        ]
+        return {"u_drops": min(DROPS_MAX, max(0, count)), "u_drop": np.array(drops, "f4").tobytes()}
 
 
 @effect("ball-action", Tier.RARE, Route.RASTER)
@@ -85,6 +159,7 @@ class BallAction(Effect):
         percent("scatter", 0),
         number("seed", 1, 0, 100000),
     )
+    shader = "effects/baked/ball_action.frag"
 
 
 @effect("pixel-polly", Tier.RARE, Route.RASTER)
@@ -101,6 +176,20 @@ class PixelPolly(Effect):
         number("seed", 1, 0, 100000),
     )
 
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("completion") <= 0
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        source, shown = read(canvas), np.zeros((canvas.height, canvas.width, 4), np.float32)
+        cell = max(4.0, values.number("cellSize"), math.sqrt(canvas.width * canvas.height / MARKS_MAX))
+        columns, rows = math.ceil(canvas.width / cell), math.ceil(canvas.height / cell)
+        for index in range(rows * columns):
+            left, top = index % columns * cell, index // columns * cell
+            x, y, turn = _flight(canvas, values, index, left + cell / 2, top + cell / 2)
+            paste(shown, *_turned_piece(source, (left + cell / 2, top + cell / 2), cell, (x, y), turn))
+        shown[..., 3] *= np.float32(min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4)))
+        write(canvas, shown)
+
 
 @effect("card-dance", Tier.RARE, Route.RASTER)
 class CardDance(Effect):
@@ -113,3 +202,70 @@ class CardDance(Effect):
         degrees("cardRotation", 20, -180, 180),
         number("phase", 0, 0, 36000),
     )
+    shader = "effects/baked/card_dance.frag"
+
+
+def _count(values: EffectValues, most: float) -> int:
+    return min(MARKS_MAX, math.floor(values.fraction("amount") * max(1.0, most) + 0.5))
+
+
+def _pixel(picture: Picture, x: float, y: float) -> npt.NDArray[np.float32]:
+    rows, columns = picture.shape[:2]
+    pixel: npt.NDArray[np.float32] = picture[min(rows - 1, max(0, int(y))), min(columns - 1, max(0, int(x)))]
+    return pixel
+
+
+def _star(x: float, y: float, size: float) -> tuple[int, int, Patch]:
+    """A star's light: a core, a cross of two long rays, two shorter diagonal ones (effects.md 8.6)."""
+    reach = math.ceil(4 * size) + 1
+    left, top = math.floor(x) - reach, math.floor(y) - reach
+    dx = (np.arange(2 * reach + 2) + left - x)[None, :]
+    dy = (np.arange(2 * reach + 2) + top - y)[:, None]
+    core, width = max(0.5, 0.5 * size), max(0.4, 0.22 * size)
+
+    def ray(along: Any, across: Any, length: float) -> Any:
+        return np.exp(-(across**2) / width**2) * np.clip(1 - np.abs(along) / length, 0, None) ** 2
+
+    diagonal = ((dx + dy) / math.sqrt(2), (dx - dy) / math.sqrt(2))
+    light = np.exp(-(dx**2 + dy**2) / core**2) + 0.85 * (ray(dx, dy, 4 * size) + ray(dy, dx, 4 * size))
+    light = light + 0.35 * (ray(*diagonal, 2 * size) + ray(*diagonal[::-1], 2 * size))
+    return left, top, np.clip(light, 0, 1).astype(np.float32)
+
+
+def _crossfaded(shown: Picture, source: Picture, share: float) -> Picture:
+    """Towards the source by a share, colours weighted by alpha."""
+    alpha = shown[..., 3:] * (1 - share) + source[..., 3:] * share
+    color = shown[..., :3] * shown[..., 3:] * (1 - share) + source[..., :3] * source[..., 3:] * share
+    straight = np.divide(color, alpha, out=np.zeros_like(color), where=alpha > 0)
+    return np.concatenate([straight, alpha], axis=2)
+
+
+def _flight(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
+    """Where a piece whose centre was at x, y is now, and how far it has turned, in radians."""
+    seed, t = math.floor(values.number("seed")), values.fraction("completion")
+    away_x = x - canvas.width / 2 - values.number("centerX")
+    away_y = y - canvas.height / 2 - values.number("centerY")
+    far = math.hypot(away_x, away_y) or 1.0
+    dir_x = away_x / far + (h2(index, seed + 31) - 0.5) * 0.8
+    dir_y = away_y / far + (h2(index, seed + 47) - 0.5) * 0.8
+    flown = t * t * 0.7 * math.hypot(canvas.width, canvas.height) * (0.5 + 0.8 * h2(index, seed))
+    fallen = values.fraction("gravity") * t * t * 0.8 * canvas.height
+    turn = values.radians("spin") * t * (2 * h2(index, seed + 63) - 1)
+    return x + dir_x * flown, y + dir_y * flown + fallen, turn
+
+
+def _turned_piece(
+    source: Picture, middle: tuple[float, float], cell: float, at: tuple[float, float], turn: float
+) -> tuple[int, int, Patch, npt.NDArray[np.bool_]]:
+    """A square piece of the source, turned about its centre and moved: its pixels by nearest sampling, and where they are."""
+    reach = math.ceil(cell * 0.71) + 1
+    left, top = math.floor(at[0]) - reach, math.floor(at[1]) - reach
+    dx = (np.arange(2 * reach + 2) + left + 0.5 - at[0])[None, :]
+    dy = (np.arange(2 * reach + 2) + top + 0.5 - at[1])[:, None]
+    u = math.cos(turn) * dx + math.sin(turn) * dy
+    v = -math.sin(turn) * dx + math.cos(turn) * dy
+    rows, columns = source.shape[:2]
+    from_x, from_y = np.floor(middle[0] + u).astype(int), np.floor(middle[1] + v).astype(int)
+    inside = (np.abs(u) <= cell / 2) & (np.abs(v) <= cell / 2)
+    inside &= (from_x >= 0) & (from_x < columns) & (from_y >= 0) & (from_y < rows)
+    return left, top, source[from_y.clip(0, rows - 1), from_x.clip(0, columns - 1)], inside

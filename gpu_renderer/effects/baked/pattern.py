@@ -1,9 +1,19 @@
-"""Raster effects: generated patterns."""
+"""Generated patterns on a layer's canvas (format/effects.md 8.6)."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import skia
+
+from gpu_renderer.effects.baked.drawing import drawn, stroke_paint
+from gpu_renderer.effects.baked.lattice import LATTICE_UNIFORMS, lattices, scattered_points
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
 
 
 @effect("four-color-gradient", Tier.COMMON, Route.RASTER)
@@ -17,6 +27,7 @@ class FourColorGradient(Effect):
         color("colorBR", "#7b61ff"),
         percent("blend", 100),
     )
+    shader = "effects/baked/four_color_gradient.frag"
 
 
 @effect("turbulent-noise", Tier.COMMON, Route.RASTER)
@@ -31,6 +42,15 @@ class TurbulentNoise(Effect):
         percent("brightness", 0, -100, 100),
         flag("invert", False, literal_true=True),
     )
+    shader = "effects/baked/turbulent_noise.frag"
+    derived = frozenset({"u_octaves", *LATTICE_UNIFORMS})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        count = min(8, max(1, values.whole("complexity")))
+        base = 1 / max(1.0, values.number("scale"))
+        octaves = [(base * 2**k, values.number("evolution") + 13.7 * k) for k in range(count)]
+        with lattices(canvas, octaves) as (uniforms, textures):
+            canvas.apply(self.shader, values, uniforms={**uniforms, "u_octaves": count}, textures=textures)
 
 
 @effect("cell-pattern", Tier.COMMON, Route.RASTER)
@@ -44,6 +64,13 @@ class CellPattern(Effect):
         flag("membrane", False, literal_true=True),
         flag("invert", False, literal_true=True),
     )
+    shader = "effects/baked/cell_pattern.frag"
+    derived = frozenset({"u_cell", "u_points"})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        cell = max(2.0, values.number("size"))
+        with scattered_points(canvas, cell, values.number("evolution")) as texture:
+            canvas.apply(self.shader, values, uniforms={"u_cell": cell}, textures={"u_points": texture})
 
 
 @effect("checkerboard", Tier.COMMON, Route.RASTER)
@@ -59,6 +86,7 @@ class Checkerboard(Effect):
         color("colorB", "#ffffff"),
         percent("opacity", 100),
     )
+    shader = "effects/baked/checkerboard.frag"
 
 
 @effect("grid", Tier.COMMON, Route.RASTER)
@@ -74,6 +102,7 @@ class Grid(Effect):
         color("color", "#ffffff"),
         percent("opacity", 100),
     )
+    shader = "effects/baked/grid.frag"
 
 
 @effect("circle", Tier.COMMON, Route.RASTER)
@@ -91,6 +120,7 @@ class Circle(Effect):
         flag("invertCircle", False),
         number("composite", 0, 0, 4),
     )
+    shader = "effects/baked/circle.frag"
 
 
 @effect("ellipse", Tier.RARE, Route.RASTER)
@@ -109,3 +139,18 @@ class Ellipse(Effect):
         percent("opacity", 100),
         number("composite", 0, 0, 4),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.paint(drawn(canvas, lambda on: self._draw(on, canvas, values)), composite=values.whole("composite"))
+
+    def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
+        paint = stroke_paint(values.color("color"), values.fraction("opacity"), max(0.5, values.number("thickness")))
+        on.translate(canvas.width / 2 + values.number("centerX"), canvas.height / 2 + values.number("centerY"))
+        on.rotate(values.number("rotation"))
+        half_width, half_height = values.number("ellipseWidth") / 2, values.number("ellipseHeight") / 2
+        oval = skia.Rect.MakeLTRB(-half_width, -half_height, half_width, half_height)
+        if (softness := values.number("softness")) > 0:
+            shadow = skia.Paint(paint)
+            shadow.setMaskFilter(skia.MaskFilter.MakeBlur(skia.kNormal_BlurStyle, softness / 2))
+            on.drawOval(oval, shadow)
+        on.drawOval(oval, paint)

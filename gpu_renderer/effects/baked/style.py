@@ -1,9 +1,42 @@
-"""Raster effects: interior layer styles and the radial shadow."""
+"""Interior layer styles and the radial shadow (format/effects.md 8.2).
+
+They take the layer's shape from the silhouette, at full strength whatever the fill opacity.
+"""
 
 from __future__ import annotations
 
-from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
+import math
+
+from gpu_renderer.effects.baked.canvas import Canvas, canvas_blur
+from gpu_renderer.effects.gaussian import box_blurred
+from gpu_renderer.effects.parameters import color, degrees, filled, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.shadow import shadow_offset
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.region import Region
+
+BEVEL_SIDE_MAX_PX = 640
+"""A bevel of a larger canvas is worked out at this size."""
+
+
+def inner_light(
+    canvas: Canvas, values: EffectValues, sigma: float, offset: tuple[float, float], *, opacity: float, additive: bool
+) -> None:
+    """Everything outside the silhouette, moved and blurred, in one colour within the silhouette."""
+    far = max(abs(offset[0]), abs(offset[1]))
+    outside = canvas.shape("effects/baked/inverse.frag", margin=math.ceil(3 * sigma + far) + 2)
+    soft = canvas_blur(canvas.painter, outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))
+    canvas.apply(
+        "effects/baked/inner_light.frag",
+        uniforms={
+            "u_offset": offset,
+            "u_color": values.color("color"),
+            "u_opacity": opacity,
+            "u_composite": int(additive),
+        },
+        textures={"u_soft": soft, "u_shape": canvas.silhouette},
+    )
+    canvas.painter.pool.give_back(outside, soft)
 
 
 @effect("inner-shadow", Tier.COMMON, Route.RASTER)
@@ -18,6 +51,16 @@ class InnerShadow(Effect):
         percent("opacity", 55),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        inner_light(
+            canvas,
+            values,
+            max(0.0, values.number("softness")),
+            shadow_offset(values),
+            opacity=values.fraction("opacity"),
+            additive=False,
+        )
+
 
 @effect("inner-glow", Tier.COMMON, Route.RASTER)
 class InnerGlow(Effect):
@@ -28,6 +71,10 @@ class InnerGlow(Effect):
         color("color", "#ffd070"),
         percent("opacity", 80),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        opacity = values.fraction("opacity")
+        inner_light(canvas, values, max(0.0, values.number("size")), (0.0, 0.0), opacity=opacity, additive=True)
 
 
 @effect("satin", Tier.COMMON, Route.RASTER)
@@ -43,6 +90,22 @@ class Satin(Effect):
         flag("invert", False, literal_true=True),
     )
 
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("opacity") <= 0 or max(values.number("size"), values.number("distance")) <= 0
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        offset = shadow_offset(values)
+        reach = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
+        region = canvas.target.region.grown(reach)
+        soft = canvas_blur(canvas.painter, canvas.silhouette, max(0.0, values.number("size")), region)
+        canvas.apply(
+            "effects/baked/satin.frag",
+            values,
+            uniforms={"u_offset": offset},
+            textures={"u_soft": soft, "u_shape": canvas.silhouette},
+        )
+        canvas.painter.pool.give_back(soft)
+
 
 @effect("bevel", Tier.COMMON, Route.RASTER)
 class Bevel(Effect):
@@ -57,7 +120,24 @@ class Bevel(Effect):
         percent("highlightOpacity", 75),
         color("shadowColor", "#000000"),
         percent("shadowOpacity", 75),
+        filled("direction", "up"),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        painter, shape = canvas.painter, canvas.silhouette
+        width = math.floor(canvas.width * min(1.0, BEVEL_SIDE_MAX_PX / max(canvas.width, canvas.height)) + 0.5)
+        scale = width / canvas.width
+        work = Region(0, 0, width, max(1, math.floor(canvas.height * scale + 0.5)))
+        small = painter.applied("effects/baked/resize.frag", shape, region=work)
+        height = canvas_blur(painter, small, max(0.5, max(1.0, values.number("size")) * scale), work)
+        bands = painter.applied(
+            "effects/baked/bevel_bands.frag",
+            height,
+            textures={"u_shape": small},
+            uniforms={"u_light": _light(values), "u_steepness": values.fraction("depth") * 8 * scale},
+        )
+        canvas.apply("effects/baked/bevel.frag", values, textures={"u_bands": bands, "u_shape": shape})
+        painter.pool.give_back(small, height, bands)
 
 
 @effect("radial-shadow", Tier.RARE, Route.RASTER)
@@ -73,3 +153,17 @@ class RadialShadow(Effect):
         pixels("softness", 8, 0, 100),
         number("renderMode", 0, 0, 1),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        shadow = canvas.passed("effects/baked/projected.frag", values)
+        softness = values.whole("softness") if values.number("softness") > 0 else 0
+        soft = box_blurred(canvas.painter, shadow, max(1, softness) if softness else 0, 1, (0, 1), repeat_edge=True)
+        canvas.apply("effects/baked/radial_shadow.frag", values, textures={"u_shadow": soft})
+        canvas.painter.pool.give_back(shadow, soft)
+
+
+def _light(values: EffectValues) -> tuple[float, float, float]:
+    """The direction to the light: x right, y down, z towards the viewer."""
+    azimuth = values.radians("angle") + (math.pi if values.filled("direction") == "down" else 0.0)
+    altitude = math.radians(min(90.0, max(0.0, values.number("altitude"))))
+    return math.cos(azimuth) * math.cos(altitude), math.sin(azimuth) * math.cos(altitude), math.sin(altitude)

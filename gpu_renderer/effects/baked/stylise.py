@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, filled, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+
+SMOOTHNESS_MAX_PX = 12
 
 
 @effect("cartoon", Tier.RARE, Route.RASTER)
@@ -17,6 +21,13 @@ class Cartoon(Effect):
         pixels("edgeWidth", 1, 1, 10),
         percent("edgeOpacity", 100),
     )
+    shader = "effects/baked/cartoon.frag"
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        radius = min(SMOOTHNESS_MAX_PX, max(0, values.whole("smoothness")))
+        soft = canvas.box_blurred(radius, 1, repeat_edge=True)
+        canvas.apply(self.shader, values, textures={"u_soft": soft})
+        canvas.painter.pool.give_back(soft)
 
 
 @effect("brush-strokes", Tier.RARE, Route.RASTER)
@@ -30,6 +41,7 @@ class BrushStrokes(Effect):
         pixels("cellSize", 12, 1, 200),
         percent("density", 100),
     )
+    shader = "effects/baked/brush_strokes.frag"
 
 
 @effect("hex-tile", Tier.RARE, Route.RASTER)
@@ -40,6 +52,7 @@ class HexTile(Effect):
         pixels("radius", 24, 2, 200),
         percent("border", 0),
     )
+    shader = "effects/baked/hex_tile.frag"
 
 
 @effect("threads", Tier.RARE, Route.RASTER)
@@ -51,6 +64,7 @@ class Threads(Effect):
         pixels("spacing", 2, 0, 32),
         percent("depth", 45),
     )
+    shader = "effects/baked/threads.frag"
 
 
 @effect("texturize", Tier.RARE, Route.RASTER)
@@ -63,6 +77,7 @@ class Texturize(Effect):
         percent("scale", 100, 10, 400),
         degrees("lightAngle", 135, -360, 360),
     )
+    shader = "effects/baked/texturize.frag"
 
 
 @effect("glass", Tier.RARE, Route.RASTER)
@@ -77,6 +92,12 @@ class Glass(Effect):
         percent("lightIntensity", 60, 0, 200),
         percent("shininess", 40),
     )
+    shader = "effects/baked/glass.frag"
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        field = canvas.luma_field(values.whole("bumpSoftness"))
+        canvas.apply(self.shader, values, textures={"u_field": field})
+        canvas.painter.pool.give_back(field)
 
 
 @effect("strobe-light", Tier.COMMON, Route.RASTER)
@@ -91,6 +112,13 @@ class StrobeLight(Effect):
         percent("intensity", 100),
         filled("time", 0),
     )
+    shader = "effects/baked/strobe_light.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        period = max(0.001, values.number("strobePeriod"))
+        time = values.filled("time")
+        seconds = float(time) if isinstance(time, (int, float)) else 0.0
+        return (seconds % period) / period >= values.fraction("strobeDuty")
 
 
 @effect("burn-film", Tier.RARE, Route.RASTER)
@@ -106,3 +134,7 @@ class BurnFilm(Effect):
         percent("randomness", 50),
         number("seed", 1, 0, 100000),
     )
+    shader = "effects/baked/burn_film.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("burn") == 0

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import degrees, flag, number, percent, pixels, points
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.programs import UniformValue
+
+Points = npt.NDArray[np.float64]
 
 
 @effect("transform", Tier.COMMON, Route.RASTER)
@@ -17,6 +28,7 @@ class Transform(Effect):
         degrees("rotation", 0),
         percent("opacity", 100),
     )
+    shader = "effects/baked/transform.frag"
 
 
 @effect("corner-pin", Tier.COMMON, Route.RASTER)
@@ -24,6 +36,15 @@ class CornerPin(Effect):
     """Moves the four corners in perspective."""
 
     parameters = (*points("px", "topLeft", "topRight", "bottomRight", "bottomLeft"),)
+    shader = "effects/baked/corner_pin.frag"
+    derived = frozenset({"u_to_unit"})
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return _still(values)
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        rest = np.array([(0, 0), (width, 0), (width, height), (0, height)])
+        return {"u_to_unit": _flat(_inverse(_from_unit(rest + _offsets(values))))}
 
 
 @effect("bezier-warp", Tier.COMMON, Route.RASTER)
@@ -37,6 +58,18 @@ class BezierWarp(Effect):
             *("bottomRight", "bottom1", "bottom2", "bottomLeft", "left1", "left2"),
         ),
     )
+    shader = "effects/baked/bezier_warp.frag"
+    derived = frozenset({"u_points"})
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return _still(values)
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        corners = np.array([(0, 0), (width, 0), (width, height), (0, height)], float)
+        rest = [
+            a + (b - a) * k / 3 for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True) for k in range(3)
+        ]
+        return {"u_points": (np.array(rest) + _offsets(values)).astype("f4").tobytes()}
 
 
 @effect("mesh-warp", Tier.COMMON, Route.RASTER)
@@ -44,6 +77,14 @@ class MeshWarp(Effect):
     """Bends the picture by a lattice of four by four points."""
 
     parameters = (*points("px", *(f"v{vertex}" for vertex in range(16))),)
+    shader = "effects/baked/mesh_warp.frag"
+    derived = frozenset({"u_offsets"})
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return _still(values)
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        return {"u_offsets": _offsets(values).astype("f4").tobytes()}
 
 
 @effect("liquify", Tier.RARE, Route.RASTER)
@@ -59,6 +100,7 @@ class Liquify(Effect):
         degrees("twirl", 0, -720, 720),
         percent("pinch", 0, -100, 100),
     )
+    shader = "effects/baked/liquify.frag"
 
 
 @effect("warp", Tier.COMMON, Route.RASTER)
@@ -72,6 +114,7 @@ class Warp(Effect):
         percent("verticalDistortion", 0, -100, 100),
         number("warpAxis", 0, 0, 1),
     )
+    shader = "effects/baked/warp.frag"
 
 
 @effect("wave-warp", Tier.COMMON, Route.RASTER)
@@ -84,6 +127,7 @@ class WaveWarp(Effect):
         degrees("direction", 90, -360, 360),
         degrees("phase", 0, -36000, 36000),
     )
+    shader = "effects/baked/wave_warp.frag"
 
 
 @effect("turbulent-displace", Tier.COMMON, Route.RASTER)
@@ -96,6 +140,12 @@ class TurbulentDisplace(Effect):
         number("complexity", 2, 1, 6),
         number("evolution", 0, -10000, 10000),
     )
+    shader = "effects/baked/turbulent_displace.frag"
+    derived = frozenset({"u_octaves", "u_keys_x", "u_keys_y"})
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        octaves = min(6, max(1, math.floor(values.number("complexity"))))
+        return {"u_octaves": octaves, "u_keys_x": _octave_keys(7), "u_keys_y": _octave_keys(131)}
 
 
 @effect("polar-coordinates", Tier.COMMON, Route.RASTER)
@@ -106,6 +156,7 @@ class PolarCoordinates(Effect):
         percent("interpolation", 100),
         number("conversion", 0, 0, 1),
     )
+    shader = "effects/baked/polar_coordinates.frag"
 
 
 @effect("optics-compensation", Tier.COMMON, Route.RASTER)
@@ -118,6 +169,10 @@ class OpticsCompensation(Effect):
         pixels("centerX", 0, -4000, 4000),
         pixels("centerY", 0, -4000, 4000),
     )
+    shader = "effects/baked/optics_compensation.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("fieldOfView") <= 0
 
 
 @effect("page-turn", Tier.RARE, Route.RASTER)
@@ -131,6 +186,7 @@ class PageTurn(Effect):
         percent("backOpacity", 60),
         percent("shading", 55),
     )
+    shader = "effects/baked/page_turn.frag"
 
 
 @effect("split", Tier.RARE, Route.RASTER)
@@ -143,6 +199,7 @@ class Split(Effect):
         pixels("centerX", 0, -4000, 4000),
         pixels("centerY", 0, -4000, 4000),
     )
+    shader = "effects/baked/split.frag"
 
 
 @effect("slant", Tier.RARE, Route.RASTER)
@@ -154,6 +211,7 @@ class Slant(Effect):
         number("slantAxis", 0, 0, 1),
         number("floor", 1, 0, 1),
     )
+    shader = "effects/baked/slant.frag"
 
 
 @effect("smear", Tier.RARE, Route.RASTER)
@@ -168,6 +226,7 @@ class Smear(Effect):
         pixels("radius", 120, 0, 2000),
         percent("elasticity", 100, 10, 400),
     )
+    shader = "effects/baked/smear.frag"
 
 
 @effect("rolling-shutter", Tier.RARE, Route.RASTER)
@@ -180,6 +239,7 @@ class RollingShutter(Effect):
         number("scanDirection", 0, 0, 1),
         flag("verticalScan", False),
     )
+    shader = "effects/baked/rolling_shutter.frag"
 
 
 @effect("flo-motion", Tier.RARE, Route.RASTER)
@@ -195,6 +255,7 @@ class FloMotion(Effect):
         percent("knot2Amount", 30, -100, 100),
         percent("falloff", 40, 1, 100),
     )
+    shader = "effects/baked/flo_motion.frag"
 
 
 @effect("lens", Tier.RARE, Route.RASTER)
@@ -207,6 +268,7 @@ class Lens(Effect):
         percent("size", 80, 5, 200),
         percent("convergence", 60),
     )
+    shader = "effects/baked/lens.frag"
 
 
 @effect("griddler", Tier.RARE, Route.RASTER)
@@ -219,3 +281,41 @@ class Griddler(Effect):
         percent("verticalScale", 90, 1, 200),
         degrees("rotation", 10, -180, 180),
     )
+    shader = "effects/baked/griddler.frag"
+
+
+def _offsets(values: EffectValues) -> Points:
+    """The effect's offsets, shape (points, 2), in the order of their declaration."""
+    numbers = [values.number(parameter.key) for parameter in values.effect.parameters]
+    return np.array(numbers, float).reshape(-1, 2)
+
+
+def _still(values: EffectValues) -> bool:
+    return not _offsets(values).any()
+
+
+def _octave_keys(seed: int) -> bytes:
+    keys = [hash_key((seed + 101 * octave) * 2147483647) for octave in range(6)]
+    return np.array(keys, "i4").tobytes()
+
+
+def _from_unit(corners: Points) -> Points:
+    """The projective map of the unit square to TL, TR, BR, BL (format/layers.md 3.4): shape (3, 3), columns apply."""
+    p0, p1, p2, p3 = corners
+    d1, d2, d3 = p1 - p2, p3 - p2, p0 - p1 + p2 - p3
+    den = d1[0] * d2[1] - d2[0] * d1[1]
+    if abs(den) < 1e-12:
+        return np.zeros((3, 3))
+    g, h = (d3[0] * d2[1] - d2[0] * d3[1]) / den, (d1[0] * d3[1] - d3[0] * d1[1]) / den
+    columns = (*(p1 - p0 + g * p1), g), (*(p3 - p0 + h * p3), h), (*p0, 1.0)
+    return np.array(columns).T
+
+
+def _inverse(matrix: Points) -> Points:
+    """The inverse; for a degenerate pin a map that sends every point outside the unit square."""
+    nowhere = np.array([(0.0, 0.0, -1.0), (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)])
+    return np.asarray(np.linalg.inv(matrix)) if abs(np.linalg.det(matrix)) > 1e-9 else nowhere
+
+
+def _flat(matrix: Points) -> tuple[float, ...]:
+    return tuple(map(float, matrix.T.ravel()))

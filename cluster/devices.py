@@ -1,0 +1,78 @@
+"""Which EGL device is which GPU. `CUDA_VISIBLE_DEVICES`, which Ray sets for every actor, does not order EGL devices."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from dataclasses import dataclass
+from typing import Final
+
+_EXTENSIONS: Final = 0x3055
+_CUDA_DEVICE: Final = 0x323A
+"""EGL_CUDA_DEVICE_NV of EGL_NV_device_cuda: the device's number as CUDA counts all devices of the machine."""
+
+_DEVICES_MAX: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class EglDevice:
+    """A device that EGL offers; `cuda_index` is None for devices of other makers and for software."""
+
+    index: int
+    cuda_index: int | None
+    extensions: str
+
+    @property
+    def is_software(self) -> bool:
+        """Whether Mesa says that this device draws on the processor."""
+        return "EGL_MESA_device_software" in self.extensions
+
+
+def egl_devices() -> list[EglDevice]:
+    """Every device that EGL can draw on, in EGL's order; none where EGL is absent or cannot tell."""
+    name = ctypes.util.find_library("EGL")
+    if name is None:
+        return []
+    egl = ctypes.CDLL(name)
+    egl.eglGetProcAddress.restype = ctypes.c_void_p
+    egl.eglGetProcAddress.argtypes = [ctypes.c_char_p]
+    addresses = [egl.eglGetProcAddress(function) for function in (b"eglQueryDevicesEXT", b"eglQueryDeviceStringEXT")]
+    attribute = egl.eglGetProcAddress(b"eglQueryDeviceAttribEXT")
+    if not all(addresses):
+        return []
+    query_devices = ctypes.CFUNCTYPE(
+        ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int)
+    )(addresses[0])
+    query_string = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int)(addresses[1])
+    devices, count = (ctypes.c_void_p * _DEVICES_MAX)(), ctypes.c_int()
+    if not query_devices(_DEVICES_MAX, devices, ctypes.byref(count)):
+        return []
+    found = []
+    for index in range(count.value):
+        extensions = (query_string(devices[index], _EXTENSIONS) or b"").decode()
+        cuda = _cuda_index(attribute, devices[index]) if "EGL_NV_device_cuda" in extensions else None
+        found.append(EglDevice(index, cuda, extensions))
+    return found
+
+
+def _cuda_index(attribute: int | None, device: int | None) -> int | None:
+    if attribute is None:
+        return None
+    query = ctypes.CFUNCTYPE(
+        ctypes.c_uint, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t)
+    )(attribute)  # fmt: skip
+    value = ctypes.c_ssize_t()
+    return value.value if query(device, _CUDA_DEVICE, ctypes.byref(value)) else None
+
+
+def device_index(cuda_index: int | None, *, software: bool, devices: list[EglDevice] | None = None) -> int | None:
+    """The EGL device to draw on: Mesa's software one, or the GPU that CUDA counts as `cuda_index`.
+
+    None, the driver's own choice, where nothing is asked for or no device is the one that is.
+    """
+    if cuda_index is None and not software:
+        return None
+    found = egl_devices() if devices is None else devices
+    if software:
+        return next((device.index for device in found if device.is_software), None)
+    return next((device.index for device in found if device.cuda_index == cuda_index), None)

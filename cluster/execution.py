@@ -1,0 +1,29 @@
+"""Puts the renderer, the storage and the executor together, as the settings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cluster.order_work import OrderWork
+from farm_core.accounts.secret import farm_secret
+from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+from scheduler.ports import RenderExecutor
+
+
+def order_work(worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None) -> OrderWork:
+    """A worker's own part: makes the GL context on the calling thread, which must carry out all its orders."""
+    from cluster.segment_maker import SessionMaker  # noqa: PLC0415 - loads the GPU's libraries, in workers only
+
+    storage = storage_of(settings, Links(farm_secret(settings)))
+    return OrderWork(worker_id, SessionMaker(settings, cuda_index), storage, scratch)
+
+
+def executor_of(settings: Settings) -> RenderExecutor:
+    """The executor on the Ray cluster of the settings."""
+    from cluster.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is slow to import
+
+    if settings.ray_address is None:
+        raise ValueError("set RAY_ADDRESS")
+    return RayExecutor(settings, settings.ray_address)

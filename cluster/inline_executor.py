@@ -1,0 +1,112 @@
+"""The executor without Ray: workers are threads of this process. For tests, and for benchmarks of the scheduler itself.
+
+Only one of the workers may draw: a process has one GL context.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from farm_core.jobs.judge import Failure, FailureKind
+from scheduler.ports import Advanced, Ended, Order, Report, WorkerState
+
+if TYPE_CHECKING:
+    from cluster.order_work import OrderWork
+
+
+@dataclass(slots=True)
+class _Hand:
+    """A worker's thread, and the orders that wait for it."""
+
+    state: WorkerState
+    orders: queue.SimpleQueue[Order | None] = field(default_factory=queue.SimpleQueue)
+    thread: threading.Thread | None = None
+
+
+class InlineExecutor:
+    """Runs every order on the thread of its worker."""
+
+    def __init__(self, works: Sequence[OrderWork]) -> None:
+        self.gone = asyncio.Event()
+        self._works = {work.worker_id: work for work in works}
+        self._hands = {
+            work.worker_id: _Hand(
+                WorkerState(work.worker_id, "inline", work.maker.renderer, work.maker.device, work.maker.encoder)
+            )
+            for work in works
+        }
+        self._cancelled: set[str] = set()
+        self._reports: list[Report] = []
+        self._reported = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def start(self) -> None:
+        """Starts the threads."""
+        self._loop = asyncio.get_running_loop()
+        for name, hand in self._hands.items():
+            hand.thread = threading.Thread(target=self._run, args=(name,), name=name, daemon=True)
+            hand.thread.start()
+
+    def workers(self) -> Sequence[WorkerState]:
+        """All of them, always."""
+        return [hand.state for hand in self._hands.values()]
+
+    def submit(self, order: Order, worker_id: str) -> None:
+        """Queues the order at the worker."""
+        if worker_id not in self._hands:
+            self._report(Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            return
+        self._hands[worker_id].orders.put(order)
+
+    async def reports(self, wait_seconds: float) -> list[Report]:
+        """What has been reported since the last call."""
+        if not self._reports:
+            try:
+                await asyncio.wait_for(self._reported.wait(), wait_seconds)
+            except TimeoutError:
+                return []
+        self._reported.clear()
+        reports, self._reports = self._reports, []
+        return reports
+
+    def cancel(self, token: str) -> None:
+        """Stops the order at its next frame."""
+        self._cancelled.add(token)
+
+    def restart(self, worker_id: str) -> None:
+        """A thread cannot be killed; its order is told to stop."""
+
+    async def close(self) -> None:
+        """Ends the threads after what they are at."""
+        for hand in self._hands.values():
+            hand.orders.put(None)
+        for hand in self._hands.values():
+            if hand.thread is not None:
+                await asyncio.to_thread(hand.thread.join)
+
+    def _run(self, worker_id: str) -> None:
+        work, orders = self._works[worker_id], self._hands[worker_id].orders
+        assert self._loop is not None, "start() was awaited"
+        while (order := orders.get()) is not None:
+            self._hand_over(self._carried_out(work, order))
+
+    def _carried_out(self, work: OrderWork, order: Order) -> Report:
+        token = order.token
+        report = work.carry_out(
+            order, lambda frames: self._hand_over(Advanced(token, frames)), lambda: token in self._cancelled
+        )
+        self._cancelled.discard(token)
+        return report
+
+    def _hand_over(self, report: Report) -> None:
+        assert self._loop is not None, "start() was awaited"
+        self._loop.call_soon_threadsafe(self._report, report)
+
+    def _report(self, report: Report) -> None:
+        self._reports.append(report)
+        self._reported.set()

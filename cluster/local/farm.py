@@ -1,0 +1,155 @@
+"""The local farm: which parts there are, how they find each other, when it is ready."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx2
+
+from cluster.embedded import postgres, valkey
+from cluster.embedded.process import ServerFailed
+from cluster.local.parts import Part, ProcessPart, ServerPart
+from cluster.local.ray_head import ray_head
+from cluster.local.supervisor import LOOK_SECONDS, Supervisor
+from farm_core.db import migrate
+from farm_core.settings import ROOT, Settings
+
+READY_SECONDS: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks for."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int | None = None
+    schedulers: int = 1
+
+
+class DataFolderBusy(Exception):
+    """Another farm runs on the data folder."""
+
+
+class LocalFarm:
+    """Everything that `up` runs: start it, look after it until it is to end, stop it. All from one thread."""
+
+    def __init__(self, settings: Settings, wishes: Wishes) -> None:
+        self.origin = f"http://{wishes.host}:{wishes.port}"
+        self._settings = settings
+        self._wishes = wishes
+        self._data = settings.data_folder.resolve()
+        self._data.mkdir(parents=True, exist_ok=True)
+        (self._data / "logs").mkdir(exist_ok=True)
+        self._lock = _locked(self._data)
+        self._urls: dict[str, str] = {}
+        self._stores = Supervisor(self._store_parts())
+        self._services: Supervisor | None = None
+
+    def start(self) -> None:
+        """Starts every part without waiting for the farm to be ready. Raises ServerFailed."""
+        self._stores.start()
+        self._services = Supervisor(self._service_parts())
+        self._services.start()
+
+    def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
+        """Looks after the parts until the API says that it can take requests; False where `ended` came first.
+
+        Raises ServerFailed where it takes too long.
+        """
+        deadline = time.monotonic() + READY_SECONDS
+        while not ended():
+            self.look()
+            if is_ready(self.origin):
+                return True
+            if time.monotonic() > deadline:
+                raise ServerFailed(f"the farm was not ready after {READY_SECONDS:.0f} s; see {self._data / 'logs'}")
+            time.sleep(LOOK_SECONDS)
+        return False
+
+    def look(self) -> None:
+        """Restarts what has died."""
+        self._stores.look()
+        if self._services is not None:
+            self._services.look()
+
+    def stop(self) -> None:
+        """Drains and ends every part, those first that depend on the others."""
+        if self._services is not None:
+            self._services.stop()
+        self._stores.stop()
+        os.close(self._lock)
+
+    def _store_parts(self) -> list[Part]:
+        """Embedded stores, where the settings name none."""
+        parts: list[Part] = []
+        if self._settings.database_url is None:
+            parts.append(ServerPart("postgres", self._postgres))
+        if self._settings.redis_url is None:
+            parts.append(ServerPart("valkey", self._valkey))
+        return parts
+
+    def _postgres(self) -> postgres.EmbeddedPostgres:
+        server = postgres.start(self._data / "postgres")
+        self._urls["DATABASE_URL"] = server.url
+        migrate.upgrade(server.url)
+        return server
+
+    def _valkey(self) -> valkey.EmbeddedValkey:
+        server = valkey.start(self._data / "valkey")
+        self._urls["REDIS_URL"] = server.url
+        return server
+
+    def _service_parts(self) -> list[Part]:
+        cores = len(os.sched_getaffinity(0))
+        workers = self._wishes.workers or self._settings.workers or cores
+        environment = {
+            "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), "WORKERS": str(workers), **self._urls,
+        }  # fmt: skip
+        parts: list[Part] = []
+        if self._settings.ray_address is None:
+            head = ray_head(self._data, environment | worker_environment(cores, workers), cores, self._log("ray"))
+            environment |= head.environment | {"RAY_ADDRESS": head.address}
+            parts.append(head.part)
+        python = (sys.executable, "-m")
+        for number in range(1, self._wishes.schedulers + 1):
+            name = f"scheduler-{number}"
+            parts.append(ProcessPart(name, (*python, "scheduler"), environment, self._log(name)))
+        web = (*python, "api", "--host", self._wishes.host, "--port", str(self._wishes.port))
+        parts.append(ProcessPart("api", web, environment, self._log("api")))
+        return parts
+
+    def _log(self, name: str) -> Path:
+        return self._data / "logs" / f"{name}.log"
+
+
+def worker_environment(cores: int, workers: int) -> dict[str, str]:
+    """Shares the machine's cores out: all workers together draw on as many threads as there are cores, and no more."""
+    threads = str(max(1, cores // workers))
+    names = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return dict.fromkeys(names, threads) | {"MALLOC_ARENA_MAX": "2"}
+
+
+def is_ready(origin: str) -> bool:
+    """Whether the farm at the origin says that it can take requests."""
+    try:
+        return httpx2.get(f"{origin}/api/ready", timeout=2.0, trust_env=False).status_code == 200
+    except httpx2.HTTPError:
+        return False
+
+
+def _locked(data: Path) -> int:
+    descriptor = os.open(data / "up.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise DataFolderBusy(f"another farm runs on {data}") from None
+    return descriptor

@@ -1,0 +1,111 @@
+"""Parts of the local farm, as the supervisor sees them: started, alive or not, stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from cluster.embedded import process
+
+
+class Server(Protocol):
+    """An embedded server."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        ...
+
+    def stop(self) -> None:
+        """Ends it."""
+        ...
+
+
+class Part(Protocol):
+    """One part of the farm."""
+
+    name: str
+
+    def start(self) -> None:
+        """Starts it. Raises ServerFailed."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        ...
+
+    def stop(self) -> None:
+        """Ends it and all it has started, within a bounded time."""
+        ...
+
+
+@dataclass(slots=True)
+class ServerPart:
+    """A server with a start function of its own."""
+
+    name: str
+    starter: Callable[[], Server]
+    server: Server | None = None
+
+    def start(self) -> None:
+        """Starts it, or adopts the one that runs."""
+        self.server = self.starter()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self.server is not None and self.server.alive
+
+    def stop(self) -> None:
+        """Ends it."""
+        if self.server is not None:
+            self.server.stop()
+
+
+@dataclass(slots=True)
+class ProcessPart:
+    """A process of a session of its own, its output in a log; `sweep` removes what it may have left behind."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    log_path: Path
+    stop_seconds: float = 30.0
+    sweep: Callable[[], None] = field(default=lambda: None)
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts it, after sweeping away what a killed predecessor has left."""
+        self.sweep()
+        assignments = [f"{name}={value}" for name, value in sorted(self.environment.items())]
+        self.process = process.spawn(["env", *assignments, *self.command], self.log_path, "TERM")
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self) -> None:
+        """Asks it to end, then ends its whole session by force."""
+        if self.process is not None:
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGTERM)
+                try:
+                    self.process.wait(self.stop_seconds)
+                except subprocess.TimeoutExpired:
+                    self.process.kill()
+            _kill_session(self.process.pid)
+            self.process.wait()
+        self.sweep()
+
+
+def _kill_session(leader_pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader_pid, signal.SIGKILL)

@@ -1,0 +1,93 @@
+"""A Ray cluster of one node, for this farm alone: its own folder, a token that others do not have, no telemetry."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from cluster.local.parts import ProcessPart
+
+OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
+"""Ray's least: frames never pass through it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RayHead:
+    """Where the cluster will be, and what its members need in their environment."""
+
+    address: str
+    environment: dict[str, str]
+    part: ProcessPart
+
+
+def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path) -> RayHead:
+    """A head that is not started yet. Its folder is short, because Ray puts sockets into it."""
+    folder = _folder(data)
+    token_path = data / "ray-token"
+    if not token_path.exists():
+        token_path.touch(mode=0o600)
+        token_path.write_text(secrets.token_hex(32))
+    port = free_port()
+    ray_environment = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(token_path),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DEDUP_LOGS": "0",
+        "RAY_enable_metrics_collection": "0",
+    }
+    command = [
+        str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
+        f"--num-cpus={cores}", f"--object-store-memory={OBJECT_STORE_BYTES}", "--include-dashboard=false",
+        "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
+        "--ray-client-server-port=0", "--node-ip-address=127.0.0.1", "--log-color=false",
+    ]  # fmt: skip
+    part = ProcessPart(
+        "ray", command, {**environment, **ray_environment}, log_path, stop_seconds=10, sweep=lambda: _sweep(folder)
+    )
+    return RayHead(f"127.0.0.1:{port}", ray_environment, part)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _folder(data: Path) -> Path:
+    name = hashlib.sha256(str(data).encode()).hexdigest()[:10]
+    return Path(tempfile.gettempdir()) / f"farm-ray-{os.geteuid()}-{name}"
+
+
+def _sweep(folder: Path) -> None:
+    """Kills what still runs from the folder: a killed head leaves its servers behind. Workers end with them."""
+    left = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if process.pid != os.getpid() and any(str(folder) in word for word in words):
+            left += [process, *_children(process)]
+    for process in left:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    psutil.wait_procs(left, timeout=5)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []

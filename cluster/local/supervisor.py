@@ -1,0 +1,60 @@
+"""Keeps the parts of the local farm running, and ends them in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from cluster.embedded.process import ServerFailed
+from cluster.local.parts import Part
+
+_log = structlog.get_logger(__name__)
+
+LOOK_SECONDS: Final = 0.2
+RESTART_SECONDS_MAX: Final = 10.0
+
+
+class Supervisor:
+    """Starts parts in order, restarts whichever dies, stops them in reverse. Lives on the thread that started it."""
+
+    def __init__(self, parts: Sequence[Part], clock: Callable[[], float] = time.monotonic) -> None:
+        self._parts = parts
+        self._clock = clock
+        self._failures: dict[str, int] = {}
+        self._due: dict[str, float] = {}
+        self._started: list[Part] = []
+
+    def start(self) -> None:
+        """Starts every part. Raises ServerFailed, after stopping what has started."""
+        for part in self._parts:
+            self._started.append(part)
+            part.start()
+
+    def look(self) -> None:
+        """Restarts parts that have died: at once the first time, later and later if it happens again soon."""
+        now = self._clock()
+        for part in self._started:
+            if part.alive:
+                if part.name in self._due and now - self._due[part.name] > RESTART_SECONDS_MAX:
+                    del self._due[part.name], self._failures[part.name]
+                continue
+            if part.name not in self._due or (self._failures[part.name] and now >= self._due[part.name]):
+                self._restart(part, now)
+
+    def stop(self) -> None:
+        """Ends every part, the last one first."""
+        while self._started:
+            self._started.pop().stop()
+
+    def _restart(self, part: Part, now: float) -> None:
+        failures = self._failures.get(part.name, 0) + 1
+        self._failures[part.name] = failures
+        self._due[part.name] = now + min(RESTART_SECONDS_MAX, 0.25 * 2**failures)
+        _log.warning("part died, restarting it", part=part.name, failures=failures)
+        try:
+            part.start()
+        except ServerFailed as error:
+            _log.error("part did not start", part=part.name, error=str(error))

@@ -1,0 +1,43 @@
+"""Documents and media of jobs on a worker's own disk, by the hash of their content, within a budget."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from farm_core.storage.port import Storage
+
+BYTES_MAX: Final = 2_000_000_000
+
+
+class MediaCache:
+    """Files fetched from storage, kept until the budget is spent, the least recently used going first."""
+
+    def __init__(self, storage: Storage, folder: Path, bytes_max: int = BYTES_MAX) -> None:
+        self._storage = storage
+        self._folder = folder
+        self._bytes_max = bytes_max
+        self._sizes: OrderedDict[str, int] = OrderedDict()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, key: str) -> Path:
+        """The object as a file that lasts at least until the next order. Raises ObjectMissing."""
+        path = self._folder / Path(key).name
+        if key in self._sizes:
+            self._sizes.move_to_end(key)
+            return path
+        self._storage.get_file(key, path)
+        self._sizes[key] = path.stat().st_size
+        return path
+
+    def resolver(self, media: Mapping[str, str]) -> Callable[[str], Path | None]:
+        """Finds a document's sources: the file of a source, or None where the job has no media for it."""
+        return lambda source: self.path(media[source]) if source in media else None
+
+    def trim(self) -> None:
+        """Deletes what exceeds the budget; called between orders, when no file is in use."""
+        while len(self._sizes) > 1 and sum(self._sizes.values()) > self._bytes_max:
+            key, _ = self._sizes.popitem(last=False)
+            (self._folder / Path(key).name).unlink(missing_ok=True)

@@ -1,0 +1,174 @@
+"""What a worker does with an order, whoever brought it: Ray's actor and the inline executor both call this."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from cluster.media_cache import MediaCache
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.storage.port import ObjectMissing, Storage
+from gpu_renderer.encode.assemble import assemble
+from gpu_renderer.encode.check import check
+from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
+from gpu_renderer.pipeline import RenderStopped
+from motion.errors import DocumentError
+from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
+
+_log = structlog.get_logger(__name__)
+
+Progress = Callable[[int], None]
+Stopped = Callable[[], bool]
+
+
+class SegmentMissing(Exception):
+    """Segments that an assembly needs are no longer in storage."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        super().__init__(", ".join(keys))
+        self.keys = keys
+
+
+class SegmentMaker(Protocol):
+    """Renders segments: the part that needs a GPU. Tests put something quicker in its place."""
+
+    @property
+    def renderer(self) -> str:
+        """Names build, GL renderer and encoder: what bytes depend on besides the order."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """What draws, for operators."""
+        ...
+
+    @property
+    def encoder(self) -> str:
+        """What encodes, for operators."""
+        ...
+
+    def segment_key(self, order: SegmentOrder, media: MediaCache) -> str:
+        """A digest of everything that the segment's bytes depend on."""
+        ...
+
+    def render(
+        self, order: SegmentOrder, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
+    ) -> tuple[dict[str, float], tuple[str, ...]]:
+        """Writes the segment; returns milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
+        ...
+
+
+class OrderWork:
+    """Carries out orders, one after the other, on one thread."""
+
+    def __init__(self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path) -> None:
+        self.worker_id = worker_id
+        self.maker = maker
+        self._storage = storage
+        self._scratch = scratch
+        self._media = MediaCache(storage, scratch / "media")
+        self._failed = FailureOf(worker_id)
+
+    def carry_out(self, order: Order, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
+        """The order's one report; nothing is raised."""
+        try:
+            if should_stop():
+                raise RenderStopped("withdrawn before it began", "The render was stopped.")
+            match order:
+                case SegmentOrder():
+                    return self._segment(order, on_progress, should_stop)
+                case AssembleOrder():
+                    return self._assembly(order)
+        except SegmentMissing as missing:
+            return Ended(order.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys)
+        except Exception as error:
+            # The worker's boundary: every failure becomes a report, and the worker takes the next order.
+            _log.warning("order failed", task=order.task_id, error=f"{type(error).__name__}: {error}")
+            return Ended(order.token, self._failed(error))
+
+    def _segment(self, order: SegmentOrder, on_progress: Progress, should_stop: Stopped) -> Finished:
+        began = time.perf_counter()
+        key = f"segments/{self.maker.segment_key(order, self._media)}.mp4"
+        try:
+            stored = self._storage.describe(key)
+        except ObjectMissing:
+            pass
+        else:
+            seconds = time.perf_counter() - began
+            return Finished(order.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
+        path = self._scratch / "segment.mp4"
+        stages_ms, warnings = self.maker.render(order, self._media, path, on_progress, should_stop)
+        upload_began = time.perf_counter()
+        self._storage.put_file(key, path, "video/mp4")
+        stages_ms = {**stages_ms, "store": (time.perf_counter() - upload_began) * 1000}
+        sha256, size = _digest(path), path.stat().st_size
+        seconds = time.perf_counter() - began
+        return Finished(order.token, self.worker_id, key, sha256, size, seconds, stages_ms=stages_ms, warnings=warnings)
+
+    def _assembly(self, order: AssembleOrder) -> Finished:
+        began = time.perf_counter()
+        folder = self._scratch / "assembly"
+        folder.mkdir(exist_ok=True)
+        try:
+            paths = self._segments(order, folder)
+            output, picture = folder / "video.mp4", order.picture
+            assemble(paths, output, picture.fps)
+            check(output, frame_count=picture.frame_count, width=picture.width, height=picture.height, fps=picture.fps)
+            self._storage.put_file(order.video_key, output, "video/mp4")
+            hashes = tuple(_digest(path) for path in paths)
+            sha256, size = _digest(output), output.stat().st_size
+        finally:
+            for path in folder.iterdir():
+                path.unlink()
+        seconds = time.perf_counter() - began
+        return Finished(order.token, self.worker_id, order.video_key, sha256, size, seconds, segments_sha256=hashes)
+
+    def _segments(self, order: AssembleOrder, folder: Path) -> list[Path]:
+        paths, missing = [], []
+        for index, key in enumerate(order.segment_keys):
+            path = folder / f"{index:05}.mp4"
+            try:
+                self._storage.get_file(key, path)
+            except ObjectMissing:
+                missing.append(key)
+            paths.append(path)
+        if missing:
+            raise SegmentMissing(tuple(missing))
+        return paths
+
+
+class FailureOf:
+    """Says what an exception means for the task: whether it would come again elsewhere, and what callers may read."""
+
+    def __init__(self, worker_id: str) -> None:
+        self._worker_id = worker_id
+
+    def __call__(self, error: Exception) -> Failure:
+        """The failure to report."""
+        match error:
+            case RenderStopped():
+                return Failure(FailureKind.lost, "The render was stopped.", self._worker_id)
+            case GpuUnavailable() | EncoderUnavailable():
+                return Failure(FailureKind.crash, "The worker could not render.", self._worker_id)
+            case RenderError():
+                return Failure(FailureKind.document, error.public_message, self._worker_id)
+            case DocumentError():
+                return Failure(FailureKind.document, error.message, self._worker_id)
+            case ObjectMissing():
+                return Failure(
+                    FailureKind.crash, "Something that the render needs is no longer there.", self._worker_id
+                )
+            case OSError():
+                return Failure(FailureKind.lost, "A store could not be reached.", self._worker_id)
+            case _:
+                return Failure(FailureKind.crash, "The render failed unexpectedly.", self._worker_id)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,238 @@
+"""The scheduler's executor on Ray: named, long-lived actors with a warm renderer, any number of schedulers on the same ones.
+
+With `render_actor.py` the only file that speaks Ray. Ray is the muscle: nothing here is remembered. When the cluster is gone,
+`gone` is set, and the process starts afresh; Postgres knows what was in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import ray
+import structlog
+from ray.exceptions import RayActorError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from cluster.render_actor import ActorReport, RenderActor
+from cluster.slots import Slot, slots_of
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.settings import Settings
+from scheduler.ports import Advanced, Ended, Order, Report, WorkerState
+
+_log = structlog.get_logger(__name__)
+
+NAMESPACE: Final = "farm"
+CONNECT_SECONDS: Final = 20.0
+RECONCILE_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 0.25
+START_SECONDS: Final = 120.0
+SILENCE_SECONDS: Final = 15.0
+"""A cluster that has not answered for so long is given up."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    """An actor that is ready, and the orders of this scheduler that it holds."""
+
+    slot: Slot
+    actor: Any
+    state: WorkerState
+    tokens: set[str] = field(default_factory=set)
+    condemned: bool = False
+    """This scheduler has killed it for hanging."""
+
+
+class RayExecutor:
+    """Keeps an actor in every slot of the cluster and carries orders to them."""
+
+    def __init__(self, settings: Settings, address: str) -> None:
+        self.gone = asyncio.Event()
+        self._settings = settings
+        self._address = address
+        self._workers: dict[str, _Worker] = {}
+        self._starting: dict[str, asyncio.Task[None]] = {}
+        self._reports: list[Report] = []
+        self._reported = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    async def start(self) -> None:
+        """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
+        await asyncio.wait_for(asyncio.to_thread(_join, self._address), CONNECT_SECONDS)
+        await self._reconcile()
+        self._spawn(self._keep_reconciled())
+        self._spawn(self._keep_polling())
+
+    def workers(self) -> Sequence[WorkerState]:
+        """The actors that are ready."""
+        return [worker.state for worker in self._workers.values() if not worker.condemned]
+
+    def submit(self, order: Order, worker_id: str) -> None:
+        """Sends the order to the actor; its report comes when it ends."""
+        worker = self._workers.get(worker_id)
+        if worker is None:
+            self._report(Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            return
+        worker.tokens.add(order.token)
+        self._spawn(self._carried_out(order, worker))
+
+    async def reports(self, wait_seconds: float) -> list[Report]:
+        """What has been reported since the last call."""
+        if not self._reports:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._reported.wait(), wait_seconds)
+        self._reported.clear()
+        reports, self._reports = self._reports, []
+        return reports
+
+    def cancel(self, token: str) -> None:
+        """Asks the actor that has the order to stop at its next frame."""
+        for worker in self._workers.values():
+            if token in worker.tokens:
+                worker.actor.cancel.remote(token)
+
+    def restart(self, worker_id: str) -> None:
+        """Kills the actor; its slot is filled again."""
+        worker = self._workers.get(worker_id)
+        if worker is not None:
+            worker.condemned = True
+            self._spawn(asyncio.to_thread(ray.kill, worker.actor))
+
+    async def close(self) -> None:
+        """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
+        self._closing = True
+        for task in (*self._tasks, *self._starting.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._starting.values(), return_exceptions=True)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(ray.shutdown), 5)
+
+    # ------------------------------------------------------------------------------------------------- orders
+
+    async def _carried_out(self, order: Order, worker: _Worker) -> None:
+        try:
+            report: Report = await worker.actor.carry_out.remote(order)
+        except RayActorError as error:
+            report = Ended(order.token, await self._failure(worker, error))
+        except RayError as error:
+            _log.warning("order lost", task=order.task_id, error=type(error).__name__)
+            report = Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
+        worker.tokens.discard(order.token)
+        self._report(report)
+
+    async def _failure(self, worker: _Worker, error: RayActorError) -> Failure:
+        """Tells a worker that died of its order from one whose machine or cluster went away."""
+        if self._workers.get(worker.state.id) is worker:
+            del self._workers[worker.state.id]
+        name = worker.state.id
+        if worker.condemned:
+            return Failure(FailureKind.stall, "The render came to a halt.", name)
+        if isinstance(error, ray.exceptions.ActorUnavailableError) or not await self._lives(worker.slot.node_id):
+            return Failure(FailureKind.lost, "The worker is gone.", name)
+        _log.warning("worker died", worker=name, error=str(error).split("\n", 1)[0])
+        return Failure(FailureKind.crash, "The worker died.", name)
+
+    async def _lives(self, node_id: str) -> bool:
+        try:
+            nodes = await asyncio.wait_for(asyncio.to_thread(ray.nodes), 5)
+        except (TimeoutError, RayError, ConnectionError):
+            return False
+        return any(node["NodeID"] == node_id and node["Alive"] for node in nodes)
+
+    def _report(self, report: Report) -> None:
+        self._reports.append(report)
+        self._reported.set()
+
+    # ------------------------------------------------------------------------------------------------- workers
+
+    async def _keep_reconciled(self) -> None:
+        heard = time.monotonic()
+        while not self._closing:
+            await asyncio.sleep(RECONCILE_SECONDS)
+            try:
+                await asyncio.wait_for(self._reconcile(), SILENCE_SECONDS)
+                heard = time.monotonic()
+            except (TimeoutError, RayError, ConnectionError, RuntimeError, ValueError) as error:
+                _log.warning("cluster does not answer", error=type(error).__name__)
+                if time.monotonic() - heard > SILENCE_SECONDS:
+                    self.gone.set()
+
+    async def _reconcile(self) -> None:
+        """Compares the slots that should have an actor with those that have, and starts what is missing."""
+        nodes = await asyncio.to_thread(ray.nodes)
+        wanted = {slot.name: slot for slot in slots_of(nodes, self._settings)}
+        for name in set(self._workers) - set(wanted):
+            del self._workers[name]
+        for name, slot in wanted.items():
+            if name not in self._workers and name not in self._starting:
+                self._starting[name] = asyncio.create_task(self._started(slot), name=name)
+        if not any(node["Alive"] for node in nodes):
+            self.gone.set()
+
+    async def _started(self, slot: Slot) -> None:
+        try:
+            actor = await asyncio.to_thread(_actor, slot, self._settings)
+            report: ActorReport = await asyncio.wait_for(actor.describe.remote(), START_SECONDS)
+            self._workers[slot.name] = _Worker(slot, actor, _state(slot, report))
+            _log.info("worker ready", worker=slot.name, device=report.device, encoder=report.encoder)
+        except (TimeoutError, RayError, ValueError) as error:
+            _log.warning("worker did not start", worker=slot.name, error=str(error).split("\n", 1)[0])
+            await asyncio.sleep(RECONCILE_SECONDS)
+        finally:
+            self._starting.pop(slot.name, None)
+
+    async def _keep_polling(self) -> None:
+        while not self._closing:
+            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.gather(*(self._polled(worker) for worker in list(self._workers.values())))
+
+    async def _polled(self, worker: _Worker) -> None:
+        """Asks an actor how far it is; one that has grown too large and holds nothing is replaced."""
+        try:
+            report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), SILENCE_SECONDS)
+        except RayActorError:
+            self._workers.pop(worker.state.id, None)
+            return
+        except (TimeoutError, RayError):
+            return
+        worker.state = replace(worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done)
+        for token, frames in report.progress.items():
+            if token in worker.tokens:
+                self._report(Advanced(token, frames))
+        if report.memory_bytes > self._settings.worker_memory_bytes and not worker.tokens:
+            _log.info("worker recycled", worker=worker.state.id, memory_bytes=report.memory_bytes)
+            worker.actor.leave.remote()
+            self._workers.pop(worker.state.id, None)
+
+    def _spawn(self, coroutine: Any) -> None:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _join(address: str) -> None:
+    ray.init(
+        address=address, namespace=NAMESPACE, logging_level="ERROR", log_to_driver=False, configure_logging=False,
+    )  # fmt: skip
+
+
+def _actor(slot: Slot, settings: Settings) -> Any:
+    """The slot's actor: the one that has its name, or a new one. It outlives this scheduler."""
+    options: dict[str, Any] = {"num_gpus": slot.gpus} if slot.gpus else {"num_cpus": slot.cpus}
+    kind: Any = RenderActor
+    handle = kind.options(
+        name=slot.name, namespace=NAMESPACE, get_if_exists=True, lifetime="detached", max_restarts=0, max_task_retries=0,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=False), **options,
+    )  # fmt: skip
+    return handle.remote(slot.name, settings)
+
+
+def _state(slot: Slot, report: ActorReport) -> WorkerState:
+    return WorkerState(
+        slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""Renders segments with the real renderer. One per process: it owns the GL context."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from pathlib import Path
+from typing import Final, cast
+
+import orjson
+
+from cluster.devices import device_index
+from cluster.media_cache import MediaCache
+from cluster.order_work import Progress, Stopped
+from farm_core.settings import ROOT, Settings
+from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.text.folders import FontFolders
+from motion.schema.stored import Document
+from scheduler.ports import SegmentOrder
+
+OPENED_MAX: Final = 4
+"""Documents kept open: a worker mostly gets segments of the same few jobs."""
+
+
+class SessionMaker:
+    """A render session, and the documents that it has open."""
+
+    def __init__(self, settings: Settings, cuda_index: int | None = None) -> None:
+        extra = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
+        self._session = RenderSession(
+            SessionOptions(
+                fonts=FontFolders(ROOT / ".fonts", extra),
+                device_index=device_index(cuda_index, software=settings.gl_software),
+                encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
+            )
+        )
+        self._opened: OrderedDict[object, Opened] = OrderedDict()
+        identity = self._session.identity
+        self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
+        self.device = identity.gpu.renderer
+        self.encoder = identity.encoder.codec
+
+    def segment_key(self, order: SegmentOrder, media: MediaCache) -> str:
+        """The frames' keys, and what turns them into bytes. Sources that are named by content are in the keys already."""
+        opened = self._open(order, media)
+        frames = [opened.frame_key(order.first_frame + index) for index in range(order.frame_count)]
+        loose = sorted((source, key) for source, key in order.media.items() if source != f"/files/{key}")
+        picture = order.picture
+        facts = [self.renderer, picture.width, picture.height, picture.fps, loose, frames]
+        return hashlib.sha256(orjson.dumps(facts)).hexdigest()
+
+    def render(
+        self, order: SegmentOrder, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
+    ) -> tuple[dict[str, float], tuple[str, ...]]:
+        """Draws and encodes the segment."""
+        opened = self._open(order, media)
+        report = self._session.render_segment(
+            opened, order.first_frame, order.frame_count, path, on_progress, should_stop
+        )
+        return dict(report.stage_ms), (*opened.warnings, *report.warnings)
+
+    def _open(self, order: SegmentOrder, media: MediaCache) -> Opened:
+        place = (order.document_key, (order.picture, tuple(sorted(order.media.items()))))
+        if place in self._opened:
+            self._opened.move_to_end(place)
+            return self._opened[place]
+        document = cast(Document, orjson.loads(media.path(order.document_key).read_bytes()))
+        picture = order.picture
+        output = Output(picture.width, picture.height, picture.fps, picture.composition_id, picture.duration_seconds)
+        while len(self._opened) >= OPENED_MAX:
+            self._opened.popitem(last=False)[1].close()
+        self._opened[place] = self._session.open(document, output, media.resolver(order.media))
+        return self._opened[place]

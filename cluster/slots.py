@@ -1,0 +1,39 @@
+"""Where render actors belong: so many on every live node. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from farm_core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for one actor. Its name is the same for every scheduler, so that they share the actor."""
+
+    name: str
+    node_id: str
+    node_name: str
+    cpus: float
+    gpus: float
+
+
+def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
+    """The slots of all live nodes, given as Ray lists them: by GPUs where a node has any, else by processor cores."""
+    for node in nodes:
+        if node["Alive"]:
+            yield from _slots_of_node(node, settings)
+
+
+def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot]:
+    resources = node.get("Resources", {})
+    node_id, node_name = str(node["NodeID"]), str(node.get("NodeName") or node.get("NodeManagerHostname") or "node")
+    cpus, gpus = float(resources.get("CPU", 0)), float(resources.get("GPU", 0))
+    by_gpu = gpus > 0 and not settings.gl_software
+    count = round(gpus) * settings.workers_per_gpu if by_gpu else int(settings.workers or cpus)
+    share = 0.0 if not count else (gpus if by_gpu else min(cpus, count)) / count
+    for index in range(count):
+        name = f"render-{node_id[:8]}-{index}"
+        yield Slot(name, node_id, node_name, 0 if by_gpu else share, share if by_gpu else 0)

@@ -1,0 +1,23 @@
+"""Secrets of API keys."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import string
+from typing import Final
+
+LIVE_PREFIX: Final = "pm_live_"
+PREFIX_LENGTH: Final = 12
+_ALPHABET: Final = string.ascii_letters + string.digits + "-_"
+_RANDOM_LENGTH: Final = 40
+
+
+def new_secret() -> str:
+    """`pm_live_` and forty random URL-safe characters (240 bits)."""
+    return LIVE_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+
+
+def hash_of(secret: str) -> str:
+    """What is stored of a secret. It holds 240 random bits, so a plain SHA-256 cannot be searched."""
+    return hashlib.sha256(secret.encode()).hexdigest()

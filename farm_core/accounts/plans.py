@@ -1,0 +1,79 @@
+"""Plans, and the limits that hold for an account: its plan's, but for those set for it alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+from farm_core.accounts.models import Account
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an account may use; None means unlimited."""
+
+    api_enabled: bool
+    monthly_render_minutes: float | None
+    monthly_api_requests: int | None
+    max_active_api_keys: int | None
+    max_upload_bytes: int | None
+
+
+PLANS: Final = {
+    "pro": Limits(True, 60, 1_000, 5, 104_857_600),
+    "free": Limits(False, 0, 0, 0, 26_214_400),
+}
+DEFAULT_PLAN: Final = "pro"
+
+NAMES: Final = {
+    "apiEnabled": "api_enabled",
+    "monthlyRenderMinutes": "monthly_render_minutes",
+    "monthlyApiRequests": "monthly_api_requests",
+    "maxActiveApiKeys": "max_active_api_keys",
+    "maxUploadBytes": "max_upload_bytes",
+}
+"""Names of limits as the usage record has them, and the columns that override them."""
+
+UNLIMITED_WORDS: Final = ("null", "none", "unlimited")
+
+
+class BadLimit(ValueError):
+    """A limit's name or value is not one; the message says what would be."""
+
+
+def limits_of(account: Account) -> Limits:
+    """The limits that hold for the account now."""
+    plan = PLANS[account.plan]
+    own = {field: value for field in asdict(plan) if (value := getattr(account, field)) is not None}
+    return replace(plan, **(own | dict.fromkeys(account.unlimited)))
+
+
+def set_limit(account: Account, assignment: str) -> None:
+    """Applies `KEY=VALUE` to the account: a number, true or false, `null` for unlimited, `plan` for the plan's value.
+
+    Raises BadLimit.
+    """
+    name, _, value = assignment.partition("=")
+    if name not in NAMES:
+        raise BadLimit(f"{name!r} is not a limit; the limits are {', '.join(NAMES)}.")
+    field = NAMES[name]
+    account.unlimited = [other for other in account.unlimited if other != field]
+    setattr(account, field, None)
+    if value in UNLIMITED_WORDS and field != "api_enabled":
+        account.unlimited = [*account.unlimited, field]
+    elif value != "plan":
+        setattr(account, field, _parsed(name, value))
+
+
+def _parsed(name: str, value: str) -> bool | int | float:
+    if name == "apiEnabled":
+        if value not in ("true", "false"):
+            raise BadLimit("apiEnabled is true or false.")
+        return value == "true"
+    try:
+        number = float(value) if name == "monthlyRenderMinutes" else int(value)
+    except ValueError:
+        raise BadLimit(f"{name} is a number, null or plan, not {value!r}.") from None
+    if not 0 <= number < 2**53:
+        raise BadLimit(f"{name} is at least 0.")
+    return number

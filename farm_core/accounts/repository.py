@@ -1,0 +1,66 @@
+"""Accounts and keys in the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlmodel import col
+
+from farm_core.accounts.models import Account, ApiKey
+
+
+async def account(session: AsyncSession, account_id: str) -> Account | None:
+    """The account with this id."""
+    found: Account | None = await session.get(Account, account_id)
+    return found
+
+
+async def account_named(session: AsyncSession, name: str) -> Account | None:
+    """The account with this name."""
+    found: Account | None = await session.scalar(select(Account).where(col(Account.name) == name))
+    return found
+
+
+async def locked_account(session: AsyncSession, account_id: str) -> Account:
+    """The account, locked until the transaction ends, so that its sums can be compared with its limits."""
+    statement = select(Account).where(col(Account.id) == account_id).with_for_update()
+    found: Account = (await session.scalars(statement, execution_options={"populate_existing": True})).one()
+    return found
+
+
+async def key_and_account(session: AsyncSession, secret_hash: str) -> tuple[ApiKey, Account] | None:
+    """The key with this hash, and whose it is."""
+    statement = select(ApiKey, Account).join(Account, col(Account.id) == col(ApiKey.account_id))
+    row = (await session.execute(statement.where(col(ApiKey.secret_hash) == secret_hash))).first()
+    return (row[0], row[1]) if row else None
+
+
+async def count_key_use(connection: AsyncConnection, key_id: str, at: datetime) -> None:
+    """Notes that the key was used."""
+    await connection.execute(
+        update(ApiKey)
+        .where(col(ApiKey.id) == key_id)
+        .values(request_count=col(ApiKey.request_count) + 1, last_used_at=at)
+    )
+
+
+async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> int:
+    """How many keys of the account work: neither revoked nor expired."""
+    statement = select(func.count()).where(
+        col(ApiKey.account_id) == account_id,
+        col(ApiKey.revoked_at).is_(None),
+        or_(col(ApiKey.expires_at).is_(None), col(ApiKey.expires_at) > at),
+    )
+    return int(await session.scalar(statement) or 0)
+
+
+async def revoke_key(session: AsyncSession, account_id: str, key_id: str, at: datetime) -> bool:
+    """Revokes the account's key, keeping the first moment it was; says whether there is such a key."""
+    statement = (
+        update(ApiKey)
+        .where(col(ApiKey.id) == key_id, col(ApiKey.account_id) == account_id)
+        .values(revoked_at=func.coalesce(col(ApiKey.revoked_at), at))
+    )
+    return (await session.execute(statement.returning(col(ApiKey.id)))).first() is not None

@@ -1,0 +1,55 @@
+"""Session tokens: JSON Web Tokens whose subject is an account."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import jwt
+
+ISSUER: Final = "render-farm"
+_OWN_ALGORITHM: Final = "HS256"
+_JWKS_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "ES256", "ES384", "PS256", "EdDSA")
+_LEEWAY_SECONDS: Final = 0
+
+
+class InvalidToken(Exception):
+    """The token is not one of ours, was altered, or has expired."""
+
+
+def issue(secret: bytes, account_id: str, ttl_seconds: int) -> str:
+    """A token that signs its bearer in as the account for so long."""
+    now = datetime.now(UTC)
+    claims = {"iss": ISSUER, "sub": account_id, "iat": now, "exp": now + timedelta(seconds=ttl_seconds)}
+    return jwt.encode(claims, secret, algorithm=_OWN_ALGORITHM)
+
+
+class TokenReader:
+    """Reads tokens: signed with the farm's secret, or, where a JWKS address is set, with one of its keys instead."""
+
+    def __init__(self, secret: bytes, jwks_url: str | None = None) -> None:
+        self._secret = secret
+        self._jwks = jwt.PyJWKClient(jwks_url, cache_keys=True, timeout=5) if jwks_url else None
+
+    async def subject(self, token: str) -> str:
+        """The account that the token names; raises InvalidToken."""
+        try:
+            claims = await self._claims(token)
+        except jwt.PyJWTError as error:
+            raise InvalidToken from error
+        return str(claims["sub"])
+
+    async def _claims(self, token: str) -> dict[str, Any]:
+        required: Any = {"require": ["exp", "sub"], "verify_aud": False}
+        if self._jwks is None:
+            return jwt.decode(
+                token,
+                self._secret,
+                algorithms=[_OWN_ALGORITHM],
+                issuer=ISSUER,
+                leeway=_LEEWAY_SECONDS,
+                options=required,
+            )
+        key = await asyncio.to_thread(self._jwks.get_signing_key_from_jwt, token)
+        return jwt.decode(token, key, algorithms=_JWKS_ALGORITHMS, leeway=_LEEWAY_SECONDS, options=required)

@@ -1,0 +1,125 @@
+"""List jobs, show one with its tasks and its history, or follow one with live progress and time left."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from sqlalchemy import select
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.cli import reach
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+
+FOLLOW_SECONDS = 0.3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`[JOB] [--follow]`, or filters of the list."""
+    parser.add_argument("job", nargs="?", metavar="JOB", help="show this job")
+    parser.add_argument("--follow", action="store_true", help="show its progress until it ends")
+    parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
+    parser.add_argument("--account", metavar="NAME", default=None)
+    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    reach.add_data_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints; 1 where there is no such job, or the followed one did not complete."""
+    return reach.with_database(arguments, lambda database: _run(database, arguments))
+
+
+async def _run(database: Database, arguments: argparse.Namespace) -> int:
+    if arguments.job is None:
+        Console().print(_listed(await _jobs(database, arguments)))
+        return 0
+    job = await _job(database, arguments.job)
+    if job is None:
+        print(f"farm: there is no job {arguments.job!r}", file=sys.stderr)
+        return 1
+    if arguments.follow:
+        return await _followed(database, job)
+    await _shown(database, job)
+    return 0
+
+
+async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
+    wanted = select(Job, col(Account.name)).join(Account, col(Account.id) == col(Job.account_id))
+    if arguments.status is not None:
+        wanted = wanted.where(col(Job.status) == arguments.status)
+    if arguments.account is not None:
+        wanted = wanted.where(col(Account.name) == arguments.account)
+    async with database.work() as session:
+        rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
+        return [(row[0], row[1]) for row in rows]
+
+
+def _listed(jobs: Sequence[tuple[Job, str]]) -> Table:
+    table = Table("job", "account", "status", "progress", "frames", "took", "created", "error")
+    for job, account in jobs:
+        took = "" if job.render_duration_ms is None else f"{job.render_duration_ms / 1000:.1f} s"
+        table.add_row(
+            job.id, account, job.status, f"{job.progress:.0f} %", str(job.frame_count), took,
+            job.created_at.strftime("%Y-%m-%d %H:%M:%S"), job.error or "",
+        )  # fmt: skip
+    return table
+
+
+async def _job(database: Database, job_id: str) -> Job | None:
+    async with database.work() as session:
+        found: Job | None = await session.get(Job, job_id)
+        return found
+
+
+async def _shown(database: Database, job: Job) -> None:
+    async with database.work() as session:
+        tasks = (
+            await session.execute(select(Task).where(col(Task.job_id) == job.id).order_by(col(Task.index)))
+        ).scalars()
+        events = (
+            await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job.id).order_by(col(JobEvent.id)))
+        ).scalars()
+        console = Console()
+        console.print(_listed([(job, job.account_id)]), _task_table(list(tasks)), _event_table(list(events)))
+
+
+def _task_table(tasks: Sequence[Task]) -> Table:
+    table = Table("task", "kind", "frames", "status", "attempts", "worker", "seconds", "cached")
+    for task in tasks:
+        report = task.report or {}
+        frames = f"{task.first_frame}..{task.first_frame + task.frame_count - 1}"
+        seconds = f"{report['seconds']:.2f}" if "seconds" in report else ""
+        cached = "yes" if report.get("cached") else ""
+        table.add_row(
+            str(task.index), task.kind, frames, task.status, str(task.attempt), task.worker or "", seconds, cached
+        )
+    return table
+
+
+def _event_table(events: Sequence[JobEvent]) -> Table:
+    table = Table("at", "event", "status", "detail")
+    for event in events:
+        table.add_row(event.at.strftime("%H:%M:%S.%f")[:-3], event.event, event.status, str(event.detail or ""))
+    return table
+
+
+async def _followed(database: Database, job: Job) -> int:
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns) as bar:
+        line = bar.add_task(job.status, total=100, completed=round(job.progress))
+        while job.status not in JOB_TERMINAL:
+            await asyncio.sleep(FOLLOW_SECONDS)
+            job = await _job(database, job.id) or job
+            bar.update(line, completed=job.progress, description=job.status)
+    print(job.error or f"{job.status} {job.video_key or ''}".strip())
+    return 0 if job.status == JobStatus.completed else 1

@@ -1,0 +1,54 @@
+"""How a command finds the farm's database: that of the settings, or the embedded one of the data folder.
+
+`EmbeddedDatabase` is given by the composition root, which alone may start servers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TypeVar
+
+from farm_core.db import migrate
+from farm_core.db.database import Database
+from farm_core.settings import Settings, settings
+
+Result = TypeVar("Result")
+EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
+
+
+def add_data_argument(parser: argparse.ArgumentParser) -> None:
+    """`--data DIR`."""
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """The settings, with the data folder of the command line."""
+    folder: Path | None = arguments.data
+    return settings() if folder is None else settings().model_copy(update={"data_folder": folder})
+
+
+def with_database(arguments: argparse.Namespace, act: Callable[[Database], Awaitable[Result]]) -> Result:
+    """Runs `act` on the farm's database, brought up to date; an embedded server is started if none runs on the folder."""
+    chosen = settings_of(arguments)
+    if chosen.database_url is not None:
+        return _run(chosen.database_url, act)
+    embedded: EmbeddedDatabase = arguments.embedded_database
+    with embedded(chosen.data_folder) as url:
+        return _run(url, act)
+
+
+def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
+    migrate.upgrade(url)
+
+    async def run() -> Result:
+        database = Database(url)
+        try:
+            return await act(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())

@@ -1,0 +1,60 @@
+"""Show webhook deliveries and every attempt made; `--again JOB` has the webhook of a job posted once more."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import CursorResult, select
+from sqlmodel import col
+
+from farm_core.cli import reach
+from farm_core.clock import SystemClock
+from farm_core.db.database import Database
+from farm_core.jobs.repository import notify
+from farm_core.jobs.sql import statement
+from farm_core.jobs.status import DeliveryStatus
+from farm_core.webhooks.models import Delivery
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Filters, or `--again JOB`."""
+    parser.add_argument("--status", choices=[str(status) for status in DeliveryStatus], default=None)
+    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
+    reach.add_data_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a table; with `--again`, 1 where the job has no webhook that has ended."""
+    return reach.with_database(arguments, lambda database: _run(database, arguments))
+
+
+async def _run(database: Database, arguments: argparse.Namespace) -> int:
+    if arguments.again is not None:
+        return await _again(database, arguments.again)
+    wanted = select(Delivery).order_by(col(Delivery.created_at).desc()).limit(arguments.limit)
+    if arguments.status is not None:
+        wanted = wanted.where(col(Delivery.status) == arguments.status)
+    async with database.work() as session:
+        deliveries = list((await session.execute(wanted)).scalars())
+    table = Table("job", "status", "url", "attempts")
+    for delivery in deliveries:
+        attempts = ", ".join(str(one.get("status") or one.get("error")) for one in delivery.attempts)
+        table.add_row(delivery.job_id, delivery.status, delivery.url, attempts)
+    Console().print(table)
+    return 0
+
+
+async def _again(database: Database, job_id: str) -> int:
+    values = {"job_id": job_id, "now": SystemClock().now()}
+    async with database.work() as session:
+        renewed: CursorResult[Any] = await session.execute(statement("repeat_delivery"), values)  # type: ignore[assignment]
+        await notify(session, "deliveries", job_id)
+    if not renewed.rowcount:
+        print(f"farm: job {job_id!r} has no webhook that has ended", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,158 @@
+"""Which URLs and addresses are public. Pure: nothing is looked up here.
+
+The rules are the interface's ("Value rules at render time", "Delivery rules"). A host that looks like a number in any spelling
+that some resolver understands (octal, hexadecimal, one integer, fewer than four parts) is read as one, as browsers do
+(https://url.spec.whatwg.org/#concept-ipv4-parser).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+import idna
+
+URL_LENGTH_MAX: Final = 2048
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+_PRIVATE_SUFFIXES: Final = ("localhost", "local", "internal")
+_METADATA_HOSTS: Final = frozenset({"metadata", "metadata.azure.com", "instance-data", "instance-data.ec2.internal"})
+_NOT_PUBLIC_V4: Final = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+    )
+)  # fmt: skip
+_GLOBAL_V6: Final = IPv6Network("2000::/3")
+_NOT_PUBLIC_V6: Final = tuple(
+    IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16")
+)
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+
+
+class UrlRefused(Exception):
+    """The URL may not be reached; the message is the reason, fit for the caller's eyes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a URL points: `host` is in ASCII, lower case, without a trailing dot."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def checked_target(url: str, *, allow_private: bool) -> Target:
+    """Where the URL points, if its own text breaks no rule; raises UrlRefused.
+
+    With `allow_private` it must still be a valid http(s) URL without user info.
+    """
+    if len(url) > URL_LENGTH_MAX:
+        raise UrlRefused(f"The URL is longer than {URL_LENGTH_MAX} characters.")
+    if _FORBIDDEN.search(url):
+        raise UrlRefused("The URL holds a character that is not allowed.")
+    parts = _split(url)
+    host = _ascii_host(parts)
+    if not allow_private:
+        _refuse_private_name(host)
+    return Target(parts.scheme, host, parts.port or {"http": 80, "https": 443}[parts.scheme])
+
+
+def is_public(address: str) -> bool:
+    """Whether an address (as text, any family) is one of the public internet."""
+    try:
+        parsed = ip_address(address.split("%", 1)[0])
+    except ValueError:
+        return False
+    return _is_public_v4(parsed) if isinstance(parsed, IPv4Address) else _is_public_v6(parsed)
+
+
+def number_host(host: str) -> IPv4Address | None:
+    """The IPv4 address that a host name spells as numbers; None where it is a name. Raises UrlRefused for a broken one."""
+    labels = host.split(".")
+    if not _is_number(labels[-1]):
+        return None
+    if len(labels) > 4:
+        raise UrlRefused("The host is not a valid address.")
+    return _address_of([_number(label) for label in labels])
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise UrlRefused("The URL is not valid.") from None
+    if parts.scheme not in ("http", "https"):
+        raise UrlRefused("The URL must begin with http:// or https://.")
+    if port == 0 or not parts.hostname:
+        raise UrlRefused("The URL is not valid.")
+    if "@" in parts.netloc:
+        raise UrlRefused("The URL must not hold a user name or password.")
+    return parts
+
+
+def _ascii_host(parts: SplitResult) -> str:
+    host = (parts.hostname or "").rstrip(".")
+    if "[" in parts.netloc or ":" in host:
+        raise UrlRefused("Raw IPv6 addresses are not allowed.")
+    try:
+        return idna.encode(host, uts46=True).decode() if not host.isascii() else _plain(host)
+    except idna.IDNAError:
+        raise UrlRefused("The host name is not valid.") from None
+
+
+def _plain(host: str) -> str:
+    if not re.fullmatch(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*", host) or len(host) > 253:
+        raise UrlRefused("The host name is not valid.")
+    return host
+
+
+def _refuse_private_name(host: str) -> None:
+    if host in _METADATA_HOSTS or host.rsplit(".", 1)[-1] in _PRIVATE_SUFFIXES:
+        raise UrlRefused("The host is private.")
+    address = number_host(host)
+    if address is not None:
+        if not _is_public_v4(address):
+            raise UrlRefused("The address is private.")
+    elif "." not in host:
+        raise UrlRefused("The host name is not public.")
+
+
+def _is_number(label: str) -> bool:
+    return bool(re.fullmatch(r"\d+|0x[0-9a-f]*", label))
+
+
+def _number(label: str) -> int:
+    try:
+        if label.startswith("0x"):
+            return int(label[2:] or "0", 16)
+        return int(label, 8 if label.startswith("0") and len(label) > 1 else 10)
+    except ValueError:
+        raise UrlRefused("The host is not a valid address.") from None
+
+
+def _address_of(numbers: list[int]) -> IPv4Address:
+    *leading, last = numbers
+    if any(number > 255 for number in leading) or last >= 256 ** (4 - len(leading)):
+        raise UrlRefused("The host is not a valid address.")
+    value = last
+    for index, number in enumerate(leading):
+        value += number << (8 * (3 - index))
+    return IPv4Address(value)
+
+
+def _is_public_v4(address: IPv4Address) -> bool:
+    return not any(address in network for network in _NOT_PUBLIC_V4)
+
+
+def _is_public_v6(address: IPv6Address) -> bool:
+    embedded = address.ipv4_mapped or (IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None)
+    if embedded is not None:
+        return _is_public_v4(embedded)
+    return address in _GLOBAL_V6 and not any(address in network for network in _NOT_PUBLIC_V6)

@@ -1,0 +1,188 @@
+"""A client that reaches public addresses only.
+
+A name is resolved once per connection, every answer is checked, and the connection goes to one of the addresses that were
+checked; the request keeps the name in `Host` and in the TLS handshake. Each redirect is a new URL, with all checks. Size,
+time and redirects are bounded. No proxy of the environment is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urljoin, urlsplit
+
+import httpcore
+
+from farm_core.net.addresses import checked_target
+from farm_core.net.resolver import Resolver, checked_addresses, system_resolver
+
+REDIRECTS_MAX = 5
+CONNECT_SECONDS = 10.0
+FETCH_SECONDS = 120.0
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class FetchFailed(Exception):
+    """The request did not succeed; `message` is fit for the caller's eyes, `again` says whether a repeat may help."""
+
+    def __init__(self, message: str, *, again: bool) -> None:
+        super().__init__(message)
+        self.message = message
+        self.again = again
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A body in a temporary file, which the caller removes."""
+
+    path: Path
+    bytes: int
+    declared_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """How requests go out: whether private addresses are allowed, and who resolves names."""
+
+    allow_private: bool = False
+    resolve: Resolver = system_resolver
+
+
+class _GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Connects to an address that was checked, whatever the name would resolve to a moment later."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the port's own signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        guard = self._guard
+        addresses = await checked_addresses(host, port, allow_private=guard.allow_private, resolve=guard.resolve)
+        failure: Exception = OSError("no address")
+        for address in addresses:
+            try:
+                return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float = FETCH_SECONDS) -> Fetched:
+    """Fetches a URL into a temporary file. Raises UrlRefused, or FetchFailed (also where it exceeds the limit)."""
+    try:
+        async with asyncio.timeout(seconds):
+            for _ in range(REDIRECTS_MAX + 1):
+                outcome = await _get_once(url, limit_bytes, guard)
+                if isinstance(outcome, Fetched):
+                    return outcome
+                url = outcome
+    except TimeoutError:
+        raise FetchFailed("The file took too long to arrive.", again=True) from None
+    raise FetchFailed("The URL redirects too often.", again=False)
+
+
+async def guarded_post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, guard: Guard) -> int:
+    """Posts a body; returns the status of the answer, whose body is not read. Redirects are not followed.
+
+    Raises UrlRefused, or FetchFailed where no answer came.
+    """
+    try:
+        async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard) as response:
+            return int(response.status)
+    except TimeoutError:
+        raise FetchFailed("The receiver took too long to answer.", again=True) from None
+
+
+async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
+    """The file, or the URL that the answer redirects to."""
+    async with _exchange("GET", url, {"Accept": "*/*", "Accept-Encoding": "identity"}, None, guard) as response:
+        headers = {name.lower(): value for name, value in response.headers}
+        if response.status in _REDIRECTS and b"location" in headers:
+            return urljoin(url, headers[b"location"].decode("latin-1"))
+        if response.status != 200:
+            raise FetchFailed(f"The server answered {response.status}.", again=response.status >= 500)
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise FetchFailed("The server sent an encoding that was not asked for.", again=False)
+        if _declared_length(headers) > limit_bytes:
+            raise _too_large(limit_bytes)
+        return await _store(response, limit_bytes, headers.get(b"content-type"))
+
+
+async def _store(response: httpcore.Response, limit_bytes: int, declared_type: bytes | None) -> Fetched:
+    with tempfile.NamedTemporaryFile(prefix="farm-fetch-", delete=False) as file:
+        path = Path(file.name)
+        size = 0
+        try:
+            async for chunk in response.aiter_stream():
+                size += len(chunk)
+                if size > limit_bytes:
+                    raise _too_large(limit_bytes)
+                file.write(chunk)
+        except BaseException:
+            path.unlink()  # noqa: ASYNC240 - one short system call
+            raise
+    return Fetched(path, size, declared_type.decode("latin-1") if declared_type else None)
+
+
+@asynccontextmanager
+async def _exchange(
+    method: str, url: str, headers: Mapping[str, str], body: bytes | None, guard: Guard
+) -> AsyncIterator[httpcore.Response]:
+    """One request on a connection of its own."""
+    target = checked_target(url, allow_private=guard.allow_private)
+    timeouts: dict[str, Any] = {"timeout": {"connect": CONNECT_SECONDS, "read": 30.0, "write": 30.0, "pool": 1.0}}
+    port = "" if target.port == {"http": 80, "https": 443}[target.scheme] else f":{target.port}"
+    request_headers: dict[bytes | str, bytes | str] = {"Host": target.host + port, "User-Agent": "render-farm"}
+    request_headers.update(headers.items())
+    try:
+        async with (
+            httpcore.AsyncConnectionPool(network_backend=_GuardedBackend(guard), ssl_context=_tls()) as pool,
+            pool.stream(
+                method, _request_url(url, target.host), headers=request_headers, content=body, extensions=timeouts
+            ) as response,
+        ):
+            yield response
+    except httpcore.TimeoutException:
+        raise FetchFailed("The server took too long to answer.", again=True) from None
+    except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
+        if isinstance(error, TimeoutError):
+            raise
+        raise FetchFailed("The server could not be reached.", again=True) from None
+
+
+def _request_url(url: str, host: str) -> httpcore.URL:
+    parts = urlsplit(url)
+    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    query = "?" + quote(parts.query, safe="/%:@!$&'()*+,;=~-._?") if parts.query else ""
+    return httpcore.URL(scheme=parts.scheme, host=host, port=parts.port, target=path + query)
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _declared_length(headers: Mapping[bytes, bytes]) -> int:
+    value = headers.get(b"content-length", b"")
+    return int(value) if value.isdigit() else 0
+
+
+def _too_large(limit_bytes: int) -> FetchFailed:
+    return FetchFailed(f"The file is larger than {limit_bytes} bytes.", again=False)

@@ -1,0 +1,32 @@
+"""A stream that ends early."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, BinaryIO
+
+
+class Bounded(io.RawIOBase):
+    """The next `count` bytes of a stream; closing it closes the stream."""
+
+    def __init__(self, stream: BinaryIO, count: int) -> None:
+        super().__init__()
+        self._stream = stream
+        self._left = count
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fills the buffer as far as the bound allows."""
+        wanted = min(len(buffer), self._left)
+        chunk = self._stream.read(wanted) if wanted else b""
+        buffer[: len(chunk)] = chunk
+        self._left -= len(chunk)
+        return len(chunk)
+
+    def close(self) -> None:
+        """Closes the stream too."""
+        self._stream.close()
+        super().close()

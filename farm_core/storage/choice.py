@@ -1,0 +1,17 @@
+"""Which storage the settings ask for."""
+
+from __future__ import annotations
+
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.storage.port import Storage
+
+
+def storage_of(settings: Settings, links: Links) -> Storage:
+    """The bucket where one is set, else files in the data folder."""
+    if settings.s3_bucket is None:
+        return LocalStorage(settings.data_folder / "storage", links)
+    from farm_core.storage.s3 import S3Storage  # noqa: PLC0415 - boto3 is slow to import
+
+    return S3Storage(settings.s3_bucket, settings.s3_endpoint_url, settings.s3_region)

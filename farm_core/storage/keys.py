@@ -1,0 +1,20 @@
+"""What a key may be: the rule that keeps every implementation, and every path, in bounds."""
+
+from __future__ import annotations
+
+import re
+
+_KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+KEY_LENGTH_MAX = 512
+
+
+def is_key(text: str) -> bool:
+    """Whether the text is a key: parts of `A-Z a-z 0-9 . _ -` that do not begin with a dot, separated by slashes."""
+    return len(text) <= KEY_LENGTH_MAX and _KEY.fullmatch(text) is not None
+
+
+def checked(key: str) -> str:
+    """The key itself; raises ValueError where it is none."""
+    if not is_key(key):
+        raise ValueError("not a storage key")
+    return key

@@ -1,0 +1,127 @@
+"""Objects as files in a folder."""
+
+from __future__ import annotations
+
+import io
+import mimetypes
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from farm_core.storage.bounded import Bounded
+from farm_core.storage.keys import checked
+from farm_core.storage.links import Links, in_seconds
+from farm_core.storage.port import ObjectMissing, StoredObject
+
+_DEFAULT_TYPE = "application/octet-stream"
+_TYPES = mimetypes.MimeTypes()
+
+
+class LocalStorage:
+    """Keeps objects under `folder/objects`; content types that their endings do not tell, under `folder/types`."""
+
+    def __init__(self, folder: Path, links: Links) -> None:
+        self._objects = folder / "objects"
+        self._types = folder / "types"
+        self._partial = folder / "partial"
+        self._links = links
+        for part in (self._objects, self._types, self._partial):
+            part.mkdir(parents=True, exist_ok=True)
+
+    def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
+        """Stores a file's content."""
+        with path.open("rb") as source:
+            self._put(key, content_type, lambda target: shutil.copyfileobj(source, target, 1 << 20))
+
+    def put_bytes(self, key: str, data: bytes, content_type: str = _DEFAULT_TYPE) -> None:
+        """Stores bytes."""
+        self._put(key, content_type, lambda target: target.write(data))
+
+    def get_file(self, key: str, path: Path) -> None:
+        """Writes the object's content to a file, atomically."""
+        with self._found(key).open("rb") as source, _written(path.parent, path) as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+
+    def get_bytes(self, key: str) -> bytes:
+        """The object's content."""
+        return self._found(key).read_bytes()
+
+    def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
+        """A stream over bytes [start, end)."""
+        stream = self._found(key).open("rb")
+        stream.seek(start)
+        return stream if end is None else io.BufferedReader(Bounded(stream, max(0, end - start)))
+
+    def describe(self, key: str) -> StoredObject:
+        """Size, time and type."""
+        return self._described(key, self._found(key))
+
+    def exists(self, key: str) -> bool:
+        """Whether the key holds an object."""
+        return (self._objects / checked(key)).is_file()
+
+    def delete(self, key: str) -> None:
+        """Removes the object, if it is there."""
+        (self._objects / checked(key)).unlink(missing_ok=True)
+        (self._types / key).unlink(missing_ok=True)
+
+    def listed(self, prefix: str) -> Iterator[StoredObject]:
+        """Every object whose key begins with the prefix."""
+        folder = self._objects / prefix.rpartition("/")[0]
+        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            key = path.relative_to(self._objects).as_posix()
+            if key.startswith(prefix) and path.is_file():
+                yield self._described(key, path)
+
+    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
+        """A signed URL under the origin's `/files/`."""
+        return self._links.url(origin, checked(key), in_seconds(seconds), filename)
+
+    def _put(self, key: str, content_type: str, write: Callable[[BinaryIO], object]) -> None:
+        path = self._objects / checked(key)
+        type_path = self._types / key
+        if content_type == _type_by_ending(key):
+            type_path.unlink(missing_ok=True)
+        else:
+            with _written(self._partial, type_path) as target:
+                target.write(content_type.encode())
+        with _written(self._partial, path) as target:
+            write(target)
+
+    def _found(self, key: str) -> Path:
+        path = self._objects / checked(key)
+        if not path.is_file():
+            raise ObjectMissing(key)
+        return path
+
+    def _described(self, key: str, path: Path) -> StoredObject:
+        try:
+            facts = path.stat()
+        except FileNotFoundError:
+            raise ObjectMissing(key) from None
+        type_path = self._types / key
+        content_type = type_path.read_text() if type_path.exists() else _type_by_ending(key)
+        return StoredObject(key, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC), content_type)
+
+
+def _type_by_ending(key: str) -> str:
+    return _TYPES.guess_type(key, strict=True)[0] or _DEFAULT_TYPE
+
+
+@contextmanager
+def _written(partial: Path, path: Path) -> Iterator[BinaryIO]:
+    """A file that appears under `path` when the block ends, whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=partial, prefix=".partial-", delete=False) as target:
+        temporary = Path(target.name)
+        try:
+            yield target  # type: ignore[misc]
+            target.flush()
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,54 @@
+"""Deliveries that are due, and the record of every attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from farm_core.ids import new_id
+from farm_core.jobs.sql import statement
+from farm_core.webhooks.schedule import Outcome
+
+LEASE_SECONDS: Final = 20.0
+"""Twice an attempt's own limit: a sender that has not reported by then has died."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueDelivery:
+    """A webhook that this sender is to post now."""
+
+    id: str
+    job_id: str
+    url: str
+    body: Mapping[str, Any]
+    attempt: int
+    token: str
+
+
+async def claim_deliveries(session: AsyncSession, now: datetime, deliveries_max: int) -> list[DueDelivery]:
+    """Takes what is due; each attempt is counted before it is made."""
+    values = {"now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS}
+    rows = await session.execute(statement("claim_deliveries"), values)
+    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token) for r in rows]
+
+
+async def end_attempt(
+    session: AsyncSession, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
+) -> bool:
+    """Writes what became of an attempt; False where the lease had run out and another sender has it."""
+    values = {
+        "now": now, "token": delivery.token, "status": str(outcome.status), "after_seconds": outcome.after_seconds,
+        "outcome": orjson.dumps([record]).decode(),
+    }  # fmt: skip
+    return (await session.execute(statement("end_delivery_attempt"), values)).one_or_none() is not None
+
+
+async def next_due(session: AsyncSession) -> datetime | None:
+    """When the next delivery is due, None where none waits."""
+    found: datetime | None = (await session.execute(statement("next_delivery"))).scalar()
+    return found

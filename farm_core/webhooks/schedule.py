@@ -1,0 +1,35 @@
+"""When a webhook is tried, and what an answer means (interface, Events). Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from farm_core.jobs.status import DELIVERY_EDGES, DeliveryStatus
+
+TIMES_SECONDS: Final = (0.0, 5.0, 25.0)
+"""When the attempts are made, after the job has ended."""
+
+TIMEOUT_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an attempt leads to: the delivery's status, and for one that is still due the pause before the next attempt."""
+
+    status: DeliveryStatus
+    after_seconds: float = 0.0
+
+
+def outcome(attempt: int, answer: int | None, *, again: bool = True) -> Outcome:
+    """The outcome of attempt `attempt` (from 1), answered with a status or, where None, not at all.
+
+    2xx is delivered; 4xx is final, and so is any refusal that a repeat cannot change (`again=False`); the rest is retried.
+    """
+    if answer is not None and 200 <= answer < 300:
+        return Outcome(DELIVERY_EDGES[DeliveryStatus.due, "deliver"])
+    final = not again or (answer is not None and 400 <= answer < 500)
+    if final or attempt >= len(TIMES_SECONDS):
+        return Outcome(DELIVERY_EDGES[DeliveryStatus.due, "drop"])
+    pause = TIMES_SECONDS[attempt] - TIMES_SECONDS[attempt - 1]
+    return Outcome(DELIVERY_EDGES[DeliveryStatus.due, "retry"], pause)

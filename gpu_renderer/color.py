@@ -1,0 +1,75 @@
+"""Colours: CSS strings as the analytic route reads them, and the sRGB transfer (format/compositing.md 1.2, layers.md 5.2)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+_FUNCTION = re.compile(r"rgba?\(([^()]*)\)", re.IGNORECASE)
+
+ACES_CG_ROWS = (
+    (0.613097396, 0.339523469, 0.047379562),
+    (0.070194066, 0.916353879, 0.013452032),
+    (0.020615588, 0.109569769, 0.869814633),
+)  # fmt: skip
+"""Linear Rec.709 to ACEScg."""
+
+
+class Rgba(NamedTuple):
+    """A straight colour, 0..1 a channel."""
+
+    r: float
+    g: float
+    b: float
+    a: float = 1.0
+
+
+BLACK = Rgba(0.0, 0.0, 0.0)
+
+
+@lru_cache(4096)
+def parse(text: str) -> Rgba:
+    """`#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb()` and `rgba()`, encoded sRGB; anything else is opaque black, as the reference has it."""
+    text = text.strip()
+    if _HEX.fullmatch(text):
+        return _hex(text[1:])
+    if match := _FUNCTION.fullmatch(text):
+        return _function(match[1])
+    return BLACK
+
+
+def _hex(digits: str) -> Rgba:
+    if len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    channels = [int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)]
+    return Rgba(*channels)
+
+
+def _function(arguments: str) -> Rgba:
+    words = [word for word in re.split(r"[\s,/]+", arguments.strip()) if word]
+    try:
+        numbers = [float(word.rstrip("%")) / (100 if word.endswith("%") else 255) for word in words[:3]]
+        alpha = 1.0 if len(words) < 4 else float(words[3].rstrip("%")) / (100 if words[3].endswith("%") else 1)
+        return Rgba(*(min(max(number, 0.0), 1.0) for number in (*numbers, alpha)))
+    except (ValueError, TypeError):
+        return BLACK
+
+
+def decoded(channel: float) -> float:
+    """Encoded sRGB to linear light."""
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+
+def encoded(channel: float) -> float:
+    """Linear light to encoded sRGB."""
+    return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
+
+
+def linear(color: Rgba, *, aces_cg: bool = False) -> Rgba:
+    """The colour in the linear working space, alpha unchanged."""
+    r, g, b = decoded(color.r), decoded(color.g), decoded(color.b)
+    if aces_cg:
+        r, g, b = (row[0] * r + row[1] * g + row[2] * b for row in ACES_CG_ROWS)
+    return Rgba(r, g, b, color.a)

@@ -1,0 +1,82 @@
+"""What the commands that draw have in common: reading words of the command line, and making a session."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.session import Output, SessionOptions
+from gpu_renderer.text.folders import FontFolders
+
+ROOT = Path(__file__).resolve().parents[2]
+FONTS = ROOT / ".fonts"
+SIDE_MAX_PX = 16384
+
+
+def default_session_options(encoder: EncoderProfile | None = None) -> SessionOptions:
+    """The farm's own font folder, the first GPU, the first encoder that works."""
+    return SessionOptions(fonts=FontFolders(FONTS), encoder=encoder)
+
+
+def add_document_arguments(parser: argparse.ArgumentParser) -> None:
+    """FILE, --set, --comp, --size, --fps, --media."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
+    parser.add_argument("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
+    parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
+    parser.add_argument("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
+    parser.add_argument("--fps", metavar="N", type=positive, help="output frames per second")
+    parser.add_argument(
+        "--media", metavar="DIR", type=folder, help="answers any address from the file of the same name in DIR"
+    )
+
+
+def output_of(arguments: argparse.Namespace) -> Output:
+    """The output that the arguments ask for."""
+    width, height = arguments.size
+    return Output(width=width, height=height, fps=arguments.fps, composition_id=arguments.comp)
+
+
+def assignment(word: str) -> tuple[str, str]:
+    """ID=VALUE."""
+    name, equals, value = word.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{word!r} is not of the form ID=VALUE")
+    return name, value
+
+
+def size(word: str) -> tuple[int, int]:
+    """WxH, in pixels."""
+    match = re.fullmatch(r"(\d+)[xX](\d+)", word)
+    sides = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not all(1 <= side <= SIDE_MAX_PX for side in sides):
+        raise argparse.ArgumentTypeError(f"{word!r} is not of the form WxH with sides of 1 to {SIDE_MAX_PX}")
+    return sides
+
+
+def positive(word: str) -> float:
+    """A number above zero, at most 240."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= 240.0:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number above 0 and up to 240")
+    return value
+
+
+def frames(word: str) -> tuple[int | None, int | None]:
+    """A:B, the frames from A up to and without B; either may be left out."""
+    match = re.fullmatch(r"(\d*):(\d*)", word)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{word!r} is not of the form A:B")
+    return (int(match[1]) if match[1] else None, int(match[2]) if match[2] else None)
+
+
+def folder(word: str) -> Path:
+    """A folder that is there."""
+    path = Path(word)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {word}")
+    return path

@@ -1,0 +1,245 @@
+"""Snapshot to render graph: order, routes and placements, decided without a GPU (format/compositing.md 2).
+
+A paint list is compiled layer by layer, bottom first; `_List.steps` is the order, `_List._layer` what one layer becomes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.compositing.placement import Placement
+from gpu_renderer.graph import DepthGroup, Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.region import Region
+from gpu_renderer.space import defocus, extrusion, projection, shadows
+from gpu_renderer.space.extrusion import Face
+from gpu_renderer.space.projection import Eye
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    Ghost,
+    LayerSnapshot,
+    Matrix4,
+    MissingSource,
+    Snapshot,
+    Transform2D,
+    Transform3D,
+)
+from motion.timing import fit
+
+FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+ISOLATED_LEVELS_MAX = 4
+"""Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
+
+
+def compiled(snapshot: Snapshot, width: int, height: int) -> RenderGraph:
+    """The graph that draws the snapshot into a frame of width x height pixels, fitted and centred."""
+    fitted = fit(snapshot.width, snapshot.height, width, height)
+    frame = Region(0, 0, width, height)
+    view = matrix.product(
+        matrix.translation(fitted.offset_x, fitted.offset_y), matrix.scaling(fitted.scale, fitted.scale)
+    )
+    clip = placement.bounds(matrix.product(view, matrix.scaling(snapshot.width, snapshot.height)), frame)
+    return _List(snapshot, _Stage(frame, clip, view, fitted.scale), projection.eye(snapshot)).graph()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Where a list is drawn, and what its layers inherit."""
+
+    frame: Region
+    clip: Region
+    view: Matrix3
+    view_scale: float
+    opacity: float = 1.0
+    levels: int = 0
+    is_group: bool = False
+    """In the list of a precomp group mattes are not resolved and 3D layers not sorted."""
+
+
+@dataclass(frozen=True)
+class _List:
+    """One paint list on its stage."""
+
+    snapshot: Snapshot
+    stage: _Stage
+    eye: Eye
+
+    def graph(self) -> RenderGraph:
+        snapshot, stage = self.snapshot, self.stage
+        scene = Scene(
+            stage.frame, stage.clip, stage.view, stage.view_scale, snapshot.width, snapshot.height, snapshot.color,
+            snapshot.global_light_angle, snapshot.global_light_altitude, snapshot.dissolve_seed, snapshot.lights,
+            self.eye.position,
+        )  # fmt: skip
+        return RenderGraph(
+            scene, tuple(self.steps()), snapshot.background, snapshot.background_paint, tuple(self._references())
+        )
+
+    def _references(self) -> Iterator[tuple[str, Draw]]:
+        """Layers that effects name as their map, drawn by themselves."""
+        named = {value for layer in self._layers for entry in layer.effects for _, value in entry.stored}
+        for layer in self._layers:
+            if layer.id in named:
+                alone = replace(layer, matte=None, blend="normal", ghosts=())
+                drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
+                if drawn is not None:
+                    yield layer.id, replace(drawn, plane=None)
+
+    def steps(self) -> Iterator[Step]:
+        shown = [layer for layer in self._layers if layer.visible and layer.id not in self._matte_sources]
+        ordered = shown if self.stage.is_group else projection.painter_sorted(shown, self.eye)
+        return _depth_grouped(step for layer in ordered for step in self._layer(layer))
+
+    @cached_property
+    def _layers(self) -> list[LayerSnapshot]:
+        return shadows.with_cast_shadows(self.snapshot, self.eye)
+
+    @cached_property
+    def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
+        if self.stage.is_group:
+            return {}
+        named = {layer.matte.source_id for layer in self._layers if layer.matte}
+        return {layer.id: layer for layer in self._layers if layer.id in named}
+
+    def _layer(self, layer: LayerSnapshot) -> Iterator[Step]:
+        if isinstance(layer.source, MissingSource):
+            return
+        if isinstance(layer.source, AdjustmentSource):
+            yield from [Regrade(layer)] if layer.effects else []
+            return
+        yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if not ghost.in_front)
+        yield from self._body(layer, self._matte(layer))
+        yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if ghost.in_front)
+
+    def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterator[Step]:
+        if isinstance(layer.source, CompositionSource):
+            yield from self._group(layer, layer.source, matte)
+        elif isinstance(layer.transform, Transform3D):
+            yield from self._in_space(layer, layer.transform, matte)
+        else:
+            yield replace(self._flat(layer, layer.transform), matte=matte)
+
+    def _flat(self, layer: LayerSnapshot, transform: Transform2D) -> Draw:
+        stage = self.stage
+        samples = tuple(
+            PlacedSample(placement.flat(sample.transform, stage.view), sample.opacity) for sample in layer.samples
+        )
+        scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
+        opacity = layer.opacity * stage.opacity
+        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples)
+
+    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
+        plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
+        return self._flat(plain, ghost.transform)
+
+    def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
+        if layer.matte is None or self.stage.is_group:
+            return None
+        source = self._matte_sources.get(layer.matte.source_id)
+        if source is None:
+            return MatteUse(None, layer.matte.mode, layer.matte.inverted)
+        whole = replace(source, opacity=1.0, blend="normal", matte=None, ghosts=())
+        bare = replace(self, stage=replace(self.stage, opacity=1.0))
+        drawn = next((step for step in bare._body(whole, None) if isinstance(step, Draw)), None)
+        if drawn is not None:
+            drawn = replace(drawn, plane=None)
+        return MatteUse(drawn, layer.matte.mode, layer.matte.inverted)
+
+    # ------------------------------------------------------------------------------------------------- groups
+
+    def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterator[Step]:
+        placed = self._carrier(layer, source)
+        inner = self._inner(layer, source, placed)
+        if not self._is_isolated(layer, source, matte):
+            opacity = self.stage.opacity * layer.opacity
+            yield from replace(inner, stage=replace(inner.stage, opacity=opacity)).steps()
+            return
+        whole = replace(inner, stage=replace(inner.stage, opacity=1.0, levels=self.stage.levels + 1))
+        graph = whole.graph()
+        if source.black:
+            graph = replace(graph, background="#000000")
+        if graph.steps or graph.background:
+            opacity = layer.opacity * self.stage.opacity
+            yield Draw(layer, placed, opacity, self.stage.view_scale, layer.blend, group=graph, matte=matte)
+
+    def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
+        stage = self.stage
+        if not source.sealed:
+            eye = self.eye if source.composition.camera is None else projection.eye(source.composition)
+            return _List(source.composition, replace(stage, is_group=True), eye)
+        corner = matrix.translation(-source.width / 2, -source.height / 2)
+        view = matrix.product(placed.matrix, corner)
+        scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
+        clip = placement.bounds(placed.quad(source.width, source.height), stage.clip)
+        inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
+        return _List(source.composition, inner, projection.eye(source.composition))
+
+    def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
+        """The group's own box: the frame of a placed composition, the whole composition for a precomp group."""
+        if not source.sealed:
+            centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
+            return Placement(matrix.product(self.stage.view, centre))
+        t = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
+        return placement.flat(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.stage.view)
+
+    def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
+        if self.stage.levels >= ISOLATED_LEVELS_MAX:
+            return False
+        if source.sealed or layer.blend != "normal" or layer.masks or matte or layer.id in self._matte_sources:
+            return True
+        shown = sum(child.visible for child in source.composition.layers)
+        return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
+
+    # -------------------------------------------------------------------------------------------------- space
+
+    def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Step]:
+        depth = projection.depth(transform, self.eye)
+        if depth < projection.DEPTH_MIN:
+            return
+        if blur := defocus.blur_px(self.snapshot.camera, depth):
+            layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
+        view = self.stage.view
+        affine = projection.affine(transform, self.eye)
+        scale = self.stage.view_scale * max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
+        if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
+            flat = replace(self._flat(layer, transform.flat), raster_scale=scale, matte=matte)
+            yield flat if flat.samples else replace(flat, placement=Placement(matrix.product(view, affine)))
+            return
+        yield from self._body_of(layer, transform, scale)
+
+    def _body_of(self, layer: LayerSnapshot, transform: Transform3D, scale: float) -> Iterator[Draw]:
+        """The planes of a 3D layer: what extrusion puts behind it, then the layer itself."""
+        world = projection.anchored(transform)
+        shown = Face(extrusion.front(layer, transform), FRONT, is_wall=False)
+        for face in (*extrusion.faces(layer, transform), shown):
+            plane = Plane(projection.times(world, face.local), transform.material, face.is_wall)
+            placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
+            yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, layer.blend, plane=plane)
+
+
+def _keeps_depth(layer: LayerSnapshot) -> bool:
+    """Whether a 3D layer may be drawn with perspective and depth (three-d.md 4)."""
+    return not (
+        layer.blend not in ("normal", "add")
+        or layer.preserve_transparency
+        or layer.glass
+        or layer.backdrop_blur > 0
+        or len(layer.samples) > 1
+        or layer.mesh
+    )
+
+
+def _depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
+    """Neighbouring planes become one group; a plane alone needs no depth."""
+    for in_depth, run in groupby(steps, lambda step: isinstance(step, Draw) and step.plane is not None):
+        members = list(run)
+        if in_depth and len(members) > 1:
+            yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
+        else:
+            yield from members

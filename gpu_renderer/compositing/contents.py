@@ -1,0 +1,31 @@
+"""What the compositing core asks of the rasterisers: boxes, rasters and masks of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.raster import Raster
+from motion.snapshot import MaskPath, Source
+
+
+class ContentSource(Protocol):
+    """Answers by value and keeps what it made: the same source gives the same object again."""
+
+    @property
+    def monospace(self) -> Any:
+        """Skia's typeface for counters; None where there is none."""
+
+    def box(self, source: Source) -> tuple[float, float]:
+        """Width and height of the layer box, px."""
+
+    def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
+        """The source's pixels at `supersample` raster px per layer px; None where there is nothing to draw."""
+
+    def mask(
+        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+    ) -> npt.NDArray[np.uint8]:
+        """The coverage of mask paths over a box, shape (rows, columns)."""

@@ -1,0 +1,178 @@
+"""From a layer's source to what the quads draw: analytic shape or texture, with mask and colour stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import moderngl
+import numpy as np
+
+from gpu_renderer import color, effects
+from gpu_renderer.compositing import masks, placement, routes
+from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.kept import KeptTargets
+from gpu_renderer.compositing.quads import WHOLE, Analytic, Ink, Look, Picture
+from gpu_renderer.compositing.textures import Textures
+from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects.scene import no_layer
+from gpu_renderer.graph import Draw, Scene
+from gpu_renderer.painter import Painter
+from gpu_renderer.raster import Raster
+from gpu_renderer.space import lights
+from gpu_renderer.targets import Target
+from motion.snapshot import (
+    CompositionSource,
+    EffectSnapshot,
+    ImageSource,
+    LayerSnapshot,
+    LightWash,
+    ParticleSource,
+    ShapeSource,
+    SolidPaint,
+    VideoSource,
+)
+
+MASK_SUPERSAMPLE = 2.0
+BAKED_BYTES_MAX = 64 << 20
+MASK_SIGMA_FACTOR = 0.5
+"""The blur of a feather in raster px of the doubled mask: feather / 2, which is feather / 4 layer px (compositing.md 5.3)."""
+_WITHOUT_TABLES = (CompositionSource, ParticleSource)
+"""Tables are dropped on these, under masks and on planes (effects.md 5)."""
+
+
+class Inks:
+    """Makes inks and looks; textures live in the texture store."""
+
+    def __init__(self, painter: Painter, contents: ContentSource, textures: Textures) -> None:
+        self._painter = painter
+        self._contents = contents
+        self._textures = textures
+        self._tables: dict[bytes, moderngl.Texture] = {}
+        self.baked: KeptTargets[tuple[Raster, tuple[object, ...]]] = KeptTargets(painter.pool, BAKED_BYTES_MAX)
+
+    def box(self, layer: LayerSnapshot) -> tuple[float, float]:
+        """The layer's own box, px, without padding."""
+        return (1.0, 1.0) if isinstance(layer.source, LightWash) else self._contents.box(layer.source)
+
+    def ink(self, step: Draw, scene: Scene) -> Ink | None:
+        """The layer's content, None where it has nothing to draw."""
+        layer = step.layer
+        if effects.needs_baking(layer):
+            return self._baked(step, scene)
+        if routes.is_analytic(layer):
+            return self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
+        if isinstance(layer.source, LightWash):
+            return self._picture(layer, lights.wash(layer.source))
+        raster = self._raster(step)
+        return None if raster is None else self._picture(layer, raster)
+
+    def look(self, step: Draw, scene: Scene) -> Look:
+        """Mask and colour stage of an unbaked layer; a baked one has had both."""
+        layer = step.layer
+        aces = scene.color.working_space == "aces-cg"
+        if effects.needs_baking(layer):
+            return Look(aces_cg=aces)
+        mask = self._mask(layer)
+        stage = effects.color_stage(layer.effects)
+        is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
+        table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
+        return Look(mask, stage, table, aces)
+
+    def picture_of(self, source: ShapeSource) -> Picture | None:
+        """A raster of a source that belongs to no layer, at its own size."""
+        raster = self._contents.raster(source, 1.0)
+        if raster is None:
+            return None
+        return Picture(self._textures.of(raster.pixels), raster.width, raster.height, raster.padding)
+
+    def stage_look(self, stack: Sequence[EffectSnapshot]) -> Look:
+        """The colour stage alone, for pictures that are linear already."""
+        stage = effects.color_stage(stack)
+        table = self._table(stage.table) if stage is not None and stage.table is not None else None
+        return Look(None, stage, table)
+
+    def _analytic(self, layer: LayerSnapshot, scene: Scene, *, is_wall: bool) -> Analytic:
+        source = layer.source
+        assert isinstance(source, ShapeSource)
+        assert isinstance(source.fills[0], SolidPaint)
+        assert source.primitive != "path"
+        fill = color.parse(source.fills[0].color)
+        stage = effects.color_stage(layer.effects)
+        if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
+            fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
+        linear = color.linear(fill, aces_cg=scene.color.working_space == "aces-cg")
+        return Analytic(source.primitive, linear, source.width, source.height, source.radii[0], is_wall)
+
+    def _raster(self, step: Draw) -> Raster | None:
+        layer = step.layer
+        width, height = self._contents.box(layer.source)
+        rung = routes.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
+        samples = routes.supersample(rung, max(width, height, 1.0))
+        return self._contents.raster(layer.source, samples)
+
+    def _baked(self, step: Draw, scene: Scene) -> Picture | None:
+        """The content after its effects of the raster route, kept while neither changes."""
+        layer = step.layer
+        plan = effects.baking(layer, scene.view_scale, *self._contents.box(layer.source))
+        raster = self._contents.raster(layer.source, plan.scale, plan.padding_px)
+        if raster is None:
+            return None
+        value = (id(raster), layer.effects, layer.masks, layer.fill_opacity)
+        place = f"{layer.id}:{hash(value)}"
+        kept = self.baked.find(place)
+        if kept is None or kept[0][1] != value:
+            target = effects.bake(self._painter, raster, layer, self._contents.mask, self._contents.monospace).target
+            self.baked.put(place, (raster, value), target)
+        else:
+            target = kept[1]
+        return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
+
+    def _picture(self, layer: LayerSnapshot, raster: Raster) -> Picture:
+        texture = self._textures.of(raster.pixels)
+        crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
+        return Picture(texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality)
+
+    def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
+        box = self._contents.box(layer.source)
+        paths = masks.paths(layer, *box)
+        if not masks.is_masked(paths):
+            return None
+        return self._textures.of(self._contents.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR))
+
+    def _table(self, table: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> moderngl.Texture:
+        key = table.tobytes()
+        if key not in self._tables:
+            texture = self._painter.context.texture((256, 1), 3, key, alignment=1)
+            texture.repeat_x = texture.repeat_y = False
+            self._tables[key] = texture
+        return self._tables[key]
+
+
+def has_passes(layer: LayerSnapshot) -> bool:
+    """Whether spatial effects run over the layer's buffer."""
+    return bool(layer.effects) and effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
+
+
+def effect_scene(
+    step: Draw, scene: Scene, inks: Inks, layer_target: Callable[[str], Target | None] = no_layer
+) -> EffectScene:
+    """What the effects of a layer may know of the layer and the frame."""
+    width, height = inks.box(step.layer)
+    ink = None if step.group is not None else inks.ink(step, scene)
+    padding = 0.0 if ink is None else ink.padding
+    box = placement.extent(step.placement.quad(width, height, padding))
+    return EffectScene(
+        scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
+        layer_id=step.layer.id,
+    )  # fmt: skip
+
+
+def _cover(raster: Raster) -> tuple[float, float, float, float]:
+    """The centred part of a picture that has the box's aspect (layers.md 9.2)."""
+    rows, columns = raster.pixels.shape[:2]
+    source, box = columns / rows, raster.width / raster.height
+    if source > box:
+        part = box / source
+        return ((1 - part) / 2, 0.0, part, 1.0)
+    part = source / box
+    return (0.0, (1 - part) / 2, 1.0, part)

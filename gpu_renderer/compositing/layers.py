@@ -1,0 +1,57 @@
+"""A layer on a buffer of its own: its content drawn there, and the buffer composited."""
+
+from __future__ import annotations
+
+from gpu_renderer.compositing import quads
+from gpu_renderer.compositing.quads import Ink, Look
+from gpu_renderer.graph import Draw, MatteUse
+from gpu_renderer.painter import Blend, Painter
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Target
+
+_MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
+
+
+def content(painter: Painter, into: Target, ink: Ink, step: Draw, look: Look) -> None:
+    """Draws the content, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
+    if not step.samples:
+        quad = quads.quad_of(ink, step.placement)
+        quads.draw(painter, ink, quad, into, opacity=step.opacity, look=look, is_smooth=False)
+        return
+    for sample in step.samples:
+        quad = quads.quad_of(ink, sample.placement)
+        weight = sample.opacity / len(step.samples)
+        quads.draw(painter, ink, quad, into, opacity=weight, look=look, blend="add", is_smooth=False)
+
+
+def composite(
+    painter: Painter,
+    into: Target,
+    layer: Target,
+    opacity: float,
+    blend: Blend,
+    part: Region,
+    matte: MatteUse | None,
+    matte_target: Target | None,
+) -> None:
+    """Draws a layer's buffer over the target, through its track matte."""
+    mode = 0 if matte is None else _MATTES[matte.mode, matte.inverted]
+    empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
+    source = matte_target or empty
+    painter.draw(
+        "compositing/layer.frag",
+        into,
+        textures={"u_layer": layer} | ({"u_matte": source} if source is not None else {}),
+        blend=blend,
+        scissor=part.intersection(layer.region),
+        defines={"MATTE": mode},
+        uniforms={"u_opacity": opacity},
+    )
+    painter.pool.give_back(empty)
+
+
+def copied(painter: Painter, source: Target, part: Region) -> Target:
+    """A new target that holds a part of another; the caller owns it."""
+    into = painter.pool.take(part, source.format, clear=False)
+    painter.copy(source, into, part)
+    return into

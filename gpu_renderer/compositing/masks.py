@@ -1,0 +1,48 @@
+"""The mask paths of a layer as they are drawn (format/compositing.md 5)."""
+
+from __future__ import annotations
+
+from motion.snapshot import ImageSource, LayerSnapshot, MaskPath, MaskPoint, SvgSource, VideoSource
+
+KAPPA = 0.5522847498307936
+RADIUS_PX_MIN = 0.5
+Radii = tuple[float, float, float, float]
+
+
+def paths(layer: LayerSnapshot, width: float, height: float) -> tuple[MaskPath, ...]:
+    """The layer's masks; rounded pictures get their outline as one more, which cuts."""
+    source = layer.source
+    if isinstance(source, (ImageSource, VideoSource, SvgSource)) and max(source.radii) > RADIUS_PX_MIN:
+        mode = "intersect" if is_masked(layer.masks) else "add"
+        return (*layer.masks, MaskPath("corner-radius", mode, rounded(width, height, source.radii)))
+    return layer.masks
+
+
+def is_masked(paths: tuple[MaskPath, ...]) -> bool:
+    """Whether any path takes part: a layer whose paths are all off is unmasked."""
+    return any(path.mode != "none" and len(path.points) > 1 for path in paths)
+
+
+def rounded(width: float, height: float, radii: Radii) -> tuple[MaskPoint, ...]:
+    """A rounded rectangle of four cubic arcs, clockwise from the top left (layers.md 4.2)."""
+    x, y = width / 2, height / 2
+    tl, tr, br, bl = _fitting(width, height, radii)
+    corners = (
+        ((-x, -y + tl), (-x + tl, -y), (0.0, -1.0), (1.0, 0.0), tl),
+        ((x - tr, -y), (x, -y + tr), (1.0, 0.0), (0.0, 1.0), tr),
+        ((x, y - br), (x - br, y), (0.0, 1.0), (-1.0, 0.0), br),
+        ((-x + bl, y), (-x, y - bl), (-1.0, 0.0), (0.0, -1.0), bl),
+    )
+    points: list[MaskPoint] = []
+    for (ax, ay), (bx, by), (ux, uy), (vx, vy), radius in corners:
+        k = radius * KAPPA
+        points.append(MaskPoint(ax, ay, ax, ay, ax + ux * k, ay + uy * k))
+        points.append(MaskPoint(bx, by, bx - vx * k, by - vy * k, bx, by))
+    return tuple(points)
+
+
+def _fitting(width: float, height: float, radii: Radii) -> Radii:
+    tl, tr, br, bl = (max(0.0, radius) for radius in radii)
+    sides = ((width, tl + tr), (height, tr + br), (width, br + bl), (height, bl + tl))
+    s = min([1.0, *(side / total for side, total in sides if total > side)])
+    return tl * s, tr * s, br * s, bl * s

@@ -1,0 +1,106 @@
+"""Plane transforms: homogeneous 3x3 matrices as nine numbers in row order, acting on columns (x, y, 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+Matrix3 = tuple[float, float, float, float, float, float, float, float, float]
+Point = tuple[float, float]
+
+IDENTITY: Matrix3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def translation(x: float, y: float) -> Matrix3:
+    """Moves by (x, y)."""
+    return (1.0, 0.0, x, 0.0, 1.0, y, 0.0, 0.0, 1.0)
+
+
+def scaling(x: float, y: float) -> Matrix3:
+    """Scales about the origin."""
+    return (x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, 1.0)
+
+
+def rotation(degrees: float) -> Matrix3:
+    """Turns clockwise on screen about the origin; exact for multiples of 90."""
+    cosine, sine = _turn(degrees)
+    return (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
+
+
+def shear(amount: float) -> Matrix3:
+    """x' = x + amount * y."""
+    return (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def product(*matrices: Matrix3) -> Matrix3:
+    """Matrices written left to right apply right to left."""
+    return reduce(_times, matrices, IDENTITY)
+
+
+def inverse(m: Matrix3) -> Matrix3 | None:
+    """The inverse, None where the matrix is singular."""
+    a, b, c, d, e, f, g, h, i = m
+    cofactors = (e * i - f * h, f * g - d * i, d * h - e * g)
+    determinant = a * cofactors[0] + b * cofactors[1] + c * cofactors[2]
+    if abs(determinant) < 1e-12 or not math.isfinite(determinant):
+        return None
+    s = 1.0 / determinant
+    return (
+        cofactors[0] * s, (c * h - b * i) * s, (b * f - c * e) * s,
+        cofactors[1] * s, (a * i - c * g) * s, (c * d - a * f) * s,
+        cofactors[2] * s, (b * g - a * h) * s, (a * e - b * d) * s,
+    )  # fmt: skip
+
+
+def applied(m: Matrix3, x: float, y: float) -> tuple[float, float, float]:
+    """The homogeneous image (x', y', w) of a point."""
+    return (
+        m[0] * x + m[1] * y + m[2],
+        m[3] * x + m[4] * y + m[5],
+        m[6] * x + m[7] * y + m[8],
+    )
+
+
+def is_affine(m: Matrix3) -> bool:
+    """Whether the matrix has no perspective."""
+    return m[6] == 0.0 and m[7] == 0.0 and m[8] == 1.0
+
+
+def columns(m: Matrix3) -> tuple[float, ...]:
+    """The nine numbers by columns, as shaders store them."""
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+
+def pinned(corners: Sequence[float]) -> Matrix3:
+    """The homography from the unit square to a quad TL, TR, BR, BL (layers.md 3.4)."""
+    x0, y0, x1, y1, x2, y2, x3, y3 = corners
+    d1x, d1y, d2x, d2y = x1 - x2, y1 - y2, x3 - x2, y3 - y2
+    d3x, d3y = x0 - x1 + x2 - x3, y0 - y1 + y2 - y3
+    if abs(d3x) < 1e-12 and abs(d3y) < 1e-12:
+        return (x1 - x0, x3 - x0, x0, y1 - y0, y3 - y0, y0, 0.0, 0.0, 1.0)
+    denominator = d1x * d2y - d2x * d1y
+    g = (d3x * d2y - d2x * d3y) / denominator
+    h = (d1x * d3y - d3x * d1y) / denominator
+    return (x1 - x0 + g * x1, x3 - x0 + h * x3, x0, y1 - y0 + g * y1, y3 - y0 + h * y3, y0, g, h, 1.0)
+
+
+def finite(numbers: Iterable[float]) -> bool:
+    """Whether every number can be drawn with."""
+    return all(math.isfinite(number) for number in numbers)
+
+
+def _times(p: Matrix3, q: Matrix3) -> Matrix3:
+    return tuple(
+        p[3 * row] * q[column] + p[3 * row + 1] * q[3 + column] + p[3 * row + 2] * q[6 + column]
+        for row in range(3)
+        for column in range(3)
+    )  # type: ignore[return-value]
+
+
+def _turn(degrees: float) -> Point:
+    quarter, rest = divmod(degrees, 90.0)
+    if rest == 0.0:
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
+    angle = math.radians(degrees)
+    return math.cos(angle), math.sin(angle)

@@ -1,0 +1,77 @@
+"""Where a layer lands: from pixels of the layer, origin at the centre of its box, to pixels of the frame."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpu_renderer.compositing import matrix
+from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.region import Region, enclosing
+from motion.snapshot import Transform2D
+
+NEAR = 1e-3
+SKEW_DEGREES_MAX = 89.5
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """`matrix`: layer px to frame px, a homography for planes in space. A corner pin acts on the quad that is drawn."""
+
+    matrix: Matrix3
+    corner_pin: tuple[float, float, float, float, float, float, float, float] | None = None
+
+    def quad(self, width: float, height: float, padding: float = 0.0) -> Matrix3:
+        """The matrix from the unit square to the frame for a box grown by `padding` on every side."""
+        w, h = width + 2 * padding, height + 2 * padding
+        box = matrix.product(self.matrix, matrix.translation(-w / 2, -h / 2), matrix.scaling(w, h))
+        return box if self.corner_pin is None else matrix.product(box, matrix.pinned(self.corner_pin))
+
+
+def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
+    """The placement of a 2D layer: view * T R K S T(-anchor) (layers.md 3.2)."""
+    local = matrix.product(
+        matrix.translation(transform.x, transform.y),
+        matrix.rotation(transform.rotation),
+        _skewed(transform.skew, transform.skew_axis),
+        matrix.scaling(transform.scale_x, transform.scale_y),
+        matrix.translation(-transform.anchor_x, -transform.anchor_y),
+    )
+    return Placement(matrix.product(view, local), transform.corner_pin)
+
+
+def bounds(quad: Matrix3, frame: Region) -> Region:
+    """The frame pixels that a quad may touch; the whole frame where a corner lies behind the eye; empty if degenerate."""
+    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    if not all(matrix.finite(corner) for corner in corners):
+        return Region(frame.x, frame.y, 0, 0)
+    if any(w < NEAR for _, _, w in corners):
+        return frame if any(w >= NEAR for _, _, w in corners) else Region(frame.x, frame.y, 0, 0)
+    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
+    limit = (frame.x - 1.0, frame.y - 1.0, frame.right + 1.0, frame.bottom + 1.0)
+    left, right = (min(max(edge, limit[0]), limit[2]) for edge in (min(xs), max(xs)))
+    top, bottom = (min(max(edge, limit[1]), limit[3]) for edge in (min(ys), max(ys)))
+    return enclosing(left, top, right, bottom).intersection(frame)
+
+
+def extent(quad: Matrix3) -> tuple[float, float, float, float]:
+    """Left, top, width and height of the rectangle around a quad, frame px; zeros where it lies behind the eye."""
+    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    if any(w < NEAR for _, _, w in corners):
+        return 0.0, 0.0, 0.0, 0.0
+    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+
+
+def pixel_aligned(quad: Matrix3) -> bool:
+    """Whether the quad's edges lie exactly on pixel edges, so that every pixel is wholly in or out."""
+    if not matrix.is_affine(quad) or (quad[1] or quad[3]) or quad[0] <= 0 or quad[4] <= 0:
+        return False
+    return all(abs(edge - round(edge)) < 1e-6 for edge in (quad[2], quad[5], quad[2] + quad[0], quad[5] + quad[4]))
+
+
+def _skewed(skew_degrees: float, axis_degrees: float) -> Matrix3:
+    if skew_degrees == 0:
+        return matrix.IDENTITY
+    amount = math.tan(math.radians(min(max(skew_degrees, -SKEW_DEGREES_MAX), SKEW_DEGREES_MAX)))
+    return matrix.product(matrix.rotation(axis_degrees), matrix.shear(amount), matrix.rotation(-axis_degrees))

@@ -1,0 +1,145 @@
+"""How far each step of a graph can change the picture, and which part of the frame two graphs draw differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpu_renderer import effects
+from gpu_renderer.compositing import placement
+from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
+from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.region import Region
+from gpu_renderer.space import flattening
+from motion.snapshot import MissingSource
+
+FIXED_BLENDS = ("normal", "add")
+
+
+def of_graph(graph: RenderGraph, inks: Inks) -> Region:
+    """The pixels that a composition may paint."""
+    if graph.background is not None or graph.background_paint is not None:
+        return graph.scene.clip
+    found = nothing(graph.scene)
+    for step in graph.steps:
+        if not isinstance(step, Regrade):
+            found = found.union(of_step(step, graph.scene, inks))
+    return found
+
+
+def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
+    """The pixels of the target below that a step may change."""
+    if isinstance(step, Regrade):
+        return scene.clip
+    if isinstance(step, DepthGroup):
+        found = nothing(scene)
+        for plane in step.planes:
+            found = found.union(of_step(plane, scene, inks))
+        return found
+    if rewrites_all(step):
+        return scene.clip
+    return layer_region(step, scene, inks).intersection(scene.clip)
+
+
+def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
+    """The frame pixels that a layer's own buffer needs: content, the reach of its effects, and a transparent rim."""
+    bounds = content_bounds(step, scene, inks)
+    if bounds.is_empty:
+        return bounds
+    if step.plane is not None or not has_passes(step.layer):
+        return bounds.grown(1).snapped(scene.frame)
+    baked = effects.needs_baking(step.layer)
+    spread = effects.spread_px(step.layer.effects, effect_scene(step, scene, inks), after_baking=baked)
+    if spread >= max(scene.frame.width, scene.frame.height):
+        return scene.frame
+    return bounds.grown(1 + spread).snapped(scene.frame)
+
+
+def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
+    """The frame pixels that the layer's content touches, before its effects."""
+    if step.opacity == 0 and not step.samples:
+        return nothing(scene)
+    if step.group is not None:
+        return of_group(step, step.group, scene, inks)
+    ink = inks.ink(step, scene)
+    if ink is None:
+        return nothing(scene)
+    if step.plane is not None and has_passes(step.layer):
+        return placement.bounds(step.placement.quad(*flattening.box(step.layer, ink, scene)), scene.frame)
+    found = nothing(scene)
+    for placed in [sample.placement for sample in step.samples] or [step.placement]:
+        found = found.union(placement.bounds(placed.quad(ink.width, ink.height, ink.padding), scene.frame))
+    return found
+
+
+def of_group(step: Draw, group: RenderGraph, scene: Scene, inks: Inks) -> Region:
+    """The frame pixels of a group: what its layers reach within its own box."""
+    found = of_graph(group, inks)
+    if step.layer.masks or group.scene.clip != scene.clip:
+        found = found.intersection(placement.bounds(step.placement.quad(*inks.box(step.layer)), scene.frame))
+    return found
+
+
+def nothing(scene: Scene) -> Region:
+    """No pixel."""
+    return Region(scene.frame.x, scene.frame.y, 0, 0)
+
+
+def rewrites_all(step: Draw) -> bool:
+    """Whether a step passes the whole target below it through 8 bits (compositing.md 1.3)."""
+    return (step.layer.preserve_transparency or step.blend not in FIXED_BLENDS) and step.matte is None
+
+
+def reads_around(step: Step) -> bool:
+    """Whether a step spreads what is below it, so that a change below shows elsewhere."""
+    if isinstance(step, Regrade):
+        return True
+    if isinstance(step, DepthGroup):
+        return False
+    if step.group is not None and any(reads_around(inner) for inner in step.group.steps):
+        return False
+    return step.layer.glass is not None or step.layer.backdrop_blur > 0
+
+
+def changed(old: RenderGraph, new: RenderGraph, inks: Inks) -> Region:
+    """The part of the frame that two graphs of one composition may picture differently."""
+    if old == new:
+        return nothing(new.scene)
+    if replace(old, steps=()) != replace(new, steps=()):
+        return new.scene.clip
+    before, after = _common_ends(old.steps, new.steps)
+    olds, news = old.steps[before : len(old.steps) - after], new.steps[before : len(new.steps) - after]
+    if any(reads_around(step) for step in (*olds, *new.steps[before:])):
+        return new.scene.clip
+    found = nothing(new.scene)
+    if len(olds) == len(news):
+        for was, now in zip(olds, news, strict=True):
+            found = found.union(_changed_step(was, now, new.scene, inks))
+        return found
+    for step in (*olds, *news):
+        found = found.union(of_step(step, new.scene, inks))
+    return found
+
+
+def _changed_step(was: Step, now: Step, scene: Scene, inks: Inks) -> Region:
+    if was == now:
+        return nothing(scene)
+    if isinstance(was, Draw) and isinstance(now, Draw) and was.group is not None and now.group is not None:
+        is_inside = _carrier(was) == _carrier(now) and was.group.scene == now.group.scene
+        if is_inside and not now.layer.effects:
+            return changed(was.group, now.group, inks)
+    return of_step(was, scene, inks).union(of_step(now, scene, inks))
+
+
+def _carrier(step: Draw) -> Draw:
+    """A group without its content."""
+    return replace(step, group=None, layer=replace(step.layer, source=MissingSource("")))
+
+
+def _common_ends(old: Sequence[Step], new: Sequence[Step]) -> tuple[int, int]:
+    """How many steps at the bottom and at the top are the same."""
+    shorter = min(len(old), len(new))
+    before = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    rest = shorter - before
+    after = next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
+    return before, after

@@ -1,0 +1,57 @@
+"""Rasters on the GPU: uploaded once, kept while they are used, within a byte budget."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+KEPT_BYTES_MAX = 192 << 20
+
+Pixels = npt.NDArray[np.uint8]
+
+
+class Textures:
+    """Textures of pixel arrays by identity, least recently used dropped first.
+
+    Arrays are held while their texture is, so that an identity cannot be given to another array.
+    """
+
+    def __init__(self, context: moderngl.Context, *, keep: bool = True) -> None:
+        self._context = context
+        self._kept: OrderedDict[int, tuple[Pixels, moderngl.Texture]] = OrderedDict()
+        self._bytes = 0
+        self._bytes_max = KEPT_BYTES_MAX if keep else 0
+
+    def of(self, pixels: Pixels) -> moderngl.Texture:
+        """The texture of an array of shape (rows, columns) or (rows, columns, 3 or 4): linear filter, clamped to the edge."""
+        key = id(pixels)
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key][1]
+        texture = self._uploaded(pixels)
+        self._kept[key] = (pixels, texture)
+        self._bytes += pixels.nbytes
+        return texture
+
+    def trim(self) -> None:
+        """Drops what is over the budget; to be called when no pass is under way."""
+        while self._bytes > self._bytes_max and self._kept:
+            _, (pixels, texture) = self._kept.popitem(last=False)
+            self._bytes -= pixels.nbytes
+            texture.release()
+
+    def release(self) -> None:
+        """Drops every texture."""
+        self._bytes_max = 0
+        self.trim()
+
+    def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
+        rows, columns = pixels.shape[:2]
+        channels = 1 if pixels.ndim == 2 else pixels.shape[2]
+        texture = self._context.texture((columns, rows), channels, np.ascontiguousarray(pixels), alignment=1)
+        texture.repeat_x = texture.repeat_y = False
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return texture

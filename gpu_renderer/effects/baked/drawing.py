@@ -1,0 +1,72 @@
+"""Drawing with paths and text onto a layer of the canvas's size (format/effects.md 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import skia
+
+from gpu_renderer.effects.values import EffectValues, Rgba
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
+
+
+def drawn(canvas: Canvas, draw: Callable[[skia.Canvas], None]) -> npt.NDArray[np.uint8]:
+    """Premultiplied sRGB pixels of the canvas's size with what `draw` draws, on nothing; for `Canvas.paint`."""
+    pixels = np.zeros((canvas.height, canvas.width, 4), np.uint8)
+    format_ = skia.ImageInfo.Make(canvas.width, canvas.height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType)
+    surface = skia.Surface.MakeRasterDirect(format_, pixels, canvas.width * 4)
+    draw(surface.getCanvas())
+    return pixels
+
+
+def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:
+    """A colour with its alpha times the opacity."""
+    r, g, b, a = color
+    return skia.Color4f(r, g, b, a * min(1.0, max(0.0, opacity)))
+
+
+def stroke_paint(color: Rgba, opacity: float, width: float, *, round_ends: bool = False) -> skia.Paint:
+    """An anti-aliased outline of one colour."""
+    paint = skia.Paint(AntiAlias=True, Style=skia.Paint.kStroke_Style, StrokeWidth=max(0.0, width))
+    paint.setColor4f(color4f(color, opacity))
+    if round_ends:
+        paint.setStrokeCap(skia.Paint.kRound_Cap)
+        paint.setStrokeJoin(skia.Paint.kRound_Join)
+    return paint
+
+
+def polyline(points: Sequence[tuple[float, float]], *, closed: bool = False) -> skia.Path:
+    """A path through the points, canvas px."""
+    path = skia.Path()
+    path.addPoly([skia.Point(x, y) for x, y in points], closed)
+    return path
+
+
+def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
+    """Draws a line of text about the canvas's centre plus the effect's position, on a box where it shows one.
+
+    The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6).
+    """
+    if canvas.typeface is not None:
+        canvas.paint(drawn(canvas, lambda on: _label(on, canvas, values, text)))
+
+
+def _label(on: skia.Canvas, canvas: Canvas, values: EffectValues, text: str) -> None:
+    size = max(1.0, values.number("size"))
+    font = skia.Font(canvas.typeface, size)
+    font.setEdging(skia.Font.Edging.kAntiAlias)
+    font.setSubpixel(True)
+    wide = font.measureText(text)
+    x, y = canvas.width / 2 + values.number("positionX"), canvas.height / 2 + values.number("positionY")
+    if values.flag("showBox"):
+        half = wide / 2 + 0.4 * size
+        box = skia.Rect.MakeLTRB(x - half, y - 0.8 * size, x + half, y + 0.8 * size)
+        on.drawRect(box, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor"))))
+    metrics = font.getMetrics()
+    middle = y - (metrics.fAscent + metrics.fDescent) / 2
+    on.drawString(text, x - wide / 2, middle, font, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("color"))))

@@ -1,0 +1,70 @@
+"""What an encoder is told, fixed for a whole job: the bytes of a segment depend on these values and the frames alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import av
+
+from gpu_renderer.planes import BT709, LIMITED_RANGE, PIXEL_FORMAT
+
+Codec = Literal["h264_nvenc", "libx264"]
+PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")
+"""Hardware first: a card's encoder leaves the processor to the rest of the farm."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderProfile:
+    """Settings of an H.264 encoder.
+
+    `threads` is a count, never "automatic": x264 changes its bytes with it. `quality` is x264's crf, and NVENC's cq.
+    """
+
+    codec: Codec = "libx264"
+    preset: str = "veryfast"
+    quality: int = 18
+    threads: int = 2
+    gop_frames: int = 250
+
+    @property
+    def identity(self) -> str:
+        """The profile in a line; equal lines, equal bytes (with the same build of the libraries)."""
+        return f"{self.codec} {self.preset} q{self.quality} t{self.threads} g{self.gop_frames} av{av.__version__}"
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The encoder's private options."""
+        if self.codec == "libx264":
+            return {"preset": self.preset, "crf": str(self.quality)}
+        return {
+            "preset": _nvenc_preset(self.preset),
+            "rc": "vbr",
+            "cq": str(self.quality),
+            "bf": "0",
+            "forced-idr": "1",
+        }
+
+
+def rate(fps: float) -> Fraction:
+    """Frames per second as the ratio that timestamps are counted in: exactly what the decimal says."""
+    return Fraction(fps).limit_denominator(10_000)
+
+
+def configure(context: Any, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
+    """Gives an unopened codec context the size, the rate, the colour tags and the profile. Closed groups of pictures."""
+    context.width, context.height, context.pix_fmt = width, height, PIXEL_FORMAT
+    context.framerate = rate(fps)
+    context.time_base = 1 / rate(fps)
+    context.colorspace = context.color_primaries = context.color_trc = BT709
+    context.color_range = LIMITED_RANGE
+    context.gop_size = profile.gop_frames
+    context.thread_count = profile.threads
+    context.flags |= av.codec.context.Flags.closed_gop | av.codec.context.Flags.bitexact
+    context.options = profile.options
+
+
+def _nvenc_preset(preset: str) -> str:
+    names = ("ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow")
+    return f"p{names.index(preset) + 1}" if preset in names else preset

@@ -1,0 +1,106 @@
+"""The encoder's own thread, and the frames that travel to it and come back empty.
+
+The encoder releases the interpreter's lock while it works, so drawing goes on meanwhile. Frames are made once a segment
+and reused: memory is bounded by their number.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import Counter
+from types import TracebackType
+
+import av
+
+from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.planes import PlaneLayout, encoder_frame
+from gpu_renderer.stages import StageClock
+
+
+class FramePool:
+    """Encoder frames of one layout, lent while somebody uses them."""
+
+    def __init__(self, layout: PlaneLayout, count: int) -> None:
+        self._free: queue.SimpleQueue[av.VideoFrame] = queue.SimpleQueue()
+        for _ in range(count):
+            self._free.put(encoder_frame(layout))
+        self._uses: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def take(self) -> av.VideoFrame:
+        """A frame of undefined content with one use; waits until one is free."""
+        frame = self._free.get()
+        return self.keep(frame)
+
+    def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
+        """Adds a use."""
+        with self._lock:
+            self._uses[id(frame)] += 1
+        return frame
+
+    def drop(self, frame: av.VideoFrame) -> None:
+        """Ends a use; after the last one the frame is free."""
+        with self._lock:
+            self._uses[id(frame)] -= 1
+            is_free = self._uses[id(frame)] == 0
+        if is_free:
+            self._free.put(frame)
+
+
+class EncoderQueue:
+    """Encodes frames in the order sent, on a thread of its own that is at most `ahead_count` frames behind.
+
+    With 0 there is no thread. Each frame sent is one use of the pool's, ended when it is encoded. An error of the encoder
+    is raised by the next call.
+    """
+
+    def __init__(self, writer: SegmentWriter, pool: FramePool, ahead_count: int, clock: StageClock) -> None:
+        self._writer, self._pool, self._clock = writer, pool, clock
+        self._error: BaseException | None = None
+        self._sent: queue.Queue[av.VideoFrame | None] = queue.Queue(max(ahead_count, 1))
+        self._thread = threading.Thread(target=self._run, name="encoder", daemon=True) if ahead_count > 0 else None
+        self.encoded_count = 0
+
+    def send(self, frame: av.VideoFrame) -> None:
+        """Queues a frame; waits while the encoder is too far behind."""
+        if self._thread is None:
+            self._encode(frame)
+        else:
+            self._sent.put(frame)
+        self._raise_error()
+
+    def __enter__(self) -> EncoderQueue:
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Waits until all that was sent is encoded."""
+        if self._thread is not None:
+            self._sent.put(None)
+            self._thread.join()
+        if kind is None:
+            self._raise_error()
+
+    def _run(self) -> None:
+        while (frame := self._sent.get()) is not None:
+            self._encode(frame)
+
+    def _encode(self, frame: av.VideoFrame) -> None:
+        """After an error frames are only handed back, so that nobody waits for one."""
+        try:
+            if self._error is None:
+                with self._clock.stage("encode"):
+                    self._writer.write(frame)
+                self.encoded_count += 1
+        except BaseException as error:  # raised again on the thread that sends
+            self._error = error
+        finally:
+            self._pool.drop(frame)
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error

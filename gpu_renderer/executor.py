@@ -1,0 +1,235 @@
+"""Draws a render graph: walks its steps bottom up and composites each into a target.
+
+The Executor holds what outlives a frame (textures, kept layers and groups); a _Walk is one pass over one graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpu_renderer import effects
+from gpu_renderer.compositing import adjustment, background, blend, glass, layers, quads, reach
+from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
+from gpu_renderer.compositing.kept import KeptTargets
+from gpu_renderer.compositing.quads import Layered
+from gpu_renderer.compositing.textures import Textures
+from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
+from gpu_renderer.levers import Levers
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.space import depth, flattening
+from gpu_renderer.targets import Target
+from motion.snapshot import CompositionSource
+
+
+class Executor:
+    """Draws graphs on one context; owned by its thread."""
+
+    def __init__(self, painter: Painter, contents: ContentSource, levers: Levers) -> None:
+        self.painter = painter
+        self.levers = levers
+        self.textures = Textures(painter.context, keep=levers.keep_textures)
+        self.inks = Inks(painter, contents, self.textures)
+        self.layers: KeptTargets[Draw] = KeptTargets(painter.pool)
+        self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
+
+    @property
+    def kept_count(self) -> int:
+        """How many targets are on loan between frames."""
+        return self.layers.count + self.groups.count + self.inks.baked.count
+
+    def end_frame(self) -> None:
+        """Brings the kept textures and targets within their budgets."""
+        self.textures.trim()
+        self.layers.trim()
+        self.groups.trim()
+        self.inks.baked.trim()
+
+    def release(self) -> None:
+        """Frees everything on the GPU that the executor keeps."""
+        self.layers.clear()
+        self.groups.clear()
+        self.inks.baked.clear()
+        self.textures.release()
+
+    def draw(self, graph: RenderGraph, into: Target, part: Region, place: str = "") -> None:
+        """Draws the part of the composition that lies in `part`, over whatever the target holds there."""
+        _Walk(self, graph, into, part.intersection(graph.scene.clip), place).run()
+
+
+class _Walk:
+    """One pass over one graph into one target."""
+
+    def __init__(self, executor: Executor, graph: RenderGraph, into: Target, part: Region, place: str) -> None:
+        self._executor = executor
+        self._painter = executor.painter
+        self._inks = executor.inks
+        self._graph = graph
+        self._scene = graph.scene
+        self._into = into
+        self._part = part
+        self._place = place
+        self._loans: list[Target] = []
+
+    def run(self) -> None:
+        background.draw(self._painter, self._graph, self._inks, self._into, self._part)
+        for index, step in enumerate(self._graph.steps):
+            self._step(step, f"{self._place}/{index}")
+            self._painter.pool.give_back(*self._loans)
+            self._loans.clear()
+
+    def _step(self, step: Step, place: str) -> None:
+        part = reach.of_step(step, self._scene, self._inks).intersection(self._part)
+        if part.is_empty:
+            return
+        if isinstance(step, Regrade):
+            adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
+        elif isinstance(step, DepthGroup):
+            depth.draw(
+                self._painter, self._into, [self._sheet(p, f"{place}/{i}") for i, p in enumerate(step.planes)], part
+            )
+        elif _is_direct(step):
+            self._direct(step, place, part)
+        else:
+            self._apart(step, place, part)
+
+    # ---------------------------------------------------------------------------------------- straight into the target
+
+    def _direct(self, step: Draw, place: str, part: Region) -> None:
+        """Content straight onto what is below: four samples a pixel, no buffer of its own."""
+        sheet = self._sheet(step, place)
+        if sheet.ink is None:
+            return
+        quads.draw(
+            self._painter, sheet.ink, quads.quad_of(sheet.ink, step.placement), self._into, opacity=step.opacity,
+            look=sheet.look, blend=blend.fixed(step), scissor=part, lighting=depth.lighting(step, sheet.ink, self._scene),
+        )  # fmt: skip
+
+    def _ink(self, step: Draw, place: str) -> quads.Ink | None:
+        if step.group is None:
+            return self._inks.ink(step, self._scene)
+        target = self._group(step, step.group, place)
+        return None if target is None else Layered(target, *self._inks.box(step.layer), _is_cropped(step))
+
+    def _group(self, step: Draw, group: RenderGraph, place: str) -> Target | None:
+        """The group drawn on its own; a kept one has only its changes drawn again."""
+        region = reach.of_group(step, group, self._scene, self._inks)
+        if region.is_empty:
+            return None
+        region = region.grown(1).snapped(self._scene.frame) if self._bounded else self._scene.frame
+        kept = self._executor.groups.find(place)
+        if kept is not None and kept[1].region == region:
+            target, part = kept[1], reach.changed(kept[0], group, self._inks).intersection(region)
+        else:
+            target, part = self._painter.pool.take(region), region
+        if not part.is_empty:
+            self._painter.erase(target, part)
+            self._executor.draw(group, target, part, place)
+        self._keep_group(place, group, target)
+        return target
+
+    def _keep_group(self, place: str, group: RenderGraph, target: Target) -> None:
+        if self._executor.levers.keep_layers:
+            self._executor.groups.put(place, group, target)
+        else:
+            self._loans.append(target)
+
+    # ------------------------------------------------------------------------------------------- through its own buffer
+
+    def _apart(self, step: Draw, place: str, part: Region) -> None:
+        """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
+        early = blend.takes_opacity_first(step)
+        target = self._layer(step, step.opacity if early else 1.0, place)
+        opacity = 1.0 if early else step.opacity
+        matte = self._matte(step, place)
+        if reach.rewrites_all(step):
+            blend.combine(self._painter, self._into, target, step, self._scene, opacity, part)
+        elif target is None:
+            return
+        elif step.layer.glass is not None:
+            glass.draw(self._painter, self._into, target, step, self._scene, part)
+        elif step.layer.backdrop_blur > 0:
+            glass.blur_backdrop(self._painter, self._into, target, step, part)
+        else:
+            layers.composite(self._painter, self._into, target, opacity, blend.fixed(step), part, step.matte, matte)
+
+    def _matte(self, step: Draw, place: str) -> Target | None:
+        if step.matte is None or step.matte.source is None:
+            return None
+        return self._layer(step.matte.source, 1.0, f"{place}:matte")
+
+    def _layer(self, step: Draw, opacity: float, place: str) -> Target | None:
+        """The layer's content and effects on a buffer of its own; None where it has no pixel. Given back by the walk."""
+        wanted = replace(step, opacity=opacity, blend="normal", matte=None)
+        kept = self._executor.layers.find(place)
+        if kept is not None and kept[0] == wanted:
+            self._executor.layers.hit_count += 1
+            return kept[1]
+        target = self._drawn_layer(wanted, place)
+        if target is None:
+            return None
+        if self._executor.levers.keep_layers:
+            self._executor.layers.put(place, wanted, target)
+        else:
+            self._loans.append(target)
+        return target
+
+    def _drawn_layer(self, step: Draw, place: str) -> Target | None:
+        region = reach.layer_region(step, self._scene, self._inks)
+        ink = None if region.is_empty else self._ink(step, f"{place}:group")
+        if ink is None:
+            return None
+        target = self._painter.pool.take(region if self._bounded else self._scene.frame)
+        layers.content(self._painter, target, ink, step, self._inks.look(step, self._scene))
+        if has_passes(step.layer):
+            scene = effect_scene(step, self._scene, self._inks, self._map)
+            baked = effects.needs_baking(step.layer)
+            target = effects.chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
+        return target
+
+    def _map(self, layer_id: str) -> Target | None:
+        """Another layer drawn alone over the frame, in 8 linear bits; given back by the walk."""
+        step = dict(self._graph.references).get(layer_id)
+        if step is None:
+            return None
+        target = self._painter.pool.take(self._scene.frame, "f1")
+        self._loans.append(target)
+        layer = self._layer(step, step.opacity, f"{self._place}:map:{layer_id}")
+        if layer is not None:
+            layers.composite(self._painter, target, layer, 1.0, "replace", self._scene.frame, None, None)
+        return target
+
+    # -------------------------------------------------------------------------------------------------------- in space
+
+    def _sheet(self, plane: Draw, place: str) -> depth.Sheet:
+        """A plane ready to be drawn; with effects it is flattened first, and then hides nothing behind it."""
+        ink, look = self._ink(plane, place), self._inks.look(plane, self._scene)
+        if ink is None or not has_passes(plane.layer):
+            return depth.Sheet(plane, ink, look, self._scene)
+        flat = flattening.flattened(self._painter, ink, look, plane, self._scene, self._map)
+        self._loans.append(flat.target)
+        return depth.Sheet(plane, flat, quads.PLAIN, self._scene, writes_depth=False)
+
+    @property
+    def _bounded(self) -> bool:
+        return self._executor.levers.bounded_passes
+
+
+def _is_direct(step: Draw) -> bool:
+    """Whether content goes straight onto what is below; a plane takes its effects along."""
+    layer = step.layer
+    return not (
+        (has_passes(layer) and step.plane is None)
+        or step.matte
+        or step.samples
+        or layer.glass
+        or layer.backdrop_blur > 0
+        or reach.rewrites_all(step)
+    )
+
+
+def _is_cropped(step: Draw) -> bool:
+    """Whether a group is cut to its box: placed compositions are, precomp groups where they have a mask."""
+    source = step.layer.source
+    return (isinstance(source, CompositionSource) and source.sealed) or bool(step.layer.masks)

@@ -1,0 +1,85 @@
+"""One frame: snapshot in, display-encoded pixels on the GPU out. What did not change since the last one is not drawn again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_renderer.compile import compiled
+from gpu_renderer.compositing import reach
+from gpu_renderer.compositing.blit import blit
+from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.executor import Executor
+from gpu_renderer.graph import RenderGraph
+from gpu_renderer.levers import Levers
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Format, Target
+from motion.snapshot import Snapshot
+
+
+@dataclass(slots=True)
+class _Last:
+    """The frame drawn last."""
+
+    snapshot: Snapshot
+    graph: RenderGraph
+    scene: Target
+    picture: Target
+
+
+class FrameRenderer:
+    """Draws snapshots of one size after another; one per context and thread."""
+
+    def __init__(self, painter: Painter, contents: ContentSource, levers: Levers | None = None) -> None:
+        self._painter = painter
+        self._levers = levers or Levers()
+        self._executor = Executor(painter, contents, self._levers)
+        self._last: _Last | None = None
+        self.changed = Region(0, 0, 0, 0)
+        """The pixels of the picture that the last `draw` may have changed."""
+
+    @property
+    def kept_count(self) -> int:
+        """How many targets of the pool stay on loan between frames: the picture, its scene and what is kept."""
+        return self._executor.kept_count + (2 if self._last else 0)
+
+    def draw(self, snapshot: Snapshot, width: int, height: int) -> Target:
+        """The picture: 8-bit RGBA, display-encoded, opaque, row 0 on top. It belongs to the renderer until the next call."""
+        last = self._last
+        frame = Region(0, 0, width, height)
+        if last is not None and (last.picture.region != frame or last.scene.format != _format(snapshot)):
+            self._forget()
+            last = None
+        if last is not None and self._levers.reuse_frames and last.snapshot == snapshot:
+            self.changed = Region(0, 0, 0, 0)
+            return last.picture
+        graph = compiled(snapshot, width, height)
+        return self._drawn(snapshot, graph, last, frame)
+
+    def release(self) -> None:
+        """Gives back every target and frees what is kept."""
+        self._forget()
+        self._executor.release()
+
+    def _drawn(self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region) -> Target:
+        part = frame
+        if last is not None and self._levers.redraw_changes_only and last.graph.scene.color == snapshot.color:
+            part = reach.changed(last.graph, graph, self._executor.inks)
+        scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
+        picture = last.picture if last else self._painter.pool.take(frame, "f1")
+        if not part.is_empty:
+            self._painter.erase(scene, part)
+            self._executor.draw(graph, scene, part)
+            blit(self._painter, scene, picture, snapshot.color, part)
+        self._executor.end_frame()
+        self._last, self.changed = _Last(snapshot, graph, scene, picture), part
+        return picture
+
+    def _forget(self) -> None:
+        if self._last is not None:
+            self._painter.pool.give_back(self._last.scene, self._last.picture)
+        self._last = None
+
+
+def _format(snapshot: Snapshot) -> Format:
+    return "f4" if snapshot.color.bit_depth == 32 else "f2"

@@ -1,0 +1,113 @@
+"""The render graph: what to draw, in order, as plain data. `compile` makes it of a snapshot, the executor draws it.
+
+Nothing in it is a GPU object. Two graphs that are equal draw the same picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.compositing.placement import Placement
+from gpu_renderer.region import Region
+from motion.snapshot import (
+    ColorManagement,
+    LayerSnapshot,
+    Light,
+    LinearGradient,
+    Material,
+    Matrix4,
+    RadialGradient,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSample:
+    """One sub-frame of motion blur."""
+
+    placement: Placement
+    opacity: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatteUse:
+    """A track matte: the layer that gives it, drawn at full opacity, or None where it has nothing to give."""
+
+    source: Draw | None
+    mode: Literal["alpha", "luma"]
+    inverted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A layer's plane in space: layer px to world px, and how it meets light."""
+
+    world: Matrix4
+    material: Material
+    is_wall: bool = False
+    """A face of a body: lit on its outer side only, without the soft edge of a shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One layer (or a group rendered on its own) composited into the target below it."""
+
+    layer: LayerSnapshot
+    placement: Placement
+    opacity: float
+    raster_scale: float
+    blend: str = "normal"
+    samples: tuple[PlacedSample, ...] = ()
+    group: RenderGraph | None = None
+    matte: MatteUse | None = None
+    plane: Plane | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Regrade:
+    """An adjustment layer: everything drawn so far passes through its effects."""
+
+    layer: LayerSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class DepthGroup:
+    """Planes that hide one another by depth, in painter's order."""
+
+    planes: tuple[Draw, ...]
+
+
+Step = Draw | Regrade | DepthGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What all steps of one composition share."""
+
+    frame: Region
+    clip: Region
+    """The pixels that the composition covers: nothing is composited outside."""
+    view: Matrix3
+    """Composition px to frame px."""
+    view_scale: float
+    width: float
+    height: float
+    color: ColorManagement
+    global_light_angle: float
+    global_light_altitude: float
+    dissolve_seed: int
+    lights: tuple[Light, ...] = ()
+    eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderGraph:
+    """One composition: its background and its steps, first at the bottom."""
+
+    scene: Scene
+    steps: tuple[Step, ...]
+    background: str | None = None
+    background_paint: LinearGradient | RadialGradient | None = None
+    references: tuple[tuple[str, Draw], ...] = ()
+    """Layers that effects of this composition read, by id."""

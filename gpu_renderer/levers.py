@@ -1,0 +1,23 @@
+"""The renderer's optimisations, each with a switch. Whatever is on or off, the bytes of a frame are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Levers:
+    """All on by default; a test renders with each one off."""
+
+    reuse_frames: bool = True
+    """An unchanged snapshot gives the last picture again, undrawn."""
+    redraw_changes_only: bool = True
+    """Only the part of the picture that changed layers touch is drawn again."""
+    keep_layers: bool = True
+    """Layers with effects, masked groups and the like are kept as textures while they do not change."""
+    keep_static_run: bool = True
+    """The layers at the bottom that do not change are kept as one texture."""
+    keep_textures: bool = True
+    """Content rasters stay on the GPU between frames."""
+    bounded_passes: bool = True
+    """A layer's own passes cover its bounds, not the frame."""

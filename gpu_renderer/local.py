@@ -1,0 +1,92 @@
+"""Documents, inputs and media from the local disk, for the commands that need no service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from motion import template
+from motion.bundle import Document, read_document, read_folder
+from motion.errors import DocumentError
+
+LOCAL_PREFIX = "https://local.invalid/"
+"""Stands for a file that a person named as an input; no such host can exist."""
+
+
+class InputRefused(DocumentError):
+    """An input given by hand does not fit the document."""
+
+
+def read_local(path: Path) -> Document:
+    """The document in a `.motion` folder, zip or single file. Raises DocumentError, also where there is no such file."""
+    try:
+        if path.is_dir():
+            files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*.json"))}
+            return read_folder({name: file.read_bytes() for name, file in files.items()})
+        return read_document(path.read_bytes())
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+class LocalMedia:
+    """Finds sources on the disk: files named as inputs, and any address by its last path part in a media folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._named: list[Path] = []
+
+    def named(self, path: Path) -> str:
+        """An address that `resolve` answers with this file. Raises InputRefused where there is none."""
+        if not path.is_file():
+            raise InputRefused(f"{path} is neither an address nor a file.")
+        self._named.append(path)
+        return f"{LOCAL_PREFIX}{len(self._named) - 1}"
+
+    def resolve(self, src: str) -> Path | None:
+        """The file behind a source, None where there is none. Nothing is fetched."""
+        if src.startswith(LOCAL_PREFIX):
+            return self._named[int(src.removeprefix(LOCAL_PREFIX))]
+        name = unquote(urlsplit(src).path).rsplit("/", 1)[-1]
+        path = self._folder / name if self._folder is not None and name not in ("", ".", "..") else None
+        return path if path is not None and path.is_file() else None
+
+
+def with_inputs(
+    document: Document, values: Mapping[str, str], media: LocalMedia, composition_id: str | None = None
+) -> Document:
+    """A copy of the document with inputs written in; a picture or video may be an address or a local file.
+
+    Raises InputRefused with every fault at once.
+    """
+    fields = {field.id: field for field in fields_of(document, composition_id)}
+    given: dict[str, str | float] = {}
+    faults = []
+    for name, text in values.items():
+        try:
+            given[name] = _value(fields, name, text, media)
+        except InputRefused as fault:
+            faults.append(fault.message)
+    if faults:
+        raise InputRefused("\n".join(faults))
+    return template.apply(document, fields.values(), given)
+
+
+def fields_of(document: Document, composition_id: str | None = None) -> Sequence[template.InputField]:
+    """The inputs that the document offers: its authors', its media layers and its texts."""
+    return template.discover(document, composition_id, include_text=True).fields
+
+
+def _value(fields: Mapping[str, template.InputField], name: str, text: str, media: LocalMedia) -> str | float:
+    if name not in fields:
+        offered = ", ".join(sorted(fields)) or "none"
+        raise InputRefused(f"There is no input {name!r}; the document offers: {offered}.")
+    kind = fields[name].kind
+    if kind in ("image", "media"):
+        return text if text.startswith(("http://", "https://")) else media.named(Path(text))
+    if kind != "number":
+        return text
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputRefused(f"{name} must be a number, not {text!r}.") from error

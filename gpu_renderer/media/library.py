@@ -1,0 +1,35 @@
+"""The media of one job behind one door: pictures and frames of videos, by the source that a layer names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gpu_renderer.media.pictures import Pictures
+from gpu_renderer.media.video import Videos
+from gpu_renderer.media.video_pixels import Pixels
+from gpu_renderer.raster import Raster
+
+
+class MediaLibrary:
+    """Finds sources with `resolve`, which gives a local file for each source that the job may read, else None."""
+
+    def __init__(self, resolve: Callable[[str], Path | None]) -> None:
+        self._pictures = Pictures(resolve)
+        self._videos = Videos(resolve)
+
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+        """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
+        return self._pictures.picture(src, svg_fill)
+
+    def video_frame(self, src: str, seconds: float) -> Raster | None:
+        """The frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.
+
+        The same frame of a file asked for twice in a row is the same array.
+        """
+        pixels = self._videos.frame(src, seconds)
+        return None if pixels is None else Raster(pixels, pixels.shape[1], pixels.shape[0])
+
+    def close(self) -> None:
+        """Ends decoding and closes all files."""
+        self._videos.close()

@@ -1,0 +1,144 @@
+"""Frames of video files by time: exact, cheap in sequence, decoded ahead within a byte budget.
+
+`Videos` finds files by source. A file is indexed once; a *cursor* decodes it forward on a thread of its own and is
+moved only when the frame asked for does not follow from the last one. Two layers that show the same file at different
+times get a cursor each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import av
+
+from gpu_renderer.ahead import iterated_ahead
+from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.video_decoder import VideoDecoder
+from gpu_renderer.media.video_index import VideoIndex, read_index
+from gpu_renderer.media.video_pixels import Pixels
+
+AHEAD_MAX_BYTES = 96 << 20
+"""What all cursors together may hold of decoded frames that nobody has asked for yet."""
+AHEAD_MAX_FRAMES = 4
+CURSORS_MAX = 6
+STEP_MAX_FRAMES = 8
+"""A larger step forward is taken for a jump."""
+
+
+class Videos:
+    """The videos of one job. Used on one thread."""
+
+    def __init__(self, resolve: Callable[[str], Path | None], ahead_max_bytes: int = AHEAD_MAX_BYTES) -> None:
+        self._resolve = resolve
+        self._ahead_max_bytes = ahead_max_bytes
+        self._indexes: dict[Path, VideoIndex] = {}
+        self._cursors: list[_Cursor] = []
+
+    def frame(self, src: str, seconds: float) -> Pixels | None:
+        """The frame shown at a time of the video's own: uint8 RGBA, premultiplied, encoded sRGB, at the video's own size.
+
+        None where the source names no file. Raises MediaUndecodable.
+        """
+        path = self._resolve(src) if src else None
+        if path is None or not path.is_file():
+            return None
+        index = self.index(path)
+        frame_index = index.frame_at(seconds)
+        cursor = self._cursor_for(path, frame_index)
+        try:
+            return cursor.frame(frame_index)
+        except (av.FFmpegError, OSError) as error:
+            raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
+
+    def frame_index(self, src: str, seconds: float) -> int | None:
+        """Which frame of the file is shown, so that equal pictures can be known without decoding; None without a file."""
+        path = self._resolve(src) if src else None
+        return None if path is None or not path.is_file() else self.index(path).frame_at(seconds)
+
+    def frames_per_second(self, src: str) -> float | None:
+        """The file's average rate, where it has one."""
+        path = self._resolve(src) if src else None
+        return None if path is None or not path.is_file() else self.index(path).frames_per_second
+
+    def index(self, path: Path) -> VideoIndex:
+        """The file's index, read at the first call. Raises MediaUndecodable."""
+        if path not in self._indexes:
+            self._indexes[path] = read_index(path)
+        return self._indexes[path]
+
+    def close(self) -> None:
+        """Ends all decoding and closes all files."""
+        for cursor in self._cursors:
+            cursor.close()
+        self._cursors.clear()
+
+    def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
+        """The cursor that gets to the frame without a seek, else a new one, else the one used longest ago."""
+        mine = [cursor for cursor in self._cursors if cursor.path == path]
+        found = next((cursor for cursor in mine if cursor.reaches(frame_index)), None)
+        if found is None and len(self._cursors) < CURSORS_MAX:
+            found = _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
+        elif found is None:
+            found = self._recycled(path)
+        self._cursors = [*(cursor for cursor in self._cursors if cursor is not found), found]
+        return found
+
+    def _recycled(self, path: Path) -> _Cursor:
+        oldest = next((cursor for cursor in self._cursors if cursor.path == path), self._cursors[0])
+        if oldest.path == path:
+            return oldest
+        oldest.close()
+        self._cursors.remove(oldest)
+        return _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
+
+
+class _Cursor:
+    """A place in a file, and the frames decoded ahead of it, in the direction that the last step took."""
+
+    def __init__(self, path: Path, index: VideoIndex, ahead_max_bytes: int) -> None:
+        self.path = path
+        self._decoder = VideoDecoder(path, index)
+        self._ahead_max_bytes = ahead_max_bytes
+        self._coming: Generator[Pixels, None, None] | None = None
+        self._position, self._step = 0, 1
+        self._pixels: Pixels | None = None
+
+    def reaches(self, frame_index: int) -> bool:
+        """Whether the frame is the last one given, or a small step away from it."""
+        return self._pixels is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
+
+    def frame(self, frame_index: int) -> Pixels:
+        """The frame; the ones that are expected after it are decoded meanwhile."""
+        if self._pixels is None or frame_index != self._position:
+            if self._coming is None or frame_index != self._position + self._step:
+                self._restart(frame_index)
+            self._pixels = self._next()
+            self._position = frame_index
+        return self._pixels
+
+    def close(self) -> None:
+        """Ends decoding and closes the file."""
+        self._stop()
+        self._decoder.close()
+
+    def _next(self) -> Pixels:
+        assert self._coming is not None, "a restart makes it"
+        try:
+            return next(self._coming)
+        except BaseException:
+            self._coming = None
+            raise
+
+    def _restart(self, frame_index: int) -> None:
+        """Expects the next steps to be as the last one was, where that was a small one."""
+        step = frame_index - self._position
+        self._step = step if self.reaches(frame_index) and step != 0 else 1
+        self._stop()
+        ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self._decoder.frame_bytes)
+        self._coming = iterated_ahead(self._decoder.frames(frame_index, self._step, self._ahead_max_bytes), ahead_count)
+
+    def _stop(self) -> None:
+        if self._coming is not None:
+            self._coming.close()
+            self._coming = None

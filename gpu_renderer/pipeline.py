@@ -1,0 +1,212 @@
+"""Frames on their way from numbers to a segment: evaluation ahead, drawing, readback and encoding side by side.
+
+    evaluate (thread) -> draw, convert (the GL thread) -> readback ring -> encode (thread) -> file
+
+A frame in which nothing changed is not converted or read back: the same planes are encoded again; of one in which a part
+changed, that part is. Every lever of `PipelineLevers` only changes when things happen, never the bytes of the segment.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+import av
+
+from gpu_renderer.ahead import iterated_ahead
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.queue import EncoderQueue, FramePool
+from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.errors import RenderError
+from gpu_renderer.painter import Painter
+from gpu_renderer.planes import PlaneLayout, layout
+from gpu_renderer.readback import ReadbackRing
+from gpu_renderer.region import Region
+from gpu_renderer.stages import StageClock
+from gpu_renderer.targets import Target
+
+SnapshotT = TypeVar("SnapshotT")
+
+
+class RenderStopped(RenderError):
+    """The caller asked to stop; the unfinished segment was deleted."""
+
+
+class Picture(NamedTuple):
+    """A finished frame: 8 bits, display-encoded, opaque; and where it may differ from the one drawn before it."""
+
+    target: Target
+    changed: Region
+
+
+class FrameSource(Protocol[SnapshotT]):
+    """What the pipeline turns into a segment."""
+
+    @property
+    def width(self) -> int:
+        """Output pixels."""
+
+    @property
+    def height(self) -> int:
+        """Output pixels."""
+
+    @property
+    def fps(self) -> float:
+        """Output frames per second."""
+
+    def evaluated(self, frame_index: int) -> SnapshotT:
+        """A frame as numbers. Called in order, perhaps on another thread than `drawn`."""
+
+    def drawn(self, snapshot: SnapshotT) -> Picture:
+        """The frame as pixels. They belong to the source, which may overwrite them at the next call."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineLevers:
+    """What makes the pipeline fast; each can be turned off, and the bytes stay the same."""
+
+    evaluate_ahead_frames: int = 3
+    readback_depth: int = 2
+    encode_ahead_frames: int = 3
+    """Frames that may wait for the encoder's thread; 0 encodes on the GL thread."""
+    reuse_unchanged: bool = True
+    convert_changes_only: bool = True
+    timed_exactly: bool = False
+    """Waits for the GPU after each stage, so that the stage times are its own. Slower: for measuring only."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReport:
+    """What rendering a segment took. `converted_frames` is less than `frames` where nothing changed."""
+
+    frames: int
+    converted_frames: int
+    bytes: int
+    wall_ms: float
+    stage_ms: dict[str, float]
+    warnings: tuple[str, ...] = ()
+    cache_hits: dict[str, int] | None = None
+
+
+class SegmentPipeline(Generic[SnapshotT]):
+    """Renders one segment. Used once, on the thread that owns the context."""
+
+    def __init__(
+        self,
+        painter: Painter,
+        source: FrameSource[SnapshotT],
+        profile: EncoderProfile,
+        levers: PipelineLevers,
+        *,
+        software: bool,
+    ) -> None:
+        self._painter, self._source, self._profile, self._levers = painter, source, profile, levers
+        self._layout: PlaneLayout = layout(source.width, source.height)
+        self._pixel_buffers = not software
+        self._pool = FramePool(self._layout, levers.readback_depth + levers.encode_ahead_frames + 2)
+        self._clock = StageClock()
+        self._converted_frames = 0
+
+    def run(
+        self,
+        frame_indices: range,
+        path: Path,
+        on_progress: Callable[[int], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> SegmentReport:
+        """Writes the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
+        started = time.perf_counter()
+        ring = self._ring()
+        writer = SegmentWriter(
+            path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
+        )
+        with writer, closing(ring), closing(self._evaluated(frame_indices)) as snapshots:
+            with EncoderQueue(writer, self._pool, self._levers.encode_ahead_frames, self._clock) as encoder:
+                self._send_all(snapshots, ring, encoder, on_progress or _ignored, should_stop or _never)
+            with self._clock.stage("mux"):
+                size = writer.close()
+        (on_progress or _ignored)(len(frame_indices))
+        wall_ms = (time.perf_counter() - started) * 1000.0
+        return SegmentReport(len(frame_indices), self._converted_frames, size, wall_ms, self._clock.stage_ms)
+
+    def _ring(self) -> ReadbackRing:
+        return ReadbackRing(
+            self._painter,
+            self._layout,
+            self._levers.readback_depth,
+            pixel_buffers=self._pixel_buffers,
+            changes_only=self._levers.convert_changes_only,
+        )
+
+    def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
+        def evaluated() -> Iterator[SnapshotT]:
+            for frame_index in frame_indices:
+                with self._clock.stage("evaluate"):
+                    result = self._source.evaluated(frame_index)
+                yield result
+
+        return iterated_ahead(evaluated(), self._levers.evaluate_ahead_frames)
+
+    def _send_all(
+        self,
+        snapshots: Iterator[SnapshotT],
+        ring: ReadbackRing,
+        encoder: EncoderQueue,
+        on_progress: Callable[[int], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        """Keeps frames in order: one that is still on its way back holds up those behind it."""
+        current = self._pool.take()
+        waiting: deque[av.VideoFrame] = deque()
+        for number, snapshot in enumerate(snapshots):
+            if should_stop():
+                raise RenderStopped("stopped on request", "The render was stopped.")
+            picture = self._drawn(snapshot)
+            if is_new := number == 0 or not (picture.changed.is_empty and self._levers.reuse_unchanged):
+                self._pool.drop(current)
+                current = self._pool.take()
+                self._convert(picture, ring, current, whole=number == 0)
+            waiting.append(self._pool.keep(current))
+            self._collect(ring, waiting, encoder, in_flight=self._levers.readback_depth - 1 if is_new else 0)
+            on_progress(encoder.encoded_count)
+        self._collect(ring, waiting, encoder, in_flight=0)
+
+    def _drawn(self, snapshot: SnapshotT) -> Picture:
+        with self._clock.stage("draw"):
+            picture = self._source.drawn(snapshot)
+            self._settle()
+        return picture
+
+    def _convert(self, picture: Picture, ring: ReadbackRing, into: av.VideoFrame, *, whole: bool) -> None:
+        with self._clock.stage("convert"):
+            changed = picture.target.region if whole else picture.changed
+            ring.put(picture.target, changed, into)
+            self._settle()
+        self._converted_frames += 1
+
+    def _collect(
+        self, ring: ReadbackRing, waiting: deque[av.VideoFrame], encoder: EncoderQueue, *, in_flight: int
+    ) -> None:
+        """Brings back all but the `in_flight` youngest frames and sends on what is complete."""
+        while len(ring) > in_flight:
+            with self._clock.stage("readback"):
+                ring.collect()
+        while waiting and not ring.holds(waiting[0]):
+            encoder.send(waiting.popleft())
+
+    def _settle(self) -> None:
+        if self._levers.timed_exactly:
+            self._painter.context.finish()
+
+
+def _ignored(_encoded_frames: int) -> None:
+    """Nobody follows the progress."""
+
+
+def _never() -> bool:
+    return False

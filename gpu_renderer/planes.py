@@ -1,0 +1,107 @@
+"""A finished frame as the two planes of NV12: BT.709, limited range, chroma on the even columns (MPEG-2 siting).
+
+The planes are written by shaders into ordinary 8-bit RGBA targets whose rows are exactly the rows of an encoder's frame,
+so 12 bits a pixel are read back, straight into the memory that the encoder reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Target
+
+PIXEL_FORMAT = "nv12"
+BT709 = 1
+"""The code point of ITU-R BT.709 for matrix, primaries and transfer alike (ITU-T H.273, tables 2 to 4)."""
+LIMITED_RANGE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneLayout:
+    """Where the samples of a `width` x `height` frame lie. Odd sizes grow by one: the last column or row is repeated once."""
+
+    width: int
+    height: int
+    stride_bytes: int
+    """Bytes from one row to the next, the same in both planes."""
+
+    @property
+    def coded_width(self) -> int:
+        """Columns of the Y plane that are shown."""
+        return self.width + self.width % 2
+
+    @property
+    def coded_height(self) -> int:
+        """Rows of the Y plane."""
+        return self.height + self.height % 2
+
+
+def layout(width: int, height: int) -> PlaneLayout:
+    """The layout of the frames that `encoder_frame` makes for a picture of this size."""
+    probe = av.VideoFrame(width + width % 2, height + height % 2, PIXEL_FORMAT)
+    luma, chroma = probe.planes
+    assert luma.line_size == chroma.line_size, "both planes of NV12 have rows of the same length"
+    return PlaneLayout(width, height, luma.line_size)
+
+
+def encoder_frame(of: PlaneLayout) -> av.VideoFrame:
+    """A frame of undefined content in the layout, tagged as what the shaders write."""
+    frame = av.VideoFrame(of.coded_width, of.coded_height, PIXEL_FORMAT)
+    frame.colorspace = frame.color_primaries = frame.color_trc = BT709
+    frame.color_range = LIMITED_RANGE
+    return frame
+
+
+class Planes:
+    """The targets that hold one converted frame. Rows of texels are rows of samples, four bytes to a texel."""
+
+    def __init__(self, painter: Painter, of: PlaneLayout) -> None:
+        self._painter = painter
+        texels = of.stride_bytes // 4
+        self.luma = painter.pool.take(Region(0, 0, texels, of.coded_height), "f1")
+        self.chroma = painter.pool.take(Region(0, 0, texels, of.coded_height // 2), "f1")
+
+    def convert(self, frame: Target, part: Region) -> None:
+        """Writes what shows `part` of a display-encoded, opaque 8-bit frame into both planes."""
+        luma, chroma = texels_of(part)
+        self._painter.draw("convert/luma.frag", self.luma, textures={"u_source": frame}, scissor=luma)
+        self._painter.draw("convert/chroma.frag", self.chroma, textures={"u_source": frame}, scissor=chroma)
+
+    def release(self) -> None:
+        """Gives both targets back to the pool."""
+        self._painter.pool.give_back(self.luma, self.chroma)
+
+
+def texels_of(part: Region) -> tuple[Region, Region]:
+    """The texels of the luma and of the chroma target that depend on a part of the frame.
+
+    Chroma reaches one pixel to the left and repeats at odd edges, so whole texels of both are taken: four columns, two rows.
+    """
+    left, top = (part.x - 1) // 4, part.y // 2
+    right, bottom = -(-(part.right + 2) // 4), -(-part.bottom // 2)
+    chroma = Region(max(0, left), max(0, top), right - max(0, left), bottom - max(0, top))
+    return Region(chroma.x, chroma.y * 2, chroma.width, chroma.height * 2), chroma
+
+
+def reference_planes(rgb: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """The same conversion in numpy, for checks: Y of shape (rows, columns) and CbCr of (rows / 2, columns / 2, 2).
+
+    `rgb`: uint8, (rows, columns, 3), display-encoded. Formula: ITU-R BT.709-6; chroma weights 1 2 1 across, 1 1 down.
+    """
+    even = np.pad(rgb, ((0, rgb.shape[0] % 2), (0, rgb.shape[1] % 2), (0, 0)), mode="edge").astype(np.float64) / 255.0
+    y = even @ np.array([0.2126, 0.7152, 0.0722])
+    rows = np.pad(even[0::2] + even[1::2], ((0, 0), (1, 1), (0, 0)), mode="edge")
+    mean = (rows[:, 0:-2:2] + 2.0 * rows[:, 1:-1:2] + rows[:, 2::2]) / 8.0
+    grey = mean @ np.array([0.2126, 0.7152, 0.0722])
+    chroma = np.stack([(mean[..., 2] - grey) / 1.8556, (mean[..., 0] - grey) / 1.5748], axis=-1)
+    return _code(16.0 + 219.0 * y), _code(128.0 + 224.0 * chroma)
+
+
+def _code(value: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+    return np.floor(value + 0.5).astype(np.uint8)

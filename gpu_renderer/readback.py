@@ -1,0 +1,132 @@
+"""Bringing converted frames from the GPU into an encoder's memory without waiting for the one just drawn.
+
+A ring of `depth` slots, each with its own plane targets. `put` converts a frame into the next slot; the slot is read when
+`depth - 1` younger frames have been put, so that drawing goes on meanwhile. On hardware the copy into a pixel buffer is
+asked for at once and collected later; a software rasteriser copies synchronously, so there only the asking is late.
+
+Only what changed is converted and read: each slot and each encoder frame remembers what is stale in it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import av
+import moderngl
+
+from gpu_renderer.painter import Painter
+from gpu_renderer.planes import PlaneLayout, Planes
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Target
+
+_NOTHING = Region(0, 0, 0, 0)
+
+
+@dataclass(slots=True)
+class _Slot:
+    planes: Planes
+    buffers: tuple[moderngl.Buffer, moderngl.Buffer] | None
+    stale: Region
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    slot: _Slot
+    into: av.VideoFrame
+    first_row: int
+    row_count: int
+    """Rows of the CbCr plane; the Y plane has twice as many."""
+
+
+class ReadbackRing:
+    """Frames on their way back, oldest first; at most `depth` of them. The frames given must have the ring's layout."""
+
+    def __init__(
+        self, painter: Painter, layout: PlaneLayout, depth: int, *, pixel_buffers: bool, changes_only: bool = True
+    ) -> None:
+        assert depth >= 1, "a ring has at least one slot"
+        self._layout, self._changes_only = layout, changes_only
+        self._whole = Region(0, 0, layout.width, layout.height)
+        self._slots = [_slot(painter, layout, pixel_buffers, self._whole) for _ in range(depth)]
+        self._free = deque(self._slots)
+        self._asked: deque[_Asked] = deque()
+        self._stale: dict[int, Region] = {}
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def holds(self, frame: av.VideoFrame) -> bool:
+        """Whether the frame is still on its way."""
+        return any(frame is asked.into for asked in self._asked)
+
+    def put(self, picture: Target, changed: Region, into: av.VideoFrame) -> None:
+        """Converts a picture that differs from the one put before only in `changed`, and asks for its planes.
+
+        Their samples are in `into` once `collect` has returned it.
+        """
+        self._mark_stale(changed if self._changes_only else self._whole)
+        slot = self._free.popleft()
+        slot.planes.convert(picture, slot.stale)
+        slot.stale = _NOTHING
+        asked = self._request(slot, into)
+        if slot.buffers is not None:
+            _read(asked, *slot.buffers)
+        self._asked.append(asked)
+
+    def collect(self) -> av.VideoFrame:
+        """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
+        asked = self._asked.popleft()
+        luma, chroma = self._memory(asked)
+        if asked.slot.buffers is not None:
+            asked.slot.buffers[0].read_into(luma, size=len(luma))
+            asked.slot.buffers[1].read_into(chroma, size=len(chroma))
+        elif asked.row_count:
+            _read(asked, luma, chroma)
+        self._free.append(asked.slot)
+        return asked.into
+
+    def close(self) -> None:
+        """Gives every slot back, also those not collected."""
+        for slot in self._slots:
+            slot.planes.release()
+            for buffer in slot.buffers or ():
+                buffer.release()
+        self._slots.clear()
+        self._free.clear()
+        self._asked.clear()
+
+    def _mark_stale(self, changed: Region) -> None:
+        for slot in self._slots:
+            slot.stale = slot.stale.union(changed)
+        self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
+
+    def _request(self, slot: _Slot, into: av.VideoFrame) -> _Asked:
+        stale = self._stale.get(id(into), self._whole)
+        self._stale[id(into)] = _NOTHING
+        first_row = max(0, stale.y // 2)
+        last_row = min(-(-stale.bottom // 2), self._layout.coded_height // 2)
+        return _Asked(slot, into, first_row, max(0, last_row - first_row))
+
+    def _memory(self, asked: _Asked) -> tuple[memoryview, memoryview]:
+        """The rows asked for in the encoder frame's own memory."""
+        stride = self._layout.stride_bytes
+        luma, chroma = asked.into.planes
+        start, end = asked.first_row * stride, (asked.first_row + asked.row_count) * stride
+        return memoryview(luma)[2 * start : 2 * end], memoryview(chroma)[start:end]
+
+
+def _read(asked: _Asked, luma: moderngl.Buffer | memoryview, chroma: moderngl.Buffer | memoryview) -> None:
+    planes = asked.slot.planes
+    width, first, count = planes.luma.region.width, asked.first_row, asked.row_count
+    planes.luma.framebuffer.read_into(luma, (0, 2 * first, width, 2 * count), components=4)
+    planes.chroma.framebuffer.read_into(chroma, (0, first, width, count), components=4)
+
+
+def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Region) -> _Slot:
+    planes = Planes(painter, layout)
+    if not pixel_buffers:
+        return _Slot(planes, None, stale)
+    luma_bytes = layout.stride_bytes * layout.coded_height
+    buffers = painter.context.buffer(reserve=luma_bytes), painter.context.buffer(reserve=luma_bytes // 2)
+    return _Slot(planes, buffers, stale)

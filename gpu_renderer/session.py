@@ -1,0 +1,186 @@
+"""The front door of the renderer: one GL context, its fonts, programs and encoder, for many jobs one after another.
+
+    with RenderSession(SessionOptions(fonts=FontFolders(Path(".fonts")))) as session:
+        with session.open(document, Output(), resolve_media) as opened:
+            session.render_segment(opened, 0, opened.frame_count, Path("segment.mp4"))
+
+A session belongs to the thread that made it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.content import Contents
+from gpu_renderer.context import GpuIdentity, create_context, identity
+from gpu_renderer.encode.probe import chosen
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.frame import FrameRenderer
+from gpu_renderer.levers import Levers
+from gpu_renderer.media.library import MediaLibrary
+from gpu_renderer.painter import Painter
+from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, SegmentReport
+from gpu_renderer.text import folders
+from gpu_renderer.text.families import Fonts
+from gpu_renderer.text.folders import FontFolders
+from motion import build, snapshot_key, timing
+from motion.bundle import Document
+from motion.evaluate import snapshot as evaluate
+from motion.model.composition import Composition
+from motion.snapshot import Snapshot
+
+BUILD = "1"
+"""Raised whenever frames of the same document may come out differently."""
+
+ResolveMedia = Callable[[str], Path | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What a session draws and encodes with, for all of its jobs."""
+
+    fonts: FontFolders
+    device_index: int | None = None
+    """The EGL device; the driver's first one when None."""
+    encoder: EncoderProfile | None = None
+    """The first codec that passes its probe when None."""
+    drawing: Levers = field(default_factory=Levers)
+    pipeline: PipelineLevers = field(default_factory=PipelineLevers)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What is asked for; None takes the composition's own value."""
+
+    width: int | None = None
+    height: int | None = None
+    fps: float | None = None
+    composition_id: str | None = None
+    duration_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionIdentity:
+    """What frames depend on apart from the document: equal identities, equal bytes."""
+
+    gpu: GpuIdentity
+    encoder: EncoderProfile
+    fonts: str
+    build: str = BUILD
+
+    @property
+    def digest(self) -> str:
+        """Hex, for keys of caches."""
+        words = (self.gpu.vendor, self.gpu.renderer, self.gpu.version, self.encoder.identity, self.fonts, self.build)
+        return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+class Opened:
+    """A document made ready: built, its media found, its own caches. Close it when the job is done."""
+
+    def __init__(
+        self, session: RenderSession, composition: Composition, output: Output, resolve_media: ResolveMedia
+    ) -> None:
+        self.composition = composition
+        self.width = output.width or round(composition.width)
+        self.height = output.height or round(composition.height)
+        self.fps = output.fps or composition.fps
+        self.duration_seconds = output.duration_seconds or composition.duration_seconds
+        self._session = session
+        self._media = MediaLibrary(resolve_media)
+        self._contents = Contents(session.fonts, self._media)
+        self._renderer = FrameRenderer(session.painter, self._contents, session.options.drawing)
+
+    @property
+    def frame_count(self) -> int:
+        """Frames of the whole video."""
+        return timing.frame_count(self.duration_seconds, self.fps)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
+        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
+
+    def evaluated(self, frame_index: int) -> Snapshot:
+        """A frame as numbers."""
+        return evaluate.snapshot(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+
+    def drawn(self, frame: Snapshot) -> Picture:
+        """A frame as pixels of the GPU; they hold until the next call."""
+        target = self._renderer.draw(frame, self.width, self.height)
+        return Picture(target, self._renderer.changed)
+
+    def frame_key(self, frame_index: int) -> str:
+        """A digest that is the same for frames that are the same picture in this session and output."""
+        words = (snapshot_key.key(self.evaluated(frame_index)), str(self.width), str(self.height))
+        return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
+
+    def close(self) -> None:
+        """Frees the textures and closes the media."""
+        self._renderer.release()
+        self._media.close()
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class RenderSession:
+    """Owns the process's one GL context and what is shared by its jobs."""
+
+    def __init__(self, options: SessionOptions) -> None:
+        """Raises GpuUnavailable, EncoderUnavailable, NoFonts."""
+        self.options = options
+        self.profile = chosen(options.encoder)
+        font_files = options.fonts.files()
+        self.fonts = Fonts(font_files)
+        self.painter = Painter(create_context(options.device_index))
+        self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
+
+    def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
+        """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
+        return Opened(self, build.build(document, output.composition_id), output, resolve_media)
+
+    def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
+        """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
+        target = opened.drawn(opened.evaluated(frame_index)).target
+        pixels = target.framebuffer.read(components=4, alignment=1)
+        return np.frombuffer(pixels, np.uint8).reshape(opened.height, opened.width, 4)
+
+    def render_segment(
+        self,
+        opened: Opened,
+        first_frame: int,
+        frame_count: int,
+        path: Path,
+        on_progress: Callable[[int], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> SegmentReport:
+        """Renders frames [first, first + count) into a file with a fresh encoder.
+
+        `on_progress` gets the number of frames encoded. Raises RenderStopped soon after `should_stop` says so.
+        """
+        pipeline = SegmentPipeline(
+            self.painter, opened, self.profile, self.options.pipeline, software=self.identity.gpu.is_software
+        )
+        report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
+        return replace(report, warnings=opened.warnings)
+
+    def close(self) -> None:
+        """Frees the context and all that belongs to it."""
+        self.painter.pool.release()
+        self.painter.context.release()
+
+    def __enter__(self) -> RenderSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,1 @@
+"""The third dimension: cameras, depth, lights, shadows, defocus, extrusion."""

@@ -1,0 +1,101 @@
+"""Planes that hide one another: drawn as real geometry with four samples and a depth buffer (format/three-d.md 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import moderngl
+
+from gpu_renderer.compositing import blend, matrix, quads
+from gpu_renderer.compositing.quads import Ink, Look
+from gpu_renderer.graph import Draw, Scene
+from gpu_renderer.painter import Painter
+from gpu_renderer.programs import UniformValue
+from gpu_renderer.region import Region
+from gpu_renderer.space import lights
+from gpu_renderer.targets import Format, Target
+
+SAMPLES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A plane with what is drawn on it; `ink` is None where there is nothing."""
+
+    step: Draw
+    ink: Ink | None
+    look: Look
+    scene: Scene
+    writes_depth: bool = True
+
+
+def lighting(step: Draw, ink: Ink, scene: Scene) -> dict[str, UniformValue]:
+    """The uniforms that light a plane; empty where it takes no light."""
+    if step.plane is None or not step.plane.material.accepts_lights or not scene.lights:
+        return {}
+    width, height = ink.width + 2 * ink.padding, ink.height + 2 * ink.padding
+    return lights.uniforms(step.plane, (-width / 2, -height / 2, width, height), scene)
+
+
+def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], part: Region) -> None:
+    """Draws the sheets, in painter's order, over the part of the target, tested against one another's depth."""
+    context, held = painter.context, part.intersection(into.region)
+    resolved = painter.pool.take(held, into.format, clear=False)
+    with _multisampled(context, held, into.format) as framebuffer:
+        buffer = replace(resolved, framebuffer=framebuffer)
+        framebuffer.clear(depth=1.0)
+        painter.copy(into, buffer, held)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<="
+        try:
+            for sheet in sheets:
+                _sheet(painter, buffer, sheet)
+        finally:
+            context.disable(moderngl.DEPTH_TEST)
+            framebuffer.depth_mask = True
+        context.copy_framebuffer(resolved.framebuffer, framebuffer)
+    painter.copy(resolved, into, held)
+    painter.pool.give_back(resolved)
+
+
+def _sheet(painter: Painter, into: Target, sheet: Sheet) -> None:
+    if sheet.ink is None:
+        return
+    quad = quads.quad_of(sheet.ink, sheet.step.placement)
+    to_unit = matrix.inverse(quad)
+    if to_unit is None:
+        return
+    into.framebuffer.depth_mask = sheet.writes_depth
+    light = lighting(sheet.step, sheet.ink, sheet.scene)
+    variant = quads.defines(sheet.ink, sheet.look, quad) | ({"LIT": 1} if light else {})
+    painter.draw(
+        "compositing/quad.frag",
+        into,
+        vertex="space/plane.vert",
+        textures=quads.textures(sheet.ink, sheet.look),
+        blend=blend.fixed(sheet.step),
+        defines={"SAMPLES": 0, **variant},
+        uniforms={
+            "u_to_frame": matrix.columns(quad),
+            "u_to_unit": matrix.columns(to_unit),
+            "u_opacity": sheet.step.opacity,
+            **quads.uniforms(sheet.ink, sheet.look),
+            **light,
+        },
+    )
+
+
+@contextmanager
+def _multisampled(context: moderngl.Context, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
+    """A framebuffer of four samples with depth, for the length of a block."""
+    size = (region.width, region.height)
+    color = context.renderbuffer(size, 4, samples=SAMPLES, dtype=format)
+    depth = context.depth_renderbuffer(size, samples=SAMPLES)
+    framebuffer = context.framebuffer([color], depth)
+    try:
+        yield framebuffer
+    finally:
+        for held in (framebuffer, color, depth):
+            held.release()

@@ -1,0 +1,67 @@
+"""Effects of planes: run in the layer's own space, then put on the plane, so that lengths foreshorten (format/three-d.md 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from gpu_renderer import effects
+from gpu_renderer.compositing import matrix, quads
+from gpu_renderer.compositing.placement import Placement
+from gpu_renderer.compositing.quads import Flattened, Ink, Look
+from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects.scene import no_layer
+from gpu_renderer.graph import Draw, Scene
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Target
+from motion.snapshot import LayerSnapshot
+
+MARGIN_SIZES_MAX = 1.5
+
+
+def box(layer: LayerSnapshot, ink: Ink, scene: Scene) -> tuple[float, float]:
+    """Width and height, layer px, of the layer with room for its effects."""
+    width, height = ink.width + 2 * ink.padding, ink.height + 2 * ink.padding
+    still = EffectScene(scene.frame, Box(0, 0, width, height), width, height, layer_id=layer.id)
+    spread = effects.spread_px(layer.effects, still, after_baking=effects.needs_baking(layer))
+    return (
+        width + 2 * min(float(spread), MARGIN_SIZES_MAX * width),
+        height + 2 * min(float(spread), MARGIN_SIZES_MAX * height),
+    )
+
+
+def flattened(
+    painter: Painter,
+    ink: Ink,
+    look: Look,
+    step: Draw,
+    scene: Scene,
+    layer_target: Callable[[str], Target | None] = no_layer,
+) -> Flattened:
+    """The layer, unprojected, with its effects, about as large as the frame. The caller owns the target."""
+    width, height = box(step.layer, ink, scene)
+    scale = min(scene.frame.width / width, scene.frame.height / height)
+    buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
+    centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale, scale))
+    target = painter.pool.take(buffer)
+    quads.draw(painter, ink, quads.quad_of(ink, Placement(centre)), target, look=look, is_smooth=False)
+    own = Box(
+        (buffer.width - ink.width * scale) / 2,
+        (buffer.height - ink.height * scale) / 2,
+        ink.width * scale,
+        ink.height * scale,
+    )
+    place = EffectScene(
+        buffer,
+        own,
+        ink.width,
+        ink.height,
+        output_scale=scale,
+        length_scale=scale,
+        layer_target=layer_target,
+        layer_id=step.layer.id,
+    )
+    baked = effects.needs_baking(step.layer)
+    done = effects.chain(painter, target, step.layer.effects, place, after_baking=baked)
+    return Flattened(done, buffer.width / scale, buffer.height / scale)

@@ -1,0 +1,97 @@
+"""Lights: the glow that each paints, and how it shades planes that accept light (format/three-d.md 6)."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer import color
+from gpu_renderer.graph import Plane, Scene
+from gpu_renderer.programs import UniformValue
+from gpu_renderer.raster import Raster
+from motion.snapshot import Light, LightWash
+
+WASH_PX = 128
+LIGHTS_MAX = 8
+_KINDS = {"point": 0, "ambient": 1, "spot": 2, "parallel": 3}
+_FALLOFFS = {"none": 0, "smooth": 1, "inverse-square": 2}
+Grid = npt.NDArray[np.float64]
+
+
+@lru_cache(16)
+def wash(source: LightWash) -> Raster:
+    """The glow of a light: a radial ramp from its colour to transparent black, straight in encoded sRGB."""
+    radius = max(1.0, source.radius)
+    axis = (np.arange(WASH_PX) + 0.5) / WASH_PX * 2 - 1
+    x, y = np.meshgrid(axis, axis)
+    near = np.clip(1 - np.hypot(x, y), 0, 1)
+    alpha = near * _cone(source, x, y) if source.light == "spot" else near
+    rgb = np.asarray(color.parse(source.color)[:3]) * 255
+    straight = np.floor(rgb * near[..., None] + 0.5) / 255
+    pixels = np.concatenate([straight * alpha[..., None], alpha[..., None]], axis=2)
+    return Raster(np.floor(pixels * 255 + 0.5).astype(np.uint8), 2 * radius, 2 * radius)
+
+
+def wash_opacity(source: LightWash) -> float:
+    """The strength of the glow."""
+    return min(max(source.intensity, 0.0), 1.0)
+
+
+def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
+    aim = math.radians(source.angle)
+    delta = np.abs((np.arctan2(y, x) - aim + math.pi) % (2 * math.pi) - math.pi)
+    half = max(math.radians(source.cone) / 2, 1e-3)
+    feather = half * source.cone_feather
+    ramp = (half - delta) / max(feather, 1e-6)
+    return np.where(delta > half, 0.0, np.clip(ramp, 0, 1) if feather > 0 else 1.0)
+
+
+def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], scene: Scene) -> dict[str, UniformValue]:
+    """What shaders/include/lights.glsl needs. `unit_to_layer`: left, top, width, height of the quad in layer px."""
+    left, top, width, height = unit_to_layer
+    m = plane.world
+    across, down, normal = ((m[i], m[4 + i], m[8 + i]) for i in range(3))
+    origin = tuple(m[4 * row] * left + m[4 * row + 1] * top + m[4 * row + 3] for row in range(3))
+    lights = [light for light in scene.lights if light.intensity > 0][:LIGHTS_MAX]
+    material = plane.material
+    return {
+        "u_origin": origin,
+        "u_across": tuple(component * width for component in across),
+        "u_down": tuple(component * height for component in down),
+        "u_normal": _unit(normal),
+        "u_eye": scene.eye,
+        "u_material": (material.specular, max(1.0, material.shininess), material.metal, float(plane.is_wall)),
+        "u_light_count": len(lights),
+        **_arrays(lights, scene),
+    }
+
+
+def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
+    aces = scene.color.working_space == "aces-cg"
+    kinds, colors, places, aims, shapes = b"", b"", b"", b"", b""
+    for light in [*lights, *[None] * (LIGHTS_MAX - len(lights))]:
+        if light is None:
+            kinds, colors, places, aims = kinds + bytes(8), colors + bytes(12), places + bytes(12), aims + bytes(12)
+            shapes += bytes(16)
+            continue
+        linear = color.linear(color.parse(light.color), aces_cg=aces)
+        half = max(math.radians(light.cone) / 2, 1e-3)
+        kinds += struct.pack("2i", _KINDS[light.light], _FALLOFFS.get(light.falloff, 0))
+        colors += struct.pack("3f", *(channel * light.intensity for channel in linear[:3]))
+        places += struct.pack("3f", *light.position)
+        aims += struct.pack("3f", *_unit(light.direction))
+        shapes += struct.pack("4f", light.radius, light.falloff_distance, half, half * light.cone_feather)
+    return {
+        "u_light_kinds": kinds, "u_light_colors": colors, "u_light_places": places, "u_light_aims": aims,
+        "u_light_shapes": shapes,
+    }  # fmt: skip
+
+
+def _unit(v: Sequence[float]) -> tuple[float, ...]:
+    length = math.hypot(*v)
+    return tuple(component / length for component in v) if length > 0 else (0.0, 0.0, 1.0)

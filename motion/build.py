@@ -1,0 +1,98 @@
+"""From a migrated document to the resolved composition: references followed, defaults filled, structure expanded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from motion.errors import CompositionUnknown
+from motion.model.composition import Composition, MotionBlur, Plan
+from motion.model.layer import Layer
+from motion.model.parity import REFERENCE, Parity
+from motion.plans import PlanMaker
+from motion.schema.animation import animations
+from motion.schema.compositions import chosen, compositions
+from motion.schema.facts import facts
+from motion.schema.nodes import nodes
+from motion.schema.paints import paint
+from motion.schema.stored import Document, Record, flag, number, record, strings, text
+from motion.schema.timelines import timelines
+from motion.snapshot import ColorManagement, LinearGradient, RadialGradient
+
+
+def build(document: Document, composition_id: str | None = None, parity: Parity = REFERENCE) -> Composition:
+    """The composition to render, immutable and resolved, with warnings about what will not be drawn.
+
+    Raises CompositionUnknown for an id that the document does not have, PropertyRefused for what no frame can be made
+    from (a size of nothing, more layers than can be held).
+    """
+    settings = chosen(document, composition_id)
+    by_id, table = nodes(document), compositions(document)
+    if composition_id is not None and composition_id not in by_id:
+        raise CompositionUnknown(f"The project has no composition {composition_id!r}.", "compId")
+    lines = timelines(document, by_id, table, settings)
+    moving = animations(document)
+    maker = PlanMaker(by_id, table, lines, moving, lines[settings.id].fps, parity)
+    plan = maker.plan(settings)
+    unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
+    return Composition(
+        id=settings.id,
+        name=settings.name,
+        width=settings.width,
+        height=settings.height,
+        fps=settings.fps,
+        duration_seconds=settings.duration_seconds,
+        background=settings.background,
+        background_paint=_background_paint(settings.background_paint),
+        plan=plan,
+        plans=maker.plans,
+        timeline_fps=lines[settings.id].fps,
+        motion_blur=_motion_blur(record(document, "motionBlur")),
+        color=_color_management(record(document, "colorManagement")),
+        facts=facts(document, by_id, moving, settings, lines[settings.id].fps),
+        layers=_layers_by_node(maker.plans),
+        parity=parity,
+        warnings=(*unread, *maker.warnings),
+    )
+
+
+def _layers_by_node(plans: Mapping[str, Plan]) -> dict[str, Layer]:
+    """A layer of each node; the rendered composition's own come first."""
+    found: dict[str, Layer] = {}
+    for plan in plans.values():
+        for held in plan.layers.values():
+            found.setdefault(held.source_id, held)
+    return found
+
+
+def _background_paint(stored: Record) -> LinearGradient | RadialGradient | None:
+    held = paint(stored)
+    return held if isinstance(held, LinearGradient | RadialGradient) else None
+
+
+def _motion_blur(stored: Record) -> MotionBlur:
+    return MotionBlur(
+        enabled=flag(stored, "enabled", True),
+        shutter_angle=min(360.0, max(0.0, number(stored, "shutterAngle", 180.0))),
+        shutter_phase=min(360.0, max(-360.0, number(stored, "shutterPhase", -90.0))),
+        samples=_count(stored, "samples", 8.0, 32.0),
+        adaptive_limit=_count(stored, "adaptiveSampleLimit", 128.0, 128.0),
+    )
+
+
+def _count(stored: Record, key: str, default: float, largest: float) -> int:
+    return int((min(largest, max(2.0, number(stored, key, default))) + 0.5) // 1)
+
+
+def _color_management(stored: Record) -> ColorManagement:
+    display = text(stored, "displayTransform")
+    return ColorManagement(
+        working_space="aces-cg" if stored.get("workingSpace") == "aces-cg" else "srgb-linear",
+        display_transform="aces"
+        if display == "aces"
+        else "pq"
+        if display == "pq"
+        else "hlg"
+        if display == "hlg"
+        else "srgb",
+        bit_depth=32 if stored.get("bitDepth") == 32 else 16,
+    )

@@ -1,0 +1,77 @@
+"""2D affine maps (animation.md 0 and 6): (a, b, c, d, e, f) with x' = a x + c y + e, y' = b x + d y + f."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+Affine = tuple[float, float, float, float, float, float]
+
+IDENTITY: Affine = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+class Parts(NamedTuple):
+    """A map without its shear: px, degrees, factors. `scale_x` is never negative."""
+
+    x: float
+    y: float
+    rotation: float
+    scale_x: float
+    scale_y: float
+
+
+NOWHERE = Parts(0.0, 0.0, 0.0, 0.0, 0.0)
+"""Where a map that is not finite puts a layer: at no size, so that it draws nothing."""
+
+
+def placed(x: float, y: float, rotation: float, scale_x: float, scale_y: float) -> Affine:
+    """T(x, y) R(rotation) S(scale): what a layer hands on to those parented to it."""
+    if rotation == 0.0:
+        return (scale_x, 0.0, 0.0, scale_y, x, y)
+    angle = math.radians(rotation)
+    cos, sin = math.cos(angle), math.sin(angle)
+    return (cos * scale_x, sin * scale_x, -sin * scale_y, cos * scale_y, x, y)
+
+
+def product(p: Affine, q: Affine) -> Affine:
+    """The map that applies q, then p."""
+    pa, pb, pc, pd, pe, pf = p
+    qa, qb, qc, qd, qe, qf = q
+    return (
+        pa * qa + pc * qb,
+        pb * qa + pd * qb,
+        pa * qc + pc * qd,
+        pb * qc + pd * qd,
+        pa * qe + pc * qf + pe,
+        pb * qe + pd * qf + pf,
+    )
+
+
+def applied(m: Affine, x: float, y: float) -> tuple[float, float]:
+    """The image of a point."""
+    return m[0] * x + m[2] * y + m[4], m[1] * x + m[3] * y + m[5]
+
+
+def inverse(m: Affine) -> Affine:
+    """The inverse map, the identity for a singular one."""
+    a, b, c, d, e, f = m
+    determinant = a * d - b * c
+    if not math.isfinite(determinant) or abs(determinant) < 1e-300:
+        return IDENTITY
+    return (
+        d / determinant,
+        -b / determinant,
+        -c / determinant,
+        a / determinant,
+        (c * f - d * e) / determinant,
+        (b * e - a * f) / determinant,
+    )
+
+
+def decomposed(m: Affine) -> Parts:
+    """Position, rotation and scale, the shear thrown away (animation.md 6.3)."""
+    a, b, c, d, e, f = m
+    if not math.isfinite(a + b + c + d + e + f):
+        return NOWHERE
+    angle = math.atan2(b, a)
+    return Parts(e, f, math.degrees(angle), math.hypot(a, b), d * math.cos(angle) - c * math.sin(angle))

@@ -1,0 +1,65 @@
+"""What an expression learns from its own keyframes: loops, keys, velocity (animation.md 4.4 to 4.6)."""
+
+from __future__ import annotations
+
+import math
+
+from motion.evaluate.expressions.mathematics import round_half_up
+from motion.evaluate.expressions.values import Record
+from motion.evaluate.keyframes import ScalarTrack, sample_scalar
+
+EMPTY = ScalarTrack(())
+
+
+def value_at(track: ScalarTrack, time: float) -> float:
+    """The keyframed value, 0 without keys."""
+    return sample_scalar(track, time) or 0.0
+
+
+def loop_out(track: ScalarTrack, time: float, mode: str) -> float:
+    """The value, repeated after the last key."""
+    is_looping = _span(track) > 0.0 and time > track.keys[-1].time
+    return _looped(track, time, mode) if is_looping else value_at(track, time)
+
+
+def loop_in(track: ScalarTrack, time: float, mode: str) -> float:
+    """The value, repeated before the first key."""
+    is_looping = _span(track) > 0.0 and time < track.keys[0].time
+    return _looped(track, time, mode) if is_looping else value_at(track, time)
+
+
+def key(track: ScalarTrack, position: float) -> Record:
+    """The key of a number counted from 1, rounded and clamped."""
+    if not track.keys or math.isnan(position):
+        return _key(1, 0.0, 0.0)
+    index = int(min(float(len(track.keys)), max(1.0, round_half_up(position))))
+    return _key(index, track.keys[index - 1].time, track.keys[index - 1].value)
+
+
+def nearest_key(track: ScalarTrack, time: float) -> Record:
+    """The key nearest to a time, the earlier one on ties."""
+    if not track.keys:
+        return _key(0, 0.0, 0.0)
+    index = min(range(len(track.keys)), key=lambda i: abs(track.keys[i].time - time))
+    return _key(index + 1, track.keys[index].time, track.keys[index].value)
+
+
+def _span(track: ScalarTrack) -> float:
+    return track.keys[-1].time - track.keys[0].time if track.keys else 0.0
+
+
+def _looped(track: ScalarTrack, time: float, mode: str) -> float:
+    start, span = track.keys[0].time, _span(track)
+    passed = time - start
+    if mode == "pingpong":
+        p = passed % (2.0 * span)
+        return value_at(track, start + (2.0 * span - p if p > span else p))
+    if mode == "offset":
+        turns = math.floor(passed / span)
+        gain = value_at(track, track.keys[-1].time) - value_at(track, start)
+        return value_at(track, start + passed - turns * span) + turns * gain
+    return value_at(track, start + passed % span)
+
+
+def _key(index: int, time: float, value: float) -> Record:
+    return Record({"index": float(index), "time": time, "value": value})

@@ -1,0 +1,100 @@
+"""A property's value at a time: keyframes, then its expression, then what is static (animation.md 4.1, 4.3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from motion.evaluate.expressions.host import ExpressionHost
+from motion.evaluate.expressions.parser import compiled
+from motion.evaluate.expressions.property_scope import PropertyScope
+from motion.evaluate.expressions.values import ExpressionError, Value
+from motion.evaluate.keyframes import sample_scalar
+
+NODES_LIMIT = 200_000
+"""Nodes that one outermost evaluation may visit, with all that it reads from other layers."""
+HOPS_LIMIT = 16
+"""Reads of other properties inside each other."""
+
+Address = tuple[str, str]
+
+
+class ChainAborted(Exception):
+    """A cycle, or too many hops: the outermost property falls back, and nothing between it and here."""
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The state of one outermost evaluation."""
+
+    host: ExpressionHost
+    active: list[Address] = field(default_factory=list)
+    nodes: int = 0
+
+    def value(self, node_id: str, path: str, time: float) -> float | None:
+        """A property's value, its expression included; None where it has none at all."""
+        if len(self.active) > HOPS_LIMIT:
+            raise ChainAborted
+        source = self.host.expression(node_id, path)
+        if source:
+            result = self._expressed((node_id, path), source, time)
+            if result is not None:
+                return result
+        return _unexpressed(self.host, node_id, path, time)
+
+    def control(self, name: str, time: float) -> float:
+        """The value of an expression control, 0 where there is none or it is being resolved."""
+        owner = self.host.control_owner(name)
+        if owner is None or (owner, f"ctrl_{name}") in self.active:
+            return 0.0
+        return self.value(owner, f"ctrl_{name}", time) or 0.0
+
+    def _expressed(self, address: Address, source: str, time: float) -> float | None:
+        if address in self.active:
+            raise ChainAborted
+        self.active.append(address)
+        try:
+            code = compiled(source)
+            self.nodes += code.nodes
+            if self.nodes > NODES_LIMIT:
+                return None
+            return _component(address[1], code.run(PropertyScope(self.host, self, *address, time)))
+        except (ExpressionError, RecursionError):
+            return None
+        finally:
+            self.active.pop()
+
+
+def property_value(host: ExpressionHost, node_id: str, path: str, time_seconds: float) -> float | None:
+    """The value at a layer time; None where the property has no keys, no valid expression and no static number.
+
+    No error leaves: an expression that fails counts as absent where it stands.
+    """
+    try:
+        return _Chain(host).value(node_id, path, float(time_seconds))
+    except ChainAborted:
+        return _unexpressed(host, node_id, path, time_seconds)
+
+
+def _unexpressed(host: ExpressionHost, node_id: str, path: str, time: float) -> float | None:
+    track = host.track(node_id, path)
+    sampled = None if track is None else sample_scalar(track, time)
+    if sampled is not None:
+        return sampled
+    static = host.static_number(node_id, path)
+    return None if static is None else float(static)
+
+
+def _component(path: str, result: Value) -> float | None:
+    """The number that an expression gives its property: itself, or the array's component of that axis."""
+    if isinstance(result, float):
+        return result if math.isfinite(result) else None
+    if type(result) is not tuple or not 1 <= len(result) <= 4:
+        return None
+    numbers = [part for part in result if isinstance(part, float) and math.isfinite(part)]
+    if len(numbers) < len(result):
+        return None
+    return numbers[min(_AXES.get(path, 0), len(numbers) - 1)]
+
+
+_AXES = {"y": 1, "scaleY": 1, "anchorY": 1, "z": 2, "rotationZ": 2}

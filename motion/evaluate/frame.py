@@ -1,0 +1,307 @@
+"""A whole composition at a time: the paint list, layer by layer, nested compositions included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal, TypeVar, cast
+
+from motion.evaluate import shutter, space, stacks
+from motion.evaluate.boxes import box
+from motion.evaluate.mask_keys import sample_mask
+from motion.evaluate.media import media, remapped_time
+from motion.evaluate.moment import Budget, Frame, Pass, Values
+from motion.evaluate.particles import animate, particles
+from motion.evaluate.placement import centred, transform
+from motion.evaluate.properties import Properties
+from motion.evaluate.shapes import shape
+from motion.evaluate.texts import text
+from motion.model.composition import Composition, Entry
+from motion.model.content import (
+    InstanceContent,
+    LightContent,
+    MediaContent,
+    ParticleContent,
+    ShapeContent,
+    TextContent,
+)
+from motion.model.layer import Layer
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    LayerSnapshot,
+    LightWash,
+    MaskPath,
+    Matte,
+    MissingSource,
+    ParticleSource,
+    Snapshot,
+    Source,
+    Transform3D,
+)
+from motion.timing import round_half_up
+
+T = TypeVar("T")
+ParticleShape = Literal["circle", "square", "line", "star"]
+
+MAX_NESTING = 8
+REMEMBERED = 4
+"""How many of a plan's last frames are kept, to hand out the same object for the same picture."""
+
+
+def snapshot(composition: Composition, time_seconds: float, output_fps: float | None = None) -> Snapshot:
+    """The composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
+
+    Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
+    """
+    moment = Pass(_frame(composition, output_fps or composition.fps), composition.plan, time_seconds)
+    inner = picture(moment)
+    return _remembered(
+        moment,
+        replace(
+            inner,
+            background=composition.background,
+            background_paint=composition.background_paint,
+            color=composition.color,
+        ),
+    )
+
+
+def _frame(composition: Composition, output_fps: float) -> Frame:
+    """What the passes of a frame share; coordinates in expressions are worked out in passes of their own."""
+    passes: dict[float, Pass] = {}
+
+    def moment(time: float) -> Pass:
+        if time not in passes:
+            passes[time] = Pass(frame, composition.plan, time)
+        return passes[time]
+
+    properties = Properties(composition.facts, composition.layers, moment)
+    frame = Frame(composition, output_fps, properties, Budget())
+    return frame
+
+
+def picture(moment: Pass) -> Snapshot:
+    """The composition's layers at a moment, over nothing."""
+    settings = moment.plan.settings
+    layers = paint_list(moment, moment.plan.entries, resolve_mattes=True)
+    in_space = any(isinstance(layer.transform, Transform3D) for layer in layers)
+    lights = space.lights(moment) if moment.plan.lights else ()
+    dissolves = any(layer.blend == "dancing-dissolve" for layer in layers)
+    return Snapshot(
+        width=settings.width,
+        height=settings.height,
+        layers=layers,
+        camera=space.camera(moment) if in_space or lights else None,
+        lights=lights,
+        global_light_angle=settings.global_light_angle,
+        global_light_altitude=settings.global_light_altitude,
+        dissolve_seed=round_half_up(moment.time * settings.fps) if dissolves else 0,
+    )
+
+
+def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) -> tuple[LayerSnapshot, ...]:
+    """The layers that are there at this moment, in paint order. Hidden ones stay only where another looks at them."""
+    live = [entry for entry in entries if _stays(moment, entry)]
+    moment.frame.budget.spend(len(live))
+    mattes = _mattes(live) if resolve_mattes else {}
+    sources = {matte.source_id for matte in mattes.values()}
+    found = []
+    for entry in live:
+        visible = entry.shown and entry.layer.id not in sources
+        if visible or entry.needed or entry.layer.id in sources:
+            found.append(layer_snapshot(moment, entry, visible, mattes.get(entry.layer.id)))
+    return tuple(layer for layer in found if layer is not None)
+
+
+def layer_snapshot(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
+    """One layer, resolved; the very same object as before where nothing about it can have changed."""
+    layer = entry.layer
+    key = "hidden" if not visible else "shown"
+    kept = layer.folded.get(key)
+    if isinstance(kept, LayerSnapshot) and kept.matte == matte:
+        return kept
+    values = moment.values(layer)
+    values.moved = False
+    made = _unit(moment, entry, visible, matte) if entry.unit is not None else _layer(moment, layer, visible, matte)
+    if made is None:
+        return None
+    if not values.moved and not layer.moves and entry.unit is None and _is_foldable(layer):
+        layer.folded[key] = made
+    return made
+
+
+def _stays(moment: Pass, entry: Entry) -> bool:
+    """Whether the entry is in the paint list at all; units and placed compositions that are off stay as a stub."""
+    if entry.unit is not None:
+        return bool(entry.unit)
+    if moment.is_live(entry.layer):
+        return True
+    return isinstance(entry.layer.content, InstanceContent) and entry.needed
+
+
+def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
+    """Each matted layer's matte; a source that is not in the list is replaced by the next entry in paint order."""
+    present = {entry.layer.id for entry in live}
+    found = {}
+    for index, entry in enumerate(live):
+        wanted = entry.layer.matte
+        if wanted is None:
+            continue
+        following = live[index + 1].layer.id if index + 1 < len(live) else None
+        source_id = _matte_source(entry.layer, wanted.source_id, present) or following
+        found[entry.layer.id] = Matte(wanted.mode, wanted.inverted, source_id)
+    return found
+
+
+def _matte_source(layer: Layer, wanted: str | None, present: set[str]) -> str | None:
+    """The named source in the same list; a spliced or cloned layer names its neighbour by the original id."""
+    if wanted is None or wanted == layer.id:
+        return None
+    prefix = layer.id.removesuffix(layer.source_id)
+    return prefix + wanted if prefix + wanted in present else wanted if wanted in present else None
+
+
+def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> LayerSnapshot:
+    values = moment.values(layer)
+    placed = _folded(layer, "placement", values, layer.moves, lambda: transform(moment, layer))
+    opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+    glass = stacks.glass(layer.glass, values)
+    blurs = layer.motion_blur or layer.forced_blur is not None
+    values.moved = values.moved or layer.echo is not None
+    return LayerSnapshot(
+        id=layer.id,
+        name=layer.name,
+        source=_folded(layer, "source", values, False, lambda: _source(moment, layer, values)),
+        transform=placed,
+        opacity=opacity,
+        blend=layer.blend,
+        visible=visible,
+        preserve_transparency=layer.preserve_transparency,
+        masks=_masks(layer, values),
+        matte=matte,
+        effects=_folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
+        fill_opacity=min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
+        glass=glass,
+        backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
+        draft_quality=layer.draft_quality,
+        continuous_raster=layer.continuous_raster,
+        samples=shutter.samples(moment, layer, placed) if blurs else (),
+        ghosts=shutter.ghosts(moment, layer, placed, opacity),
+    )
+
+
+def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
+    """A group that composites as one: a carrier of the composition's size around its layers (compositing.md 2.3)."""
+    assert entry.unit is not None
+    settings = moment.plan.settings
+    parity = moment.frame.composition.parity
+    layers = paint_list(moment, entry.unit, resolve_mattes=not parity.groups_ignore_mattes)
+    if not layers:
+        return None
+    layer, values = entry.layer, moment.values(entry.layer)
+    inner = Snapshot(settings.width, settings.height, layers)
+    return LayerSnapshot(
+        id=layer.id,
+        name=layer.name,
+        source=CompositionSource(inner, settings.width, settings.height, sealed=False),
+        transform=centred(moment),
+        opacity=values.number("opacity", 100.0) / 100.0,
+        blend=layer.blend,
+        visible=visible,
+        preserve_transparency=layer.preserve_transparency,
+        masks=_masks(layer, values),
+        matte=matte,
+        effects=stacks.effects(layer.effects, values),
+    )
+
+
+def _source(moment: Pass, layer: Layer, values: Values) -> Source:
+    if layer.is_adjustment:
+        return AdjustmentSource()
+    match layer.content:
+        case ShapeContent() as content:
+            return shape(moment, content, values)
+        case TextContent() as content:
+            return text(content, values)
+        case MediaContent() as content:
+            return media(moment, content, values)
+        case LightContent() as content:
+            return _wash(content, values)
+        case InstanceContent() as content:
+            values.moved = True
+            return _instance(moment, layer, content)
+        case ParticleContent() as content:
+            return _particles(content, values)
+        case _:
+            return MissingSource("it draws nothing by itself")
+
+
+def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> CompositionSource:
+    """A placed composition at its own time; one that cannot be shown is black (document.md 2.10.5)."""
+    plan = moment.frame.composition.plans.get(content.plan or "")
+    if plan is None or plan.key in moment.stack or len(moment.stack) >= MAX_NESTING:
+        return CompositionSource(Snapshot(content.width, content.height, ()), content.width, content.height, True, True)
+    inner = Pass(moment.frame, plan, remapped_time(moment, layer), (*moment.stack, plan.key))
+    shown = _remembered(inner, picture(inner))
+    return CompositionSource(shown, content.width, content.height, True, black=not shown.layers)
+
+
+def _particles(content: ParticleContent, values: Values) -> ParticleSource:
+    paths = [path for path in values.layer.moving if path.startswith("particle.")]
+    moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}
+    field = animate(content.field, moved)
+    width, height = box(values)
+    shape_name = field.shape if field.shape in {"square", "line", "star"} else "circle"
+    return ParticleSource(
+        width,
+        height,
+        cast(ParticleShape, shape_name),
+        field.blend == "add",
+        particles(field, width, height, values.time),
+    )
+
+
+def _wash(content: LightContent, values: Values) -> LightWash:
+    return LightWash(
+        light=content.light,
+        color=content.color,
+        intensity=values.number("intensity", 100.0) / 100.0,
+        radius=max(1.0, values.number("radius", 500.0)),
+        angle=values.number("lightAngle", 0.0),
+        cone=values.number("lightCone", 45.0),
+        cone_feather=min(1.0, max(0.0, values.number("lightConeFeather", 50.0) / 100.0)),
+    )
+
+
+def _masks(layer: Layer, values: Values) -> tuple[MaskPath, ...]:
+    return layer.masks if layer.mask_track is None else sample_mask(layer.mask_track, values.time)
+
+
+def _is_foldable(layer: Layer) -> bool:
+    """Whether the layer depends on nothing but its own properties and its parents' places."""
+    boolean = isinstance(layer.content, ShapeContent) and layer.content.boolean_operation is not None
+    return not (boolean or isinstance(layer.content, InstanceContent | LightContent) or layer.auto_orient == "camera")
+
+
+def _folded(layer: Layer, part: str, values: Values, moves: bool, make: Callable[[], T]) -> T:
+    """A part of the layer, made once if making it looked at nothing that can change."""
+    kept = layer.folded.get(part)
+    if kept is not None:
+        return cast(T, kept)
+    moved, values.moved = values.moved, False
+    made = make()
+    if not values.moved and not moves and _is_foldable(layer):
+        layer.folded[part] = made
+    values.moved = values.moved or moved or moves
+    return made
+
+
+def _remembered(moment: Pass, made: Snapshot) -> Snapshot:
+    """An equal snapshot of the plan's last frames instead of the new one, so that its key need not be made again."""
+    for kept in moment.plan.remembered:
+        if kept == made:
+            return kept
+    moment.plan.remembered.append(made)
+    del moment.plan.remembered[:-REMEMBERED]
+    return made

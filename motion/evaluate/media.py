@@ -1,0 +1,61 @@
+"""Pictures, videos and SVG documents at a time (layers.md 9 and 10)."""
+
+from __future__ import annotations
+
+from motion.evaluate.boxes import box, radii
+from motion.evaluate.moment import Pass, Values
+from motion.model.content import MediaContent
+from motion.model.layer import Layer
+from motion.snapshot import ImageSource, MissingSource, Source, SvgSource, VideoSource
+
+
+def media(moment: Pass, content: MediaContent, values: Values) -> Source:
+    """What the layer shows; without a source it shows nothing."""
+    width, height = box(values)
+    corners = radii(values, width, height)
+    if content.markup is not None:
+        time = content_time(moment, values) if content.live_playback else None
+        return SvgSource(
+            content.markup,
+            width,
+            height,
+            content.intrinsic_width,
+            content.intrinsic_height,
+            time,
+            corners,
+            content.fill,
+        )
+    src = _sequence_frame(content, values) if content.frames else content.src
+    if not src:
+        return MissingSource("it has no source")
+    if content.kind == "video" and not content.frames:
+        return VideoSource(
+            src,
+            width,
+            height,
+            content_time(moment, values),
+            content.cover,
+            values.layer.time.frame_blend,
+            moment.frame.composition.timeline_fps,
+            corners,
+            content.fill,
+        )
+    return ImageSource(src, width, height, content.cover, corners, content.fill)
+
+
+def content_time(moment: Pass, values: Values) -> float:
+    """The time of a layer's content in seconds: a remap's value passes through the layer's own time map (animation.md 3.3)."""
+    values.moved = True
+    return remapped_time(moment, values.layer)
+
+
+def remapped_time(moment: Pass, layer: Layer) -> float:
+    """The content time of a video, or of a placed composition."""
+    remapped = moment.remapped(layer, moment.time)
+    return moment.own_time(layer) if remapped == moment.time else moment.mapped(layer, remapped)
+
+
+def _sequence_frame(content: MediaContent, values: Values) -> str:
+    index = int(max(0.0, values.time) * content.frames_fps)
+    count = len(content.frames)
+    return content.frames[index % count if content.frames_loop else min(index, count - 1)]

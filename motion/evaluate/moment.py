@@ -1,0 +1,213 @@
+"""One composition at one time: each layer's own time, its sampled values, and where it lies.
+
+A `Pass` keeps what it has worked out, because parents, mattes and expressions ask for the same layer again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from motion.errors import PropertyRefused
+from motion.evaluate import affine
+from motion.evaluate.affine import Affine
+from motion.evaluate.data_keyframes import DataValue, sample_data
+from motion.evaluate.keyframes import sample_scalar
+from motion.model.composition import Composition, Plan
+from motion.model.layer import Layer, Moving
+from motion.schema.stored import LARGEST
+from motion.timing import round_half_up
+
+if TYPE_CHECKING:
+    from motion.evaluate.properties import Properties
+
+MAX_LAYERS_A_FRAME = 100_000
+
+
+class Budget:
+    """How many layers one frame may evaluate, nested compositions included: a bound on time and memory."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_LAYERS_A_FRAME
+
+    def spend(self, layers: int) -> None:
+        """Counts layers; raises PropertyRefused when a frame would need too many."""
+        self.left -= layers
+        if self.left < 0:
+            raise PropertyRefused("Placed compositions multiply to more layers than a frame can hold.", "__compRef")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What all passes of one frame share: the rate of the output, and the compositions that are being shown."""
+
+    composition: Composition
+    output_fps: float
+    properties: Properties
+    budget: Budget
+
+
+class Values:
+    """A layer's properties at one of its own times. `moved` tells whether anything that can change was looked at."""
+
+    __slots__ = ("_moving", "_numbers", "_properties", "_time", "layer", "moved")
+
+    def __init__(self, layer: Layer, time: float, properties: Properties) -> None:
+        self.layer = layer
+        self.moved = False
+        self._time = time
+        self._moving = layer.moving
+        self._numbers = layer.numbers
+        self._properties = properties
+
+    @property
+    def time(self) -> float:
+        """The layer's own time in seconds; looking at it counts as looking at something that changes."""
+        self.moved = True
+        return self._time
+
+    def number(self, path: str, default: float) -> float:
+        """The property's value: what moves it, else what is stored, else the default."""
+        moving = self._moving.get(path)
+        if moving is not None and (value := self._sampled(path, moving)) is not None:
+            return value
+        return self._numbers.get(path, default)
+
+    def moving(self, path: str) -> float | None:
+        """The property's value where something moves it, else None."""
+        moving = self._moving.get(path)
+        return None if moving is None else self._sampled(path, moving)
+
+    def stored(self, path: str) -> float | None:
+        """The property's static value, None where the layer stores none."""
+        return self._numbers.get(path)
+
+    def data(self, path: str) -> DataValue | None:
+        """A data track's value, None where there is no such track."""
+        track = self.layer.data.get(path)
+        if track is None:
+            return None
+        self.moved = True
+        return sample_data(track, self._time)
+
+    def _sampled(self, path: str, moving: Moving) -> float | None:
+        if moving.varies:
+            self.moved = True
+        if moving.expression is not None:
+            return self._properties.value(self.layer, path, self._time)
+        assert moving.track is not None
+        value = sample_scalar(moving.track, self._time)
+        if value is None or -LARGEST <= value <= LARGEST:
+            return value
+        return LARGEST if value > 0 else -LARGEST
+
+
+class Pass:
+    """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
+
+    __slots__ = ("_times", "_values", "_worlds", "frame", "plan", "stack", "time")
+
+    def __init__(self, frame: Frame, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
+        self.frame = frame
+        self.plan = plan
+        self.time = time
+        self.stack = stack
+        self._times: dict[str, float] = {}
+        self._values: dict[str, Values] = {}
+        self._worlds: dict[str, Affine] = {}
+
+    def is_live(self, layer: Layer) -> bool:
+        """Whether the layer is within one of its bars, or has none; a hidden layer's bars are off (document.md 2.10.3)."""
+        if not layer.bars:
+            return True
+        if not layer.visible:
+            return False
+        composition = self.frame.composition
+        last = max(0, round_half_up(composition.duration_seconds * composition.timeline_fps) - 1)
+        frame = min(round_half_up(self.time * composition.timeline_fps), last)
+        return any(bar.covers(frame) for bar in layer.bars)
+
+    def own_time(self, layer: Layer) -> float:
+        """The time on the layer's own axis."""
+        found = self._times.get(layer.id)
+        if found is None:
+            found = self._times[layer.id] = self.mapped(layer, self.time)
+        return found
+
+    def mapped(self, layer: Layer, time: float, *, exact: bool = False) -> float:
+        """A time of this pass on the layer's own axis; `exact` leaves out the step to whole frames (document.md 2.10.3)."""
+        time -= layer.delay
+        for unit in layer.remapped_by:
+            time = self.remapped(unit, time, keyed=True)
+        if layer.bars and layer.visible:
+            time = self._in_bar(layer, time, exact)
+        return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
+
+    def remapped(self, layer: Layer, time: float, *, keyed: bool = False) -> float:
+        """What a layer's own remap makes of a time of this pass; `keyed`: only a remap with keyframes counts."""
+        for path in ("timeRemap", "precompTime"):
+            moving = layer.moving.get(path)
+            if moving is None or (keyed and not moving.has_keys):
+                continue
+            value = Values(layer, time, self.frame.properties).moving(path)
+            if value is not None:
+                return value
+        return time
+
+    def values(self, layer: Layer) -> Values:
+        """The layer's properties at its own time."""
+        found = self._values.get(layer.id)
+        if found is None:
+            found = self._values[layer.id] = Values(layer, self.own_time(layer), self.frame.properties)
+        return found
+
+    def values_at(self, layer: Layer, own_time: float) -> Values:
+        """The layer's properties at another of its own times."""
+        return Values(layer, own_time, self.frame.properties)
+
+    def world(self, layer: Layer) -> Affine:
+        """The map from the layer's space to the composition, its parents' included (animation.md 6.3)."""
+        chain = []
+        current: Layer | None = layer
+        while current is not None and current.id not in self._worlds:
+            chain.append(current)
+            current = current.parent
+        world = affine.IDENTITY if current is None else self._worlds[current.id]
+        for held in reversed(chain):
+            world = affine.product(world, local(self.values(held)))
+            self._worlds[held.id] = world
+        return world
+
+    def _in_bar(self, layer: Layer, time: float, exact: bool) -> float:
+        composition = self.frame.composition
+        fps = composition.timeline_fps
+        frame = round_half_up(time * fps)
+        for bar in layer.bars:
+            if bar.covers(frame):
+                exact = exact or not composition.parity.bars_step_at_timeline_rate
+                return (bar.source_in + ((time * fps if exact else frame) - bar.start)) / fps
+        return time
+
+
+def scales(values: Values) -> tuple[float, float]:
+    """Both scale factors: an axis of its own beats the uniform one, what moves beats what is stored (animation.md 6.2)."""
+    uniform = values.moving("scale")
+    stored = values.stored("scale")
+    found = []
+    for path in ("scaleX", "scaleY"):
+        value = values.moving(path)
+        value = uniform if value is None else value
+        value = values.stored(path) if value is None else value
+        value = stored if value is None else value
+        found.append(1.0 if value is None else value)
+    return found[0], found[1]
+
+
+def local(values: Values) -> Affine:
+    """T(x, y) R(rotation) S(scale) of a layer by itself: what its children inherit."""
+    scale_x, scale_y = scales(values)
+    return affine.placed(
+        values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0), scale_x, scale_y
+    )

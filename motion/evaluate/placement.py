@@ -1,0 +1,155 @@
+"""Where a layer lies: its decomposed world transform, its place in space (layers.md 3, three-d.md 2)."""
+
+from __future__ import annotations
+
+import math
+
+from motion.evaluate import affine, matrix4, space
+from motion.evaluate.affine import Parts
+from motion.evaluate.boxes import is_pinned
+from motion.evaluate.cloner import Clone
+from motion.evaluate.moment import Pass, Values
+from motion.evaluate.shapes import boolean_outline
+from motion.model.content import InstanceContent, LightContent
+from motion.model.layer import Layer
+from motion.snapshot import Extrusion, Matrix4, Transform2D, Transform3D
+
+HEADING_SECONDS = 1 / 120
+PLAIN_KINDS = frozenset({"group", "null", "camera", "light", "audio", "particle", "comp"})
+"""Kinds that never turn along their path."""
+
+
+def transform(moment: Pass, layer: Layer) -> Transform2D | Transform3D:
+    """Where the layer is drawn at this moment."""
+    values = moment.values(layer)
+    if is_pinned(layer):
+        return centred(moment)
+    if isinstance(layer.content, LightContent):
+        return _of_light(moment, layer, layer.content)
+    flat = _flat(moment, layer, values)
+    return _deep(moment, layer, values, flat) if layer.is_3d else flat
+
+
+def centred(moment: Pass) -> Transform2D:
+    """The middle of the composition: where units and pinned solids lie."""
+    return Transform2D(moment.plan.settings.width / 2, moment.plan.settings.height / 2)
+
+
+def _flat(moment: Pass, layer: Layer, values: Values) -> Transform2D:
+    combined = boolean_outline(moment, layer)
+    if combined is not None:
+        parts = Parts(combined.x, combined.y, 0.0, 1.0, 1.0)
+    else:
+        parts = _cloned(affine.decomposed(moment.world(layer)), layer.clone)
+        parts = parts._replace(rotation=_heading(moment, layer, values, parts.rotation))
+    if isinstance(layer.content, InstanceContent):
+        return Transform2D(*parts)
+    return Transform2D(
+        *parts,
+        skew=values.number("skew", 0.0),
+        skew_axis=values.number("skewAxis", 0.0),
+        anchor_x=values.number("anchorX", 0.0),
+        anchor_y=values.number("anchorY", 0.0),
+        corner_pin=layer.corner_pin,
+    )
+
+
+def _cloned(parts: Parts, clone: Clone | None) -> Parts:
+    """A clone's offset is added to the resolved transform, in composition axes."""
+    if clone is None:
+        return parts
+    return Parts(
+        parts.x + clone.x,
+        parts.y + clone.y,
+        parts.rotation + clone.rotation,
+        parts.scale_x * clone.scale,
+        parts.scale_y * clone.scale,
+    )
+
+
+def _heading(moment: Pass, layer: Layer, values: Values, rotation: float) -> float:
+    """The direction of motion of a layer that turns along its path, replacing all rotation; else the rotation."""
+    if layer.auto_orient != "path" or layer.is_3d or layer.kind in PLAIN_KINDS:
+        return rotation
+    later = moment.values_at(layer, values.time + HEADING_SECONDS)
+    dx = later.number("x", 0.0) - values.number("x", 0.0)
+    dy = later.number("y", 0.0) - values.number("y", 0.0)
+    return rotation if dx == 0.0 and dy == 0.0 else math.degrees(math.atan2(dy, dx))
+
+
+def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Transform2D | Transform3D:
+    matrix = space.world(moment, layer)
+    if layer.auto_orient == "camera":
+        matrix = _facing_eye(moment, layer, values, matrix)
+    clone = layer.clone
+    if clone is not None:
+        turned = matrix4.product(matrix, matrix4.turned(0.0, 0.0, clone.rotation))
+        sized = matrix4.scaled(turned, clone.scale, clone.scale, clone.scale)
+        matrix = matrix4.product(matrix4.translation(clone.x, clone.y, 0.0), sized)
+    if not matrix4.is_finite(matrix):
+        return Transform2D(*affine.NOWHERE)
+    return Transform3D(
+        matrix=matrix,
+        anchor_x=flat.anchor_x,
+        anchor_y=flat.anchor_y,
+        flat=flat,
+        material=layer.material,
+        extrusion=_extrusion(layer, values),
+    )
+
+
+def _facing_eye(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
+    """The layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
+    values.moved = True
+    eye = (space.camera(moment) or space.default_camera(moment)).eye
+    pitch, yaw = space.towards((matrix[3], matrix[7], matrix[11]), eye)
+    own = tuple(values.number(f"orientation{axis}", 0.0) for axis in space.AXES)
+    return space.world(moment, layer, (pitch - own[0], yaw - own[1], own[2]))
+
+
+def _extrusion(layer: Layer, values: Values) -> Extrusion | None:
+    depth = min(1000.0, values.number("extrusionDepth", 0.0))
+    if depth <= 0:
+        return None
+    bevel = min(200.0, max(0.0, values.number("bevelDepth", 0.0)))
+    faces = layer.face_materials
+    return Extrusion(
+        depth,
+        bevel,
+        _face_fill(faces.get("side")),
+        _face_fill(faces.get("bevel")),
+        _face_fill(faces.get("back")),
+        _face_gain(faces.get("side"), 0.72),
+        _face_gain(faces.get("bevel"), 0.72),
+        _face_gain(faces.get("back"), 0.55),
+    )
+
+
+def _face(stored: object) -> dict[str, object]:
+    return (
+        dict(stored)
+        if isinstance(stored, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in stored)
+        else {}
+    )
+
+
+def _face_fill(stored: object) -> str | None:
+    fill = _face(stored).get("fill")
+    return fill if isinstance(fill, str) and fill else None
+
+
+def _face_gain(stored: object, default: float) -> float:
+    """An explicit fill is used as it is (three-d.md 8)."""
+    if _face_fill(stored) is not None:
+        return 1.0
+    gain = _face(stored).get("gain")
+    return float(gain) if isinstance(gain, int | float) and not isinstance(gain, bool) else default
+
+
+def _of_light(moment: Pass, layer: Layer, content: LightContent) -> Transform2D:
+    """A light's glow is centred on where it is seen, an ambient one's on the composition."""
+    if content.light == "ambient":
+        return centred(moment)
+    view = space.camera(moment) or space.default_camera(moment)
+    seen = space.projected(view, moment, space.light_position(moment, layer))
+    return Transform2D(*affine.NOWHERE) if seen is None else Transform2D(*seen)

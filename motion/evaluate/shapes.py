@@ -1,0 +1,94 @@
+"""Shapes at a time: outline, path operators, live booleans (layers.md 4 and 8)."""
+
+from __future__ import annotations
+
+from motion.evaluate import booleans, path_ops
+from motion.evaluate.booleans import CombinedOutline
+from motion.evaluate.boxes import box, is_pinned, radii
+from motion.evaluate.data_keyframes import outline_points
+from motion.evaluate.moment import Pass, Values
+from motion.evaluate.outline_growth import DataPoint
+from motion.evaluate.painting import fills, strokes
+from motion.evaluate.path_ops import PathOperator
+from motion.model.content import ShapeContent
+from motion.model.layer import Layer
+from motion.snapshot import MissingSource, Run, ShapeSource
+
+NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
+
+
+def shape(moment: Pass, content: ShapeContent, values: Values) -> ShapeSource | MissingSource:
+    """What the shape draws; a live boolean replaces its outline."""
+    width, height = _box(moment, values)
+    runs = outline(content, values)
+    combined = boolean_outline(moment, values.layer)
+    if combined is not None:
+        width, height, runs = combined.width, combined.height, (combined.run,)
+    primitive = "path" if runs else content.primitive
+    operators = _operators(content, values)
+    time = values.time if any(operator.type in NOISY_OPERATORS for operator in operators) else 0.0
+    chain = path_ops.apply(operators, primitive, width, height, runs, time)
+    if chain is not None and not chain.runs:
+        return MissingSource("its path operators leave nothing")
+    if chain is not None:
+        primitive, runs, width, height = "path", chain.runs, chain.width, chain.height
+    return ShapeSource(
+        primitive="rect" if primitive == "path" and not runs else primitive,
+        width=width,
+        height=height,
+        fills=fills(content, values),
+        strokes=strokes(content, values),
+        radii=radii(values, width, height) if primitive == "rect" else (0.0, 0.0, 0.0, 0.0),
+        runs=runs,
+        painted_apart=chain is not None and chain.painted_apart,
+        brush_strokes=content.brush_strokes,
+        is_solid=content.is_solid,
+    )
+
+
+def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:
+    """The runs of a path, stored or animated; none for a rectangle or an ellipse."""
+    points = values.data("path.points")
+    if isinstance(points, tuple) and len(points) >= 2:
+        return (Run(outline_points([point for point in points if isinstance(point, DataPoint)]), content.closed),)
+    return content.runs
+
+
+def boolean_outline(moment: Pass, layer: Layer) -> CombinedOutline | None:
+    """The outline that a live boolean makes of its operands at this moment, None where it makes none."""
+    content = layer.content
+    if not isinstance(content, ShapeContent) or content.boolean_operation is None:
+        return None
+    operands = []
+    for source_id in content.boolean_sources:
+        source = moment.plan.layers.get(source_id)
+        if source is not None and source is not layer and isinstance(source.content, ShapeContent):
+            rings = _operand(moment, source, source.content)
+            operands.extend([] if rings is None else [rings])
+    return booleans.combine(content.boolean_operation, operands)
+
+
+def _operand(moment: Pass, layer: Layer, content: ShapeContent) -> booleans.Rings | None:
+    values = moment.values(layer)
+    width, height = box(values)
+    runs = outline(content, values)
+    return booleans.operand("path" if runs else content.primitive, width, height, runs, moment.world(layer))
+
+
+def _box(moment: Pass, values: Values) -> tuple[float, float]:
+    if is_pinned(values.layer):
+        return moment.plan.settings.width, moment.plan.settings.height
+    return box(values)
+
+
+def _operators(content: ShapeContent, values: Values) -> tuple[PathOperator, ...]:
+    """The chain with its moving parameters sampled."""
+    if not content.operators or not any(path.startswith("pathop.") for path in values.layer.moving):
+        return content.operators
+    sampled = []
+    for operator in content.operators:
+        prefix = f"pathop.{operator.id}."
+        paths = [path for path in values.layer.moving if path.startswith(prefix)]
+        moved = {path.removeprefix(prefix): value for path in paths if (value := values.moving(path)) is not None}
+        sampled.append(path_ops.animate(operator, moved))
+    return tuple(sampled)

@@ -1,0 +1,130 @@
+"""Motion blur samples and the ghosts of echoes (compositing.md 10, animation.md 3.6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from motion.evaluate import affine
+from motion.evaluate.moment import Pass, Values, local, scales
+from motion.model.layer import Layer
+from motion.snapshot import Ghost, Sample, Transform2D, Transform3D
+
+BLURRED_PATHS = (
+    "x", "y", "rotation", "scale", "scaleX", "scaleY", "z", "rotationX", "rotationY",
+    "orientationX", "orientationY", "orientationZ",
+)  # fmt: skip
+"""Only keyframes on one of these make a layer blur."""
+
+FAINTEST_GHOST = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Shutter:
+    """How long it is open around a frame, in degrees of a frame, and how often it looks."""
+
+    angle: float
+    phase: float
+    samples: int
+    limit: int
+
+
+def samples(moment: Pass, layer: Layer, placed: Transform2D | Transform3D) -> tuple[Sample, ...]:
+    """Where the layer is while the shutter is open, evenly; none where it does not blur."""
+    shutter = _shutter(moment, layer)
+    if (
+        shutter is None
+        or shutter.angle <= 0
+        or not any(path in layer.moving and layer.moving[path].has_keys for path in BLURRED_PATHS)
+    ):
+        return ()
+    flat = placed.flat if isinstance(placed, Transform3D) else placed
+    count = _count(moment, layer, shutter)
+    return tuple(
+        _sample(moment, layer, time, flat) for time in times(shutter, moment.time, moment.frame.output_fps, count)
+    )
+
+
+def times(shutter: Shutter, time: float, fps: float, count: int) -> list[float]:
+    """The composition times of the samples: both ends of the window included, a phase of -90 centres it."""
+    window = shutter.angle / 360.0 / max(1.0, fps)
+    shift = (shutter.phase + 90.0) / 360.0 / max(1.0, fps)
+    if count <= 1 or window <= 0:
+        return [time]
+    return [time + shift + (index / (count - 1) - 0.5) * window for index in range(count)]
+
+
+def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacity: float) -> tuple[Ghost, ...]:
+    """The layer at other times, farthest first: position and rotation moved by what they change until then."""
+    if layer.echo is None:
+        return ()
+    flat = placed.flat if isinstance(placed, Transform3D) else placed
+    now = moment.values_at(layer, moment.time)
+    found = []
+    for offset, strength in layer.echo.steps:
+        if strength > FAINTEST_GHOST and moment.time + offset >= 0:
+            then = moment.values_at(layer, moment.time + offset)
+            found.append(Ghost(_moved(flat, now, then), opacity * strength, layer.echo.blend, layer.echo.in_front))
+    return tuple(found)
+
+
+def _shutter(moment: Pass, layer: Layer) -> Shutter | None:
+    settings = moment.frame.composition.motion_blur
+    if layer.forced_blur is not None:
+        forced = layer.forced_blur
+        return Shutter(forced.shutter_angle, settings.shutter_phase, forced.samples, settings.adaptive_limit)
+    if not settings.enabled or not layer.motion_blur:
+        return None
+    return Shutter(settings.shutter_angle, settings.shutter_phase, settings.samples, settings.adaptive_limit)
+
+
+def _count(moment: Pass, layer: Layer, shutter: Shutter) -> int:
+    """More samples for a layer that travels far: one for every two pixels, up to the limit."""
+    first, last = times(shutter, moment.time, moment.frame.output_fps, 2)
+    a, b = _values(moment, layer, first), _values(moment, layer, last)
+    travel = math.hypot(b.number("x", 0.0) - a.number("x", 0.0), b.number("y", 0.0) - a.number("y", 0.0))
+    return min(shutter.limit, max(shutter.samples, math.ceil(min(travel, 1e6) / 2)))
+
+
+def _values(moment: Pass, layer: Layer, time: float) -> Values:
+    snaps = moment.frame.composition.parity.blur_snaps_to_frames
+    return moment.values_at(layer, moment.mapped(layer, time, exact=not snaps))
+
+
+def _sample(moment: Pass, layer: Layer, time: float, flat: Transform2D) -> Sample:
+    """The layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
+    values = _values(moment, layer, time)
+    opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+    if layer.parent is not None and not moment.frame.composition.parity.blur_ignores_parents:
+        parts = affine.decomposed(affine.product(moment.world(layer.parent), local(values)))
+        return Sample(
+            replace(flat, x=parts.x, y=parts.y, rotation=parts.rotation, scale_x=parts.scale_x, scale_y=parts.scale_y),
+            opacity,
+        )
+    scale_x, scale_y = _blur_scales(values)
+    placed = replace(
+        flat,
+        x=values.number("x", 0.0),
+        y=values.number("y", 0.0),
+        rotation=values.number("rotation", 0.0),
+        scale_x=scale_x,
+        scale_y=scale_y,
+        skew=0.0,
+        skew_axis=0.0,
+    )
+    return Sample(placed, opacity)
+
+
+def _blur_scales(values: Values) -> tuple[float, float]:
+    """In samples a moving uniform scale beats the axes (animation.md 3.6)."""
+    uniform = values.moving("scale")
+    return scales(values) if uniform is None else (uniform, uniform)
+
+
+def _moved(flat: Transform2D, now: Values, then: Values) -> Transform2D:
+    return replace(
+        flat,
+        x=flat.x + then.number("x", 0.0) - now.number("x", 0.0),
+        y=flat.y + then.number("y", 0.0) - now.number("y", 0.0),
+        rotation=flat.rotation + then.number("rotation", 0.0) - now.number("rotation", 0.0),
+    )

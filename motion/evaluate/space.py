@@ -1,0 +1,228 @@
+"""Layers, cameras and lights in space (three-d.md 1 to 3 and 6)."""
+
+from __future__ import annotations
+
+import math
+
+from motion.evaluate import affine, matrix4
+from motion.evaluate.matrix4 import Point3
+from motion.evaluate.moment import Pass, Values, scales
+from motion.model.content import LightContent
+from motion.model.layer import Layer
+from motion.snapshot import Camera, Light, Matrix4
+
+FIELD_OF_VIEW_DEGREES = 39.6
+AXES = ("X", "Y", "Z")
+
+
+def world(moment: Pass, layer: Layer, turn: Point3 | None = None) -> Matrix4:
+    """The world matrix of a 3D layer, without its own anchor's x and y. `turn` replaces its orientation, degrees."""
+    values = moment.values(layer)
+    scale_z = values.number("scaleZ", 1.0)
+    parents = _parents(moment, layer)
+    if parents is not None:
+        return matrix4.product(parents, _local(values, scale_z, turn))
+    flat = affine.decomposed(moment.world(layer))
+    return _composed(values, flat.x, flat.y, flat.rotation, (flat.scale_x, flat.scale_y, scale_z), turn)
+
+
+def position(moment: Pass, layer: Layer, point: Point3) -> Point3:
+    """A point of a camera's or light's own space in the world: lifted through its parents."""
+    if layer.parent is None:
+        return point
+    parents = _parents(moment, layer)
+    if parents is not None:
+        return matrix4.applied(parents, point)
+    x, y = affine.applied(moment.world(layer.parent), point[0], point[1])
+    return x, y, point[2]
+
+
+def camera(moment: Pass) -> Camera | None:
+    """The active camera: the topmost that is visible and within its bars; None without one."""
+    active = next((held for held in reversed(moment.plan.cameras) if held.visible and moment.is_live(held)), None)
+    return None if active is None else _camera(moment, active)
+
+
+def default_camera(moment: Pass) -> Camera:
+    """The camera of a composition that has none."""
+    focal_length = _default_focal_length(moment)
+    center_x, center_y = moment.plan.settings.width / 2, moment.plan.settings.height / 2
+    eye = (center_x, center_y, -focal_length)
+    return Camera(_view(eye, 0.0, 0.0, 0.0), focal_length, eye)
+
+
+def projected(view: Camera, moment: Pass, point: Point3) -> tuple[float, float] | None:
+    """Where a world point is seen, composition px; None for one behind the eye."""
+    x, y, z = matrix4.applied(view.view, point)
+    if z < 1.0:
+        return None
+    center_x, center_y = moment.plan.settings.width / 2, moment.plan.settings.height / 2
+    return center_x + view.focal_length * x / z, center_y + view.focal_length * y / z
+
+
+def lights(moment: Pass) -> tuple[Light, ...]:
+    """All lights that give any light, hidden and trimmed ones included (three-d.md 6)."""
+    found = [
+        _light(moment, layer, layer.content) for layer in moment.plan.lights if isinstance(layer.content, LightContent)
+    ]
+    return tuple(light for light in found if light.intensity > 0)
+
+
+def light_position(moment: Pass, layer: Layer) -> Point3:
+    """Where a light stands in the world."""
+    values = moment.values(layer)
+    own = (values.number("x", 0.0), values.number("y", 0.0), values.number("z", 0.0))
+    return position(moment, layer, own)
+
+
+def towards(eye: Point3, target: Point3) -> tuple[float, float]:
+    """Pitch and yaw in degrees that turn +z from the eye to the target."""
+    dx, dy, dz = target[0] - eye[0], target[1] - eye[1], target[2] - eye[2]
+    return math.degrees(math.atan2(-dy, math.hypot(dx, dz))), math.degrees(math.atan2(dx, dz))
+
+
+def _parents(moment: Pass, layer: Layer) -> Matrix4 | None:
+    """The product of the parents' maps; None where no parent is 3D. A 2D parent replaces what is above it by its flat map."""
+    chain: list[Layer] = []
+    parent = layer.parent
+    while parent is not None:
+        chain.append(parent)
+        parent = parent.parent
+    if not any(held.is_3d for held in chain):
+        return None
+    product = matrix4.IDENTITY
+    for held in reversed(chain):
+        product = (
+            matrix4.product(product, _of_parent(moment, held)) if held.is_3d else matrix4.of_plane(moment.world(held))
+        )
+    return product
+
+
+def _of_parent(moment: Pass, layer: Layer) -> Matrix4:
+    """A 3D parent's map with its full anchor; only an animated scaleZ counts, and its time is mapped twice (Q8)."""
+    values = moment.values(layer)
+    if moment.frame.composition.parity.ancestors_3d_mapped_twice and layer.moves:
+        values = moment.values_at(layer, moment.mapped(layer, moment.own_time(layer)))
+    scale_z = values.moving("scaleZ")
+    placed = _local(values, 1.0 if scale_z is None else scale_z, None)
+    anchor = (values.number("anchorX", 0.0), values.number("anchorY", 0.0), 0.0)
+    return matrix4.product(placed, matrix4.translation(-anchor[0], -anchor[1], 0.0))
+
+
+def _local(values: Values, scale_z: float, turn: Point3 | None) -> Matrix4:
+    x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
+    return _composed(values, x, y, rotation, (*scales(values), scale_z), turn)
+
+
+def _composed(values: Values, x: float, y: float, rotation: float, scale: Point3, turn: Point3 | None) -> Matrix4:
+    """T(x, y, z) Rz Ry Rx S T(0, 0, -anchorZ)."""
+    turn_x, turn_y, turn_z = turn or tuple(values.number(f"orientation{axis}", 0.0) for axis in AXES)
+    placed = matrix4.product(
+        matrix4.translation(x, y, values.number("z", 0.0)),
+        matrix4.turned(
+            values.number("rotationX", 0.0) + turn_x, values.number("rotationY", 0.0) + turn_y, rotation + turn_z
+        ),
+    )
+    sized = matrix4.scaled(placed, *scale)
+    anchor_z = values.number("anchorZ", 0.0)
+    return matrix4.product(sized, matrix4.translation(0.0, 0.0, -anchor_z)) if anchor_z else sized
+
+
+def _default_focal_length(moment: Pass) -> float:
+    return moment.plan.settings.width / 2 / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
+
+
+def _camera(moment: Pass, layer: Layer) -> Camera:
+    """Eye and aim of a camera layer; a point of interest makes it look there (three-d.md 3)."""
+    values = moment.values(layer)
+    settings = moment.plan.settings
+    focal_length = max(1e-3, values.number("focalLength", _default_focal_length(moment)))
+    own = (
+        values.number("x", settings.width / 2),
+        values.number("y", settings.height / 2),
+        values.number("z", -focal_length),
+    )
+    eye = position(moment, layer, own)
+    aim = _point_of_interest(moment, layer, (settings.width / 2, settings.height / 2, 0.0))
+    yaw, pitch = values.number("orbitYaw", 0.0), values.number("orbitPitch", 0.0)
+    eye = _orbited(eye, aim or (settings.width / 2, settings.height / 2, 0.0), yaw, pitch)
+    if aim is not None:
+        pitch, yaw = towards(eye, aim)
+    pitch += values.number("orientationX", 0.0)
+    yaw += values.number("orientationY", 0.0)
+    strength = max(0.0, values.number("dofStrength", 0.0))
+    return Camera(
+        view=_view(eye, pitch, yaw, values.number("orientationZ", 0.0)),
+        focal_length=focal_length,
+        eye=eye,
+        depth_of_field=strength > 0,
+        focus_distance=values.number("focusDistance", focal_length),
+        aperture=values.number("dofAperture", strength),
+        strength=strength,
+        f_stop=max(0.0, values.number("fStop", 0.0)),
+        lens_px=values.layer.numbers.get("focalLength", focal_length),
+    )
+
+
+def _point_of_interest(moment: Pass, layer: Layer, default: Point3) -> Point3 | None:
+    """The aimed-at point in the world; None where the layer has none of its members."""
+    values = moment.values(layer)
+    paths = tuple(f"poi{axis}" for axis in AXES)
+    if not any(path in layer.numbers or path in layer.moving for path in paths):
+        return None
+    x, y, z = (values.number(path, fallback) for path, fallback in zip(paths, default, strict=True))
+    return position(moment, layer, (x, y, z))
+
+
+def _orbited(eye: Point3, target: Point3, yaw: float, pitch: float) -> Point3:
+    """target + Ry(yaw) Rx(pitch) (eye - target)."""
+    if yaw == 0.0 and pitch == 0.0:
+        return eye
+    away = (eye[0] - target[0], eye[1] - target[1], eye[2] - target[2])
+    x, y, z = matrix4.applied(matrix4.turned(pitch, yaw, 0.0), away)
+    return target[0] + x, target[1] + y, target[2] + z
+
+
+def _view(eye: Point3, pitch: float, yaw: float, roll: float) -> Matrix4:
+    """Rz(-roll) Rx(-pitch) Ry(-yaw) T(-eye)."""
+    turned = matrix4.product(
+        matrix4.turned(0.0, 0.0, -roll),
+        matrix4.product(matrix4.turned(-pitch, 0.0, 0.0), matrix4.turned(0.0, -yaw, 0.0)),
+    )
+    return matrix4.product(turned, matrix4.translation(-eye[0], -eye[1], -eye[2]))
+
+
+def _light(moment: Pass, layer: Layer, content: LightContent) -> Light:
+    values = moment.values(layer)
+    standing = light_position(moment, layer)
+    aim = _point_of_interest(moment, layer, (0.0, 0.0, 0.0))
+    return Light(
+        id=layer.id,
+        light=content.light,
+        color=content.color,
+        intensity=values.number("intensity", 100.0) / 100.0,
+        position=standing,
+        direction=_direction(content, values, standing, aim),
+        cone=values.number("lightCone", 45.0),
+        cone_feather=min(1.0, max(0.0, values.number("lightConeFeather", 50.0) / 100.0)),
+        radius=values.number("radius", 500.0),
+        falloff=content.falloff,
+        falloff_distance=max(1.0, values.number("falloffDistance", 500.0)),
+        casts_shadows=content.casts_shadows,
+        shadow_darkness=values.number("shadowDarkness", 100.0) / 100.0,
+        shadow_diffusion=max(0.0, values.number("shadowDiffusion", 0.0)),
+    )
+
+
+def _direction(content: LightContent, values: Values, standing: Point3, aim: Point3 | None) -> Point3:
+    """The unit vector along which the light shines (three-d.md 6.2)."""
+    if aim is not None and (length := math.dist(standing, aim)) > 0:
+        return (
+            (aim[0] - standing[0]) / length,
+            (aim[1] - standing[1]) / length,
+            (aim[2] - standing[2]) / length,
+        )
+    angle = math.radians(values.number("lightAngle", 0.0))
+    if content.light == "parallel":
+        return math.cos(angle) / math.sqrt(2), math.sin(angle) / math.sqrt(2), -1 / math.sqrt(2)
+    return math.cos(angle), math.sin(angle), 0.0

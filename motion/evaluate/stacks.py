@@ -1,0 +1,67 @@
+"""Effects and the glass style at a time (effects.md 1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from motion.evaluate import css_color
+from motion.evaluate.moment import Values
+from motion.model.layer import Effect
+from motion.snapshot import EffectSnapshot, Glass
+
+GLASS_COLORS = {"tintColor": "tint_color", "rimColor": "rim_color"}
+GLASS_NUMBERS = {
+    "blur": "blur",
+    "saturation": "saturation",
+    "tintOpacity": "tint_opacity",
+    "refraction": "refraction",
+    "edgeWidth": "edge_width",
+    "chromaticAberration": "chromatic_aberration",
+    "rimOpacity": "rim_opacity",
+    "rimWidth": "rim_width",
+    "rimAngle": "rim_angle",
+    "specularAngle": "specular_angle",
+    "specularIntensity": "specular_intensity",
+    "specularFalloff": "specular_falloff",
+    "grain": "grain",
+}
+
+
+def effects(stack: tuple[Effect, ...], values: Values) -> tuple[EffectSnapshot, ...]:
+    """The stack with its moving parameters sampled."""
+    return tuple(_effect(effect, values) for effect in stack)
+
+
+def glass(stored: Glass | None, values: Values) -> Glass | None:
+    """The glass style with its moving members sampled."""
+    if stored is None or not any(path.startswith("glass.") for path in values.layer.moving):
+        return stored
+    moved: dict[str, Any] = {
+        field: value for key, field in GLASS_NUMBERS.items() if (value := values.moving(f"glass.{key}")) is not None
+    }
+    for key, field in GLASS_COLORS.items():
+        moved[field] = mixed_channels(getattr(stored, field), values, f"glass.{key}")
+    return replace(stored, **moved)
+
+
+def mixed_channels(stored: str, values: Values, base: str) -> str:
+    """A stored colour of which any present channel track replaces that channel (effects.md 1.2)."""
+    sampled = [values.moving(f"{base}_{channel}") for channel in "rgba"]
+    if all(value is None for value in sampled):
+        return stored
+    held = css_color.parse(stored)
+    parts = [held.red / 255.0, held.green / 255.0, held.blue / 255.0, held.alpha]
+    return css_color.from_channels(
+        *(part if value is None else value for part, value in zip(parts, sampled, strict=True))
+    )
+
+
+def _effect(effect: Effect, values: Values) -> EffectSnapshot:
+    if not effect.tracks and not effect.clock and effect.legacy_path is None:
+        return effect.still
+    sampled = tuple((name, value) for name, path in effect.tracks if (value := values.moving(path)) is not None)
+    if not sampled and not effect.clock and effect.legacy_path is not None:
+        legacy = values.moving(effect.legacy_path)
+        sampled = () if legacy is None else (("", legacy),)
+    return replace(effect.still, animated=sampled, clock=values.time if effect.clock else None)

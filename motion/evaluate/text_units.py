@@ -1,0 +1,58 @@
+"""How a text is divided for its animators' selectors (animation.md 7.2)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Units(NamedTuple):
+    """The unit of every code point, -1 where it belongs to none, and how many units there are."""
+
+    of: tuple[int, ...]
+    total: int
+
+
+@lru_cache(maxsize=256)
+def divide(content: str, based_on: str) -> Units:
+    """The units of a text: characters (also for an unknown word), characters without spaces, words, or lines."""
+    if based_on == "charactersExcludingSpaces":
+        return _visible(content)
+    if based_on == "words":
+        return _words(content)
+    if based_on == "lines":
+        return _lines(content)
+    return Units(tuple(range(len(content))), len(content))
+
+
+def _visible(content: str) -> Units:
+    units: list[int] = []
+    count = 0
+    for character in content:
+        units.append(-1 if character.isspace() else count)
+        count += not character.isspace()
+    return Units(tuple(units), count)
+
+
+def _words(content: str) -> Units:
+    """White space belongs to the word before it, at the start to the first one."""
+    if not content.strip():
+        return Units((0,) * len(content), max(1, len(content)))
+    units: list[int] = []
+    word, is_in_space = -1, True
+    for character in content:
+        if is_in_space and not character.isspace():
+            word += 1
+        is_in_space = character.isspace()
+        units.append(max(0, word))
+    return Units(tuple(units), word + 1)
+
+
+def _lines(content: str) -> Units:
+    """Authored lines only; the newline belongs to the line that it ends."""
+    units: list[int] = []
+    line = 0
+    for character in content:
+        units.append(line)
+        line += character == "\n"
+    return Units(tuple(units), line + 1)

@@ -1,0 +1,82 @@
+"""Texts at a time (text.md 1, animation.md 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from motion.evaluate.colors import moving_color
+from motion.evaluate.moment import Values
+from motion.evaluate.text_animators import glyph_poses
+from motion.evaluate.text_selectors import ExpressionSelector, WigglySelector
+from motion.model.content import TextContent
+from motion.snapshot import GlyphPose, MissingSource, TextPath, TextSource, TextStyle
+
+PLACEHOLDER = "Text"
+"""What a text layer without any content draws (text.md 1)."""
+
+
+def text(content: TextContent, values: Values) -> TextSource | MissingSource:
+    """What the text draws: measured on its static content, drawn from a `text.source` track where there is one."""
+    measured = PLACEHOLDER if content.content is None else content.content
+    moving = values.data("text.source")
+    drawn = moving if isinstance(moving, str) else measured
+    if not measured and not drawn:
+        return MissingSource("its text is empty")
+    return TextSource(
+        content=drawn,
+        measured_content=measured,
+        style=_style(content.style, values),
+        stored_style=content.style,
+        line_height=_or(values.moving("lineHeight"), content.line_height),
+        paragraph_spacing=_or(values.moving("paragraphSpacing"), content.paragraph_spacing),
+        align=content.align,
+        box_width=_box_width(content, values),
+        stored_box_width=content.box_width,
+        stroke_over_fill=content.stroke_over_fill,
+        runs=content.runs,
+        has_animators=any(animator.is_enabled for animator in content.animators),
+        poses=_poses(content, measured, values),
+        path=_path(content, values),
+        per_character_3d=content.per_character_3d,
+    )
+
+
+def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPose, ...]:
+    """What the animators do to each code point; they count by the static content, whatever is drawn (Q13)."""
+    if not any(animator.is_enabled for animator in content.animators):
+        return ()
+    paths = [path for path in values.layer.moving if path.startswith("ta.")]
+    sampled = {path: value for path in paths if (value := values.moving(path)) is not None}
+    restless = any(
+        isinstance(held, WigglySelector | ExpressionSelector) for each in content.animators for held in each.selectors
+    )
+    return glyph_poses(content.animators, measured, values.time if restless else 0.0, sampled)
+
+
+def _style(style: TextStyle, values: Values) -> TextStyle:
+    weight = values.moving("fontWeight")
+    return replace(
+        style,
+        size=max(0.0, _or(values.moving("fontSize"), style.size)),
+        weight=style.weight if weight is None else min(1000.0, max(1.0, weight)),
+        letter_spacing=_or(values.moving("letterSpacing"), style.letter_spacing),
+        fill=moving_color(values, "fill") or moving_color(values, "color") or style.fill,
+    )
+
+
+def _box_width(content: TextContent, values: Values) -> float | None:
+    moving = values.moving("boxWidth")
+    width = content.box_width if moving is None else moving
+    return width if width is not None and width > 0 else None
+
+
+def _path(content: TextContent, values: Values) -> TextPath | None:
+    held = content.path
+    if held is None:
+        return None
+    margin = _or(values.moving("textPath.firstMargin"), held.first_margin)
+    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular)
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -1,0 +1,78 @@
+"""A composition ready to be evaluated, with all compositions that it places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from motion.model.facts import DocumentFacts
+from motion.model.layer import Layer
+from motion.model.parity import Parity
+from motion.schema.compositions import CompositionSettings
+from motion.snapshot import ColorManagement, LinearGradient, RadialGradient, Snapshot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One place in a composition's paint list: a layer, or a group that composites the entries in it as a unit.
+
+    `shown` is false for a layer that is hidden, or left out while others are soloed. `needed` is true for one that an
+    effect of another layer looks at.
+    """
+
+    layer: Layer
+    shown: bool
+    needed: bool = False
+    unit: tuple[Entry, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The layers of one composition in paint order, and those that drive its picture without being painted."""
+
+    key: str
+    settings: CompositionSettings
+    entries: tuple[Entry, ...]
+    cameras: tuple[Layer, ...]
+    lights: tuple[Layer, ...]
+    layers: Mapping[str, Layer]
+    remembered: list[Snapshot] = field(default_factory=list)
+    """The last frames evaluated, so that equal ones stay one object."""
+
+
+@dataclass(frozen=True, slots=True)
+class MotionBlur:
+    """The document's shutter: degrees, and how many samples a frame takes (compositing.md 10)."""
+
+    enabled: bool = True
+    shutter_angle: float = 180.0
+    shutter_phase: float = -90.0
+    samples: int = 8
+    adaptive_limit: int = 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composition:
+    """What `build` returns and `snapshot` evaluates: immutable, every reference resolved.
+
+    Sizes in px, times in seconds. `timeline_fps` is the rate at which all bars are read, nested ones included. `layers`
+    holds a layer for every node that is in some plan, by the node's id; `facts` is what expressions may read.
+    """
+
+    id: str
+    name: str
+    width: float
+    height: float
+    fps: float
+    duration_seconds: float
+    background: str
+    background_paint: LinearGradient | RadialGradient | None
+    plan: Plan
+    plans: Mapping[str, Plan]
+    timeline_fps: float
+    motion_blur: MotionBlur
+    color: ColorManagement
+    facts: DocumentFacts
+    layers: Mapping[str, Layer]
+    parity: Parity
+    warnings: tuple[str, ...]

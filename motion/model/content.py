@@ -1,0 +1,119 @@
+"""What a layer draws, with everything that does not move resolved. Moving numbers are looked up by their property path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from motion.snapshot import BrushStroke, Paint, PathPoint, Run, Stroke, TextRun, TextStyle
+
+if TYPE_CHECKING:
+    from motion.evaluate.booleans import Operation
+    from motion.evaluate.particles import ParticleField
+    from motion.evaluate.path_ops import PathOperator
+    from motion.evaluate.text_animators import Animator
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeContent:
+    """A rectangle, ellipse or path.
+
+    `fills` are the stack, bottom first; its solid entries are painted with `color`. Only the primary `stroke` moves. `runs` is the stored outline and
+    `closed` decides about an animated one. `boolean_sources` are the ids of the layers that a live boolean combines.
+    """
+
+    primitive: Literal["rect", "ellipse", "path"]
+    color: str
+    fills: tuple[Paint, ...]
+    stroke: Stroke | None
+    further_strokes: tuple[Stroke, ...] = ()
+    runs: tuple[Run, ...] = ()
+    closed: bool = True
+    operators: tuple[PathOperator, ...] = ()
+    brush_strokes: tuple[BrushStroke, ...] = ()
+    is_solid: bool = False
+    boolean_operation: Operation | None = None
+    boolean_sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextContent:
+    """A text. `style` and the other members hold stored values; moving ones replace them frame by frame."""
+
+    content: str | None
+    style: TextStyle
+    line_height: float
+    paragraph_spacing: float
+    align: str
+    box_width: float | None
+    stroke_over_fill: bool
+    runs: tuple[TextRun, ...]
+    animators: tuple[Animator, ...]
+    path: TextPathSettings | None
+    per_character_3d: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextPathSettings:
+    """Text along one of the layer's mask paths (text.md 8)."""
+
+    points: tuple[PathPoint, ...]
+    closed: bool
+    first_margin: float
+    reversed: bool
+    perpendicular: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MediaContent:
+    """A picture, a video or a stored SVG document; `frames` makes it an image sequence at `frames_fps`."""
+
+    kind: Literal["image", "video", "svg"]
+    src: str
+    cover: bool = False
+    frames: tuple[str, ...] = ()
+    frames_fps: float = 30.0
+    frames_loop: bool = False
+    markup: str | None = None
+    intrinsic_width: float | None = None
+    intrinsic_height: float | None = None
+    live_playback: bool = False
+    fill: Paint | None = None
+    stroke: Stroke | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParticleContent:
+    """A particle field as stored."""
+
+    field: ParticleField
+
+
+@dataclass(frozen=True, slots=True)
+class LightContent:
+    """A light; its numbers are looked up by path."""
+
+    light: Literal["point", "ambient", "spot", "parallel"]
+    color: str
+    falloff: str
+    casts_shadows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceContent:
+    """A placed composition: the key of its plan, None where it names none that can be drawn.
+
+    Width and height are those of the referenced composition, of the host where it is unknown.
+    """
+
+    plan: str | None
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class NothingContent:
+    """Groups, nulls, cameras, sound: layers that only move others, or drive the picture otherwise."""
+
+
+Content = ShapeContent | TextContent | MediaContent | ParticleContent | LightContent | InstanceContent | NothingContent

@@ -1,0 +1,123 @@
+"""A layer with every default filled in: what it draws, what moves it, when it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from motion.model.content import Content
+from motion.model.timing import Bar, LayerTime
+from motion.snapshot import EffectSnapshot, Glass, MaskPath, Material, ParameterValue
+
+if TYPE_CHECKING:
+    from motion.evaluate.cloner import Clone
+    from motion.evaluate.data_keyframes import DataTrack
+    from motion.evaluate.keyframes import ScalarTrack
+    from motion.evaluate.mask_keys import MaskTrack
+
+
+class Moving(NamedTuple):
+    """What moves one property: keyframes, an expression, or both. `varies` is false for keyframes of one value."""
+
+    track: ScalarTrack | None
+    expression: str | None
+    varies: bool
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it is keyframed: an expression alone does not count for remaps and motion blur."""
+        return self.track is not None and bool(self.track.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An enabled effect, or a layer style compiled to one.
+
+    `tracks`: (parameter, property path) of what moves; `legacy_path` drives the first parameter where nothing else does.
+    `clock`: whether it is fed the layer's own time. `still` is what it is where nothing moves it.
+    """
+
+    still: EffectSnapshot
+    tracks: tuple[tuple[str, str], ...] = ()
+    legacy_path: str | None = None
+    clock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MatteReference:
+    """A track matte as stored: the source may be unnamed, or gone."""
+
+    mode: Literal["alpha", "luma"]
+    inverted: bool
+    source_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """Copies of a layer at other times: steps of seconds and opacity factor, and how they are blended."""
+
+    steps: tuple[tuple[float, float], ...]
+    blend: str
+    in_front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedBlur:
+    """A force-motion-blur effect: its own shutter in degrees and samples."""
+
+    shutter_angle: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """One layer of one composition.
+
+    `id` is unique in its composition; `source_id` is the node's own id, which clones and spliced layers share.
+    `numbers` holds the static number of every property path that the layer stores; `moving` what replaces them.
+    `remapped_by` are the parents, outermost first, that composite as a unit and carry keyframes for the time of what is in
+    them; `is_time_unit` names a layer that composites as one.
+    `moves` tells whether its place can change. `clone` displaces a copy itself, `delay` all that
+    was copied with it. `folded` remembers the parts of its snapshot that never change.
+    """
+
+    id: str
+    source_id: str
+    name: str
+    kind: str
+    content: Content
+    numbers: Mapping[str, float]
+    moving: Mapping[str, Moving]
+    data: Mapping[str, DataTrack]
+    bars: tuple[Bar, ...]
+    time: LayerTime
+    visible: bool
+    solo: bool
+    parent: Layer | None
+    is_time_unit: bool
+    remapped_by: tuple[Layer, ...]
+    moves: bool
+    is_3d: bool = False
+    is_adjustment: bool = False
+    blend: str = "normal"
+    preserve_transparency: bool = False
+    masks: tuple[MaskPath, ...] = ()
+    mask_track: MaskTrack | None = None
+    matte: MatteReference | None = None
+    effects: tuple[Effect, ...] = ()
+    glass: Glass | None = None
+    motion_blur: bool = False
+    forced_blur: ForcedBlur | None = None
+    echo: Echo | None = None
+    auto_orient: Literal["off", "path", "camera"] = "off"
+    corner_pin: tuple[float, float, float, float, float, float, float, float] | None = None
+    draft_quality: bool = False
+    continuous_raster: bool = False
+    material: Material = field(default_factory=Material)
+    face_materials: Mapping[str, ParameterValue] = field(default_factory=dict)
+    puppet: Mapping[str, object] | None = None
+    skeleton: Mapping[str, object] | None = None
+    clone: Clone | None = None
+    delay: float = 0.0
+    folded: dict[str, object] = field(default_factory=dict)

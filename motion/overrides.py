@@ -1,0 +1,52 @@
+"""Values that one placed composition changes inside of the composition that it shows (animation.md 5, step 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from motion.schema.animation import NodeAnimation
+from motion.schema.nodes import Node
+from motion.schema.stored import JsonValue, Record, finite, record
+
+NUMBERS = frozenset({"x", "y", "rotation", "scaleX", "scaleY", "opacity"})
+STRINGS = frozenset({"text", "fill", "color"})
+
+
+def overridden(
+    nodes: Mapping[str, Node], moving: Mapping[str, NodeAnimation], instance: Node
+) -> tuple[dict[str, Node], dict[str, NodeAnimation]]:
+    """The nodes and their animation as the instance sees them: an override also stills what moved the property."""
+    changed, stilled = dict(nodes), dict(moving)
+    for address, value in record(instance.fx, "__compOverrides").items():
+        node_id, _, prop = address.rpartition("/")
+        if node_id not in changed or not _allowed(prop, value):
+            continue
+        changed[node_id] = _written(changed[node_id], prop, value)
+        if node_id in stilled:
+            stilled[node_id] = _stilled(stilled[node_id], prop)
+    return changed, stilled
+
+
+def _allowed(prop: str, value: JsonValue) -> bool:
+    if prop in NUMBERS:
+        return finite(value) is not None
+    return prop in STRINGS and isinstance(value, str)
+
+
+def _written(node: Node, prop: str, value: JsonValue) -> Node:
+    """The node with the value on the last component that has the property, else on its Transform."""
+    owner = next((kind for kind, held in reversed(node.components) if prop in held), "Transform")
+    components: list[tuple[str, Record]] = [
+        (kind, {**held, prop: value} if kind == owner else held) for kind, held in node.components
+    ]
+    if owner not in dict(node.components):
+        components.append((owner, {prop: value}))
+    return replace(node, components=tuple(components))
+
+
+def _stilled(animation: NodeAnimation, prop: str) -> NodeAnimation:
+    gone = {prop}
+    if prop in {"fill", "color"}:
+        gone |= {f"{prop}_r", f"{prop}_g", f"{prop}_b"}
+    return replace(animation, moving={path: held for path, held in animation.moving.items() if path not in gone})

@@ -1,0 +1,266 @@
+"""Plans: the layers of each composition in paint order, with clones, spliced compositions and overrides expanded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from motion.clones import copies
+from motion.errors import PropertyRefused
+from motion.evaluate.cloner import Clone
+from motion.evaluate.particles import particle_field
+from motion.model.composition import Entry, Plan
+from motion.model.content import Content, InstanceContent, NothingContent
+from motion.model.layer import Layer
+from motion.model.parity import Parity
+from motion.model.timing import Bar
+from motion.overrides import overridden
+from motion.schema.animation import STILL, NodeAnimation
+from motion.schema.compositions import CompositionSettings
+from motion.schema.layers import Setting, is_unit, layer
+from motion.schema.nodes import Node, root_ids
+from motion.schema.stored import record
+from motion.schema.timelines import Timeline
+
+MAX_LAYERS = 50_000
+MAX_NESTING = 8
+MAX_UNITS = 16
+UNPAINTED = frozenset({"group", "null", "camera", "audio"})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A node on its way to become a layer: under which id, below which parent, in which unit."""
+
+    id: str
+    node: Node
+    parent: str | None
+    unit: str | None
+    prefix: str = ""
+    spliced: bool = False
+    clone: Clone | None = None
+    delay: float = 0.0
+    splices: tuple[str, ...] = ()
+    is_copy: bool = False
+    units: int = 0
+
+
+class PlanMaker:
+    """Makes the plan of a composition and of every composition that it places, each once."""
+
+    def __init__(
+        self,
+        nodes: Mapping[str, Node],
+        table: Mapping[str, CompositionSettings],
+        lines: Mapping[str, Timeline],
+        moving: Mapping[str, NodeAnimation],
+        timeline_fps: float,
+        parity: Parity,
+    ) -> None:
+        self.plans: dict[str, Plan] = {}
+        self.warnings: dict[str, None] = {}
+        self._nodes, self._table, self._lines, self._moving = dict(nodes), table, lines, moving
+        self._timeline_fps, self._parity = timeline_fps, parity
+        self._pending: list[tuple[str, CompositionSettings, Node | None]] = []
+        self._count = 0
+
+    def plan(self, settings: CompositionSettings) -> Plan:
+        """The plan of the composition; those of the compositions placed in it are in `plans`."""
+        self._pending.append((settings.id, settings, None))
+        while self._pending:
+            key, wanted, instance = self._pending.pop()
+            if key not in self.plans:
+                self.plans[key] = self._made(key, wanted, instance)
+        return self.plans[settings.id]
+
+    def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
+        nodes, moving = overridden(self._nodes, self._moving, instance) if instance else (self._nodes, self._moving)
+        drafts = list(self._drafts(nodes, settings))
+        layers = self._layers(drafts, settings, moving)
+        has_solo = any(held.solo for held in layers.values())
+        needed = {target for held in layers.values() for target in _looked_at(held)}
+        return Plan(
+            key=key,
+            settings=settings,
+            entries=_entries(drafts, layers, has_solo, needed),
+            cameras=tuple(held for held in layers.values() if held.kind == "camera"),
+            lights=tuple(held for held in layers.values() if held.kind == "light"),
+            layers=layers,
+        )
+
+    def _drafts(self, nodes: Mapping[str, Node], settings: CompositionSettings) -> Iterator[Draft]:
+        """The nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
+        roots = root_ids(dict(nodes), settings.id)
+        pending = [Draft(held, nodes[held], None, None) for held in reversed(roots)]
+        met: set[str] = set()
+        while pending:
+            draft = pending.pop()
+            if draft.id in met:
+                continue
+            met.add(draft.id)
+            self._count += 1
+            if self._count > MAX_LAYERS:
+                raise PropertyRefused(f"The project has more than {MAX_LAYERS} layers.", "scene.nodes")
+            yield draft
+            pending.extend(reversed(self._below(draft, nodes)))
+
+    def _below(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
+        node = draft.node
+        opens = is_unit(node) and draft.units < MAX_UNITS
+        shared = replace(
+            draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, clone=None, parent=draft.id
+        )
+        children = node.children
+        if node.kind == "comp" and _collapses(node):
+            reference = node.composition_reference or ""
+            if reference in draft.splices or len(draft.splices) >= MAX_NESTING or reference not in nodes:
+                return []
+            prefix = f"{draft.id}::"
+            shared = replace(shared, prefix=prefix, spliced=True, splices=(*draft.splices, reference))
+            children = nodes[reference].children
+        found = [replace(shared, id=shared.prefix + child, node=nodes[child]) for child in children if child in nodes]
+        return [copy for child in found for copy in self._copied(child, nodes)]
+
+    def _copied(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
+        """The draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
+        made = None if draft.is_copy else copies(draft.node, nodes)
+        if made is None:
+            return [draft]
+        return [
+            replace(
+                draft,
+                id=f"{draft.prefix}{index}~{draft.node.id}",
+                prefix=f"{draft.prefix}{index}~",
+                clone=clone,
+                delay=clone.delay_seconds,
+                is_copy=True,
+            )
+            for index, clone in enumerate(made)
+        ]
+
+    def _layers(
+        self, drafts: list[Draft], settings: CompositionSettings, moving: Mapping[str, NodeAnimation]
+    ) -> dict[str, Layer]:
+        """Each draft as a layer. Parents come from the nodes' own links, where they lead to a layer of the composition."""
+        by_id = {draft.id: draft for draft in drafts}
+        layers: dict[str, Layer] = {}
+        for draft in drafts:
+            for held in _parents_first(draft, by_id, layers):
+                parent = layers.get(_parent_id(held, by_id) or "")
+                layers[held.id] = self._layer(held, parent, settings, moving)
+        return {draft.id: layers[draft.id] for draft in drafts}
+
+    def _layer(
+        self, draft: Draft, parent: Layer | None, settings: CompositionSettings, moving: Mapping[str, NodeAnimation]
+    ) -> Layer:
+        node = draft.node
+        setting = Setting(
+            id=draft.id,
+            parent=parent,
+            animation=moving.get(node.id, STILL),
+            bars=self._bars(node),
+            composition=settings,
+            content=self._content(node, settings),
+            clone=draft.clone,
+            delay=draft.delay,
+            solo=node.solo and not draft.spliced and not draft.is_copy,
+        )
+        return layer(node, setting)
+
+    def _bars(self, node: Node) -> tuple[Bar, ...]:
+        """The node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3)."""
+        line = self._lines.get(node.parent or "")
+        if line is None:
+            return ()
+        bars = line.bars.get(node.id, ())
+        if self._parity.nested_bars_at_outer_rate or line.fps == self._timeline_fps:
+            return bars
+        factor = self._timeline_fps / line.fps
+        return tuple(Bar(*(value * factor for value in bar)) for bar in bars)
+
+    def _content(self, node: Node, host: CompositionSettings) -> Content | None:
+        """What a placed composition draws, and nothing for plugin layers; None: what the node draws by itself."""
+        if "." in node.kind:
+            self._warn(f"Layer “{node.name}” comes from a plugin and is not drawn.")
+            return NothingContent()
+        if node.fx.get("audioWaveform") or node.fx.get("contentAwareFill"):
+            self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
+        if any("__physics" in properties for _, properties in node.components):
+            self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
+        if node.kind == "particle":
+            for setting in particle_field(node.fx.get("particle")).unsupported:
+                self._warn(f"Layer “{node.name}” asks its particles for {setting}, which they are drawn without.")
+        if node.kind != "comp" or node.composition_reference is None or _collapses(node):
+            return None
+        return self._instance(node, node.composition_reference, host)
+
+    def _instance(self, node: Node, reference: str, host: CompositionSettings) -> InstanceContent:
+        settings = self._table.get(reference)
+        if settings is None:
+            self._warn(f"Layer “{node.name}” places a composition that is not in the project; it is painted black.")
+            return InstanceContent(None, host.width, host.height)
+        key = f"{reference}<{node.id}" if record(node.fx, "__compOverrides") else reference
+        self._pending.append((key, settings, node if key != reference else None))
+        return InstanceContent(key, settings.width, settings.height)
+
+    def _warn(self, message: str) -> None:
+        self.warnings[message] = None
+
+
+def _collapses(node: Node) -> bool:
+    return any(properties.get("collapseTransforms") is True for _, properties in node.components)
+
+
+def _parent_id(draft: Draft, by_id: Mapping[str, Draft]) -> str | None:
+    """A spliced composition's top layers hang on the instance; all others on the parent that they name."""
+    named = draft.node.parent
+    if named is None:
+        return None
+    own = draft.prefix + named
+    if own in by_id:
+        return own
+    return draft.parent if draft.spliced or draft.clone is not None else None
+
+
+def _parents_first(draft: Draft, by_id: Mapping[str, Draft], done: Mapping[str, Layer]) -> list[Draft]:
+    """The draft and those of its parents that are no layers yet, outermost first; a cycle is cut where it closes."""
+    chain: list[Draft] = []
+    met: set[str] = set()
+    current: Draft | None = draft
+    while current is not None and current.id not in met and current.id not in done:
+        met.add(current.id)
+        chain.append(current)
+        parent_id = _parent_id(current, by_id)
+        current = by_id[parent_id] if parent_id is not None else None
+    return list(reversed(chain))
+
+
+def _entries(drafts: list[Draft], layers: Mapping[str, Layer], has_solo: bool, needed: set[str]) -> tuple[Entry, ...]:
+    """The paint list; units are filled from the innermost outwards."""
+    lists: dict[str | None, list[Draft]] = {}
+    for draft in drafts:
+        if is_unit(draft.node) or not _unpainted(draft.node):
+            lists.setdefault(draft.unit, []).append(draft)
+
+    def entry(draft: Draft) -> Entry:
+        held = layers[draft.id]
+        shown = held.visible and (held.solo or not has_solo)
+        unit = tuple(map(entry, lists.get(draft.id, ()))) if is_unit(draft.node) else None
+        return Entry(held, shown, held.source_id in needed or held.id in needed, unit)
+
+    return tuple(map(entry, lists.get(None, ())))
+
+
+def _unpainted(node: Node) -> bool:
+    """Nodes that are never in the paint list: containers, guides, operands, placed compositions without content."""
+    if node.kind in UNPAINTED or node.fx.get("guide") is True or node.fx.get("booleanOperand") is True:
+        return True
+    return "." in node.kind or (node.kind == "comp" and (node.composition_reference is None or _collapses(node)))
+
+
+def _looked_at(held: Layer) -> Iterator[str]:
+    """The ids of the layers that this layer's effects look at."""
+    for effect in held.effects:
+        for name, value in effect.still.stored:
+            if name.endswith("LayerId") and isinstance(value, str) and value:
+                yield value

@@ -1,0 +1,49 @@
+"""The animation chunk: tracks, expressions and data tracks of each node (animation.md 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from motion.evaluate.data_keyframes import DataTrack, data_track
+from motion.evaluate.keyframes import is_constant, scalar_track
+from motion.model.layer import Moving
+from motion.schema.stored import Document, Record, as_record, flag, record, text
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAnimation:
+    """What moves on one node; `first` and `last` span its scalar keyframes, [0, 1] seconds without any."""
+
+    moving: Mapping[str, Moving] = field(default_factory=dict)
+    data: Mapping[str, DataTrack] = field(default_factory=dict)
+    first: float = 0.0
+    last: float = 1.0
+
+
+STILL = NodeAnimation()
+
+
+def animations(document: Document) -> dict[str, NodeAnimation]:
+    """By node id; nodes on which nothing moves are left out."""
+    held = record(document, "animation")
+    tracks, expressions, data = record(held, "tracks"), record(held, "expressions"), record(held, "data")
+    return {
+        node_id: _animation(
+            as_record(tracks.get(node_id)), as_record(expressions.get(node_id)), as_record(data.get(node_id))
+        )
+        for node_id in dict.fromkeys((*tracks, *expressions, *data))
+    }
+
+
+def _animation(tracks: Record, expressions: Record, data: Record) -> NodeAnimation:
+    moving = {}
+    for path in dict.fromkeys((*tracks, *expressions)):
+        track = scalar_track(as_record(tracks.get(path)))
+        stored = as_record(expressions.get(path))
+        source = text(stored, "src") if flag(stored, "enabled", True) else ""
+        if track.keys or source:
+            moving[path] = Moving(track if track.keys else None, source or None, bool(source) or not is_constant(track))
+    sampled = {path: held for path, stored in data.items() if (held := data_track(as_record(stored))) and held.keys}
+    times = [time for held in moving.values() if held.track for time in (held.track.times[0], held.track.times[-1])]
+    return NodeAnimation(moving, sampled, *((min(times), max(times)) if times else (0.0, 1.0)))

@@ -1,0 +1,241 @@
+"""What each kind of layer draws, as stored (layers.md 2, text.md 1)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from motion.evaluate.booleans import Operation
+from motion.evaluate.mask_keys import mask_paths
+from motion.evaluate.outline import stored_runs
+from motion.evaluate.particles import particle_field
+from motion.evaluate.path_ops import path_operators
+from motion.evaluate.text_animators import text_animators
+from motion.model.content import (
+    Content,
+    LightContent,
+    MediaContent,
+    NothingContent,
+    ParticleContent,
+    ShapeContent,
+    TextContent,
+    TextPathSettings,
+)
+from motion.schema import paints
+from motion.schema.nodes import Node
+from motion.schema.stored import Record, finite, flag, number, record, records, strings, text, text_or_none
+from motion.snapshot import MaskPath, PathPoint, SolidPaint, TextRun, TextStyle
+
+FALLBACK_FILLS = {
+    "shape": "#14b8a6",
+    "text": "#60a5fa",
+    "adjustment": "#a78bfa",
+    "particle": "#f472b6",
+    "light": "#fbbf24",
+}
+ELLIPSE_WORDS = ("circle", "ellip", "dot", "orb")
+OPERATIONS: dict[str, Operation] = {
+    "union": "union",
+    "subtract": "subtract",
+    "intersect": "intersect",
+    "exclude": "exclude",
+}
+MAX_TEXT_CHARACTERS = 100_000
+
+
+def content(node: Node) -> Content:
+    """What the node draws; placed compositions are resolved where their plans are made."""
+    match node.kind:
+        case "group" | "null" | "camera" | "audio" | "comp":
+            return NothingContent()
+        case "text":
+            return text_content(node)
+        case "image" | "video" | "svg":
+            return media_content(node, "image" if node.kind == "image" else "video" if node.kind == "video" else "svg")
+        case "particle":
+            return ParticleContent(particle_field(node.fx.get("particle")))
+        case "light":
+            return light_content(node)
+        case _:
+            return shape_content(node)
+
+
+def solid_color(node: Node) -> str:
+    """The colour of solid fills: the fill object's, else the last fill string, else the kind's own."""
+    stored = record(node.fx, "fill")
+    if stored.get("type") == "solid" and isinstance(stored.get("color"), str):
+        return text(stored, "color")
+    return node.string("fill") or FALLBACK_FILLS.get(node.kind, "#000000")
+
+
+def shape_content(node: Node) -> ShapeContent:
+    """A shape with its outline, paints and operators (layers.md 4 to 8)."""
+    fx, geometry = node.fx, node.component("Geometry")
+    color = solid_color(node)
+    runs = stored_runs(geometry)
+    return ShapeContent(
+        primitive=_primitive(node, bool(runs)),
+        color=color,
+        fills=paints.fill_stack(fx, paints.paint(record(fx, "fill")) or SolidPaint(color)),
+        stroke=paints.primary_stroke(fx),
+        further_strokes=paints.further_strokes(fx),
+        runs=runs,
+        closed=geometry.get("open") is not True,
+        operators=path_operators(fx.get("pathOps")),
+        brush_strokes=paints.brush_strokes(fx),
+        is_solid=fx.get("solid") is True,
+        boolean_operation=OPERATIONS.get(text(fx, "booleanOp")),
+        boolean_sources=strings(fx, "booleanSources"),
+    )
+
+
+def text_content(node: Node) -> TextContent:
+    """A text with its styles, runs and animators. Very long texts are cut: no frame could show more."""
+    stored = node.component("Text")
+    box_width = node.first_number("boxWidth")
+    held = node.string("content")
+    return TextContent(
+        content=None if held is None else held[:MAX_TEXT_CHARACTERS],
+        style=_text_style(node),
+        line_height=_number(node, "lineHeight", 1.2),
+        paragraph_spacing=_number(node, "paragraphSpacing", 0.0),
+        align=node.string("align") or "left",
+        box_width=box_width if box_width is not None and box_width > 0 else None,
+        stroke_over_fill=_last_flag(node, "strokeOverFill"),
+        runs=tuple(run for entry in records(stored, "__runs") if (run := _text_run(entry)) is not None),
+        animators=text_animators(stored.get("__animators")),
+        path=_text_path(node),
+        per_character_3d=flag(node.component("Transform"), "perChar3D"),
+    )
+
+
+def media_content(node: Node, kind: Literal["image", "video", "svg"]) -> MediaContent:
+    """A picture, video or SVG document, with the fill and outline that colour it (layers.md 9 and 10)."""
+    fx, svg, sequence = node.fx, node.component("svg"), record(node.fx, "sequence")
+    fill = paints.paint(record(fx, "fill"))
+    color = node.string("fill")
+    return MediaContent(
+        kind=kind,
+        src=node.string("src") or "",
+        cover=text(node.component("Transform"), "slotFit") == "cover",
+        frames=strings(sequence, "frames"),
+        frames_fps=number(sequence, "fps", 30.0),
+        frames_loop=flag(sequence, "loop"),
+        markup=text_or_none(svg, "sanitizedMarkup") if kind == "svg" else None,
+        intrinsic_width=finite(svg.get("intrinsicWidth")),
+        intrinsic_height=finite(svg.get("intrinsicHeight")),
+        live_playback=flag(svg, "livePlayback"),
+        fill=fill if fill is not None else SolidPaint(color) if color else None,
+        stroke=paints.primary_stroke(fx),
+    )
+
+
+def light_content(node: Node) -> LightContent:
+    """A light's kind, colour and switches; its numbers are properties like any other."""
+    kind, falloff = node.string("lightType"), node.string("falloff")
+    casts = node.anywhere("castShadows")
+    return LightContent(
+        light="ambient"
+        if kind == "ambient"
+        else "spot"
+        if kind == "spot"
+        else "parallel"
+        if kind == "parallel"
+        else "point",
+        color=node.string("fill") or "#fff3c0",
+        falloff=falloff if falloff in {"smooth", "inverse-square"} else "none",
+        casts_shadows=casts is True or casts == 1,
+    )
+
+
+def stored_masks(node: Node) -> tuple[MaskPath, ...]:
+    """The layer's static mask paths."""
+    return mask_paths(node.fx.get("mask"))
+
+
+def _primitive(node: Node, has_outline: bool) -> Literal["rect", "ellipse", "path"]:
+    """Which primitive a shape is (layers.md 4.1)."""
+    if has_outline:
+        return "path"
+    if node.fx.get("solid") is True:
+        return "rect"
+    shape_type = node.component("Transform").get("shapeType")
+    if shape_type is None:
+        name = node.name.lower()
+        return "ellipse" if any(word in name for word in ELLIPSE_WORDS) else "rect"
+    return "ellipse" if shape_type == "ellipse" else "rect"
+
+
+def _text_style(node: Node) -> TextStyle:
+    return TextStyle(
+        family=node.string("fontFamily") or "Inter",
+        size=_number(node, "fontSize", 48.0),
+        weight=_weight(node),
+        italic=node.string("fontStyle") == "italic",
+        letter_spacing=_number(node, "letterSpacing", 0.0),
+        fill=solid_color(node),
+    )
+
+
+def _weight(node: Node) -> float:
+    """The last component's weight, a number or a string of one, or a CSS word."""
+    for _, properties in reversed(node.components):
+        if (weight := css_weight(properties.get("fontWeight"))) is not None:
+            return weight
+    return 600.0
+
+
+def css_weight(value: object) -> float | None:
+    """A CSS weight from a number, a numeric string or a word; None for anything else."""
+    if isinstance(value, str):
+        words = {"normal": 400.0, "bold": 700.0}
+        stripped = value.strip().lower()
+        return words.get(stripped) or (float(stripped) if stripped.isascii() and stripped.isdigit() else None)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return finite(value)
+    return None
+
+
+def _text_run(entry: Record) -> TextRun | None:
+    style = entry.get("style")
+    start, end = finite(entry.get("start")), finite(entry.get("end"))
+    if not isinstance(style, dict) or start is None or end is None:
+        return None
+    font_style = style.get("fontStyle")
+    return TextRun(
+        start=int(max(0.0, start) // 1),
+        end=int(max(0.0, end) // 1),
+        family=text_or_none(style, "fontFamily"),
+        size=finite(style.get("fontSize")),
+        weight=css_weight(style.get("fontWeight")),
+        italic=None if not isinstance(font_style, str) else font_style == "italic",
+        letter_spacing=finite(style.get("letterSpacing")),
+        fill=text_or_none(style, "fill"),
+    )
+
+
+def _text_path(node: Node) -> TextPathSettings | None:
+    """The stored mask that the text runs along; without one the text is laid out as usual (text.md 8)."""
+    stored = node.fx.get("textPath")
+    if not isinstance(stored, dict):
+        return None
+    wanted = text(stored, "pathId")
+    path = next((mask for mask in stored_masks(node) if wanted in {"", mask.id}), None)
+    if path is None or len(path.points) < 2:
+        return None
+    return TextPathSettings(
+        points=tuple(PathPoint(*point[:6]) for point in path.points),
+        closed=path.closed,
+        first_margin=number(stored, "firstMargin", 0.0),
+        reversed=flag(stored, "reversed"),
+        perpendicular=flag(stored, "perpendicular", True),
+    )
+
+
+def _number(node: Node, key: str, default: float) -> float:
+    value = node.number(key)
+    return default if value is None else value
+
+
+def _last_flag(node: Node, key: str) -> bool:
+    values = [properties[key] for _, properties in node.components if isinstance(properties.get(key), bool)]
+    return bool(values and values[-1])

@@ -1,0 +1,293 @@
+"""One node as a layer of a composition, with every default filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from motion.evaluate.cloner import Clone
+from motion.evaluate.mask_keys import mask_track
+from motion.migrations.mattes import structured
+from motion.model.content import Content, MediaContent, TextContent
+from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving
+from motion.model.timing import Bar, LayerTime
+from motion.schema.animation import NodeAnimation
+from motion.schema.compositions import CompositionSettings
+from motion.schema.contents import content, stored_masks
+from motion.schema.nodes import Node
+from motion.schema.paints import primary_stroke
+from motion.schema.parameters import effects, parameters, time_effect
+from motion.schema.stored import Record, finite, flag, number, numbers, record, text, text_or_none
+from motion.schema.styles import glass, style_effects
+from motion.snapshot import EffectSnapshot, LinearGradient, Material, RadialGradient, SolidPaint
+
+LAST_WINS = (
+    "x", "y", "rotation", "opacity", "scaleX", "scaleY", "scale", "width", "height", "cornerRadius", "cornerRadiusTL",
+    "cornerRadiusTR", "cornerRadiusBR", "cornerRadiusBL", "backdropBlur", "focalLength", "orbitYaw", "orbitPitch",
+    "poiX", "poiY", "poiZ", "focusDistance", "dofStrength", "dofAperture", "fStop", "intensity", "radius", "lightAngle",
+    "lightCone", "lightConeFeather", "falloffDistance", "shadowDarkness", "shadowDiffusion",
+)  # fmt: skip
+FIRST_WINS = ("skew", "skewAxis", "fillOpacity")
+OF_TRANSFORM = (
+    "anchorX", "anchorY", "anchorZ", "z", "rotationX", "rotationY", "orientationX", "orientationY", "orientationZ",
+    "scaleZ", "extrusionDepth", "bevelDepth",
+)  # fmt: skip
+ANYWHERE_IN_SPACE = ("z", "orientationX", "orientationY", "orientationZ")
+"""Cameras and lights may hold these on any component."""
+
+PLACING = (
+    "x", "y", "z", "rotation", "rotationX", "rotationY", "orientationX", "orientationY", "orientationZ", "scale",
+    "scaleX", "scaleY", "scaleZ", "anchorX", "anchorY", "anchorZ", "skew", "skewAxis",
+)  # fmt: skip
+"""The property paths that a layer's place depends on."""
+
+KINDS_IN_SPACE = frozenset({"shape", "text", "image", "video", "null", "solid"})
+UNIT_SQUARE = (0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0)
+ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
+MAX_GHOSTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a node becomes a layer: its composition, its place in the tree there, and what moves it."""
+
+    id: str
+    parent: Layer | None
+    animation: NodeAnimation
+    bars: tuple[Bar, ...]
+    composition: CompositionSettings
+    content: Content | None = None
+    clone: Clone | None = None
+    delay: float = 0.0
+    solo: bool = False
+
+
+def layer(node: Node, setting: Setting) -> Layer:
+    """The node as a layer; `setting.content` replaces what it would draw by itself."""
+    moving = setting.animation.moving
+    held = setting.content or content(node)
+    corner_pin = _corner_pin(numbers(node.fx, "cornerPin"))
+    transform = node.component("Transform")
+    return Layer(
+        id=setting.id,
+        source_id=node.id,
+        name=node.name,
+        kind=node.kind,
+        content=held,
+        numbers=_numbers(node),
+        moving=moving,
+        data=setting.animation.data,
+        bars=setting.bars,
+        time=_time(node, setting.animation),
+        visible=node.visible,
+        solo=setting.solo,
+        parent=setting.parent,
+        is_time_unit=node.is_precomp,
+        remapped_by=_remapped_by(setting.parent),
+        moves=_moves(moving, setting.parent),
+        is_3d=corner_pin is None and _is_3d(node, transform),
+        is_adjustment=node.fx.get("isAdjustment") is True,
+        blend=text(node.fx, "blendMode") or "normal",
+        preserve_transparency=node.fx.get("preserveTransparency") is True,
+        masks=stored_masks(node),
+        mask_track=mask_track(node.fx.get("maskAnim")),
+        matte=_matte(node),
+        effects=_effects(node, held, moving, setting.composition),
+        glass=glass(node, setting.composition),
+        motion_blur=node.fx.get("motionBlur") is True,
+        forced_blur=_forced_blur(node),
+        echo=_echo(node, setting.composition),
+        auto_orient=_auto_orient(node),
+        corner_pin=corner_pin,
+        draft_quality=node.fx.get("quality") == "draft",
+        continuous_raster=any(properties.get("continuousRasterize") is True for _, properties in node.components),
+        material=_material(transform),
+        face_materials=dict(parameters(record(transform, "faceMaterials"))),
+        puppet=record(node.fx, "puppet") or None,
+        skeleton=record(node.fx, "skeleton") or None,
+        clone=setting.clone,
+        delay=setting.delay,
+    )
+
+
+def is_unit(node: Node) -> bool:
+    """Whether a group composites what is in it as one unit."""
+    return node.kind == "group" and node.is_precomp
+
+
+def _numbers(node: Node) -> dict[str, float]:
+    transform = node.component("Transform")
+    found = {path: value for path in LAST_WINS if (value := node.number(path)) is not None}
+    found.update({path: value for path in FIRST_WINS if (value := node.first_number(path)) is not None})
+    found.update({path: value for path in OF_TRANSFORM if (value := finite(transform.get(path))) is not None})
+    if node.kind in {"camera", "light"}:
+        found.update({path: value for path in ANYWHERE_IN_SPACE if (value := node.number(path)) is not None})
+    return found
+
+
+def _time(node: Node, animation: NodeAnimation) -> LayerTime:
+    stored = record(node.fx, "time")
+    posterize = time_effect(node, "posterize-time")
+    rate = number(record(posterize, "params"), "frameRate", 12.0) if posterize is not None else 0.0
+    frozen = flag(stored, "freeze")
+    return LayerTime(
+        stretch=min(1000.0, max(1.0, number(stored, "stretch", 100.0))),
+        reverse=flag(stored, "reverse"),
+        freeze_time=number(stored, "freezeTime", 0.0) if frozen else None,
+        frame_blend=_frame_blend(text(stored, "frameBlend")),
+        posterize_fps=rate if rate >= 1.0 else None,
+        anchor=animation.first,
+        end=animation.last,
+    )
+
+
+def _frame_blend(word: str) -> Literal["none", "mix", "pixelMotion"]:
+    return "mix" if word == "mix" else "pixelMotion" if word == "pixelMotion" else "none"
+
+
+def _remapped_by(parent: Layer | None) -> tuple[Layer, ...]:
+    """The parents that carry keyframes for their content's time; `is_time_unit` names those that composite as a unit."""
+    if parent is None:
+        return ()
+    own = any(path in parent.moving and parent.moving[path].has_keys for path in ("timeRemap", "precompTime"))
+    return (*parent.remapped_by, parent) if own and parent.is_time_unit else parent.remapped_by
+
+
+def _moves(moving: Mapping[str, Moving], parent: Layer | None) -> bool:
+    own = any(path in moving and moving[path].varies for path in PLACING)
+    return own or (parent is not None and parent.moves)
+
+
+def _is_3d(node: Node, transform: Record) -> bool:
+    axes = ("z", "rotationX", "rotationY")
+    return node.kind in KINDS_IN_SPACE and any(finite(transform.get(axis)) is not None for axis in axes)
+
+
+def _matte(node: Node) -> MatteReference | None:
+    stored = structured(node.fx.get("matte"))
+    if stored is None:
+        return None
+    mode: Literal["alpha", "luma"] = "luma" if stored["mode"] == "luma" else "alpha"
+    return MatteReference(mode, stored["inverted"] is True, text_or_none(stored, "sourceId"))
+
+
+def _effects(node: Node, held: Content, moving: Iterable[str], composition: CompositionSettings) -> tuple[Effect, ...]:
+    """The own stack, then the styles, then what the appearance panel turns into effects (effects.md 1.3)."""
+    paths = tuple(moving)
+    stack = (*effects(node, paths), *style_effects(node, paths, composition))
+    return (*stack, *_appearance(node, held, {effect.still.type for effect in stack}))
+
+
+def _appearance(node: Node, held: Content, present: set[str]) -> list[Effect]:
+    """The outline and recolouring of pictures, the outline of texts (layers.md 9.5, text.md 6)."""
+    found: list[Effect] = []
+    if not isinstance(held, MediaContent | TextContent):
+        return found
+    stroke = held.stroke if isinstance(held, MediaContent) else primary_stroke(node.fx)
+    if stroke is not None and stroke.opacity > 0 and "stroke" not in present:
+        color = stroke.paint.color if isinstance(stroke.paint, SolidPaint) else text(record(node.fx, "stroke"), "color")
+        stored = (("width", stroke.width), ("color", color), ("opacity", stroke.opacity * 100.0))
+        found.append(Effect(EffectSnapshot("paintstroke:primary", "stroke", stored)))
+    if isinstance(held, MediaContent) and not present & {"fill", "gradient-ramp"}:
+        found.extend(_recolouring(held))
+    return found
+
+
+def _recolouring(held: MediaContent) -> list[Effect]:
+    match held.fill:
+        case SolidPaint(color):
+            stored: tuple[tuple[str, str | float], ...] = (("color", color), ("opacity", 100.0))
+            return [Effect(EffectSnapshot("paintfill:primary", "fill", stored))]
+        case LinearGradient(angle=angle, stops=stops) if len(stops) >= 2:
+            ramp = _ramp(stops[0].color, stops[-1].color, angle)
+        case RadialGradient(stops=stops) if len(stops) >= 2:
+            ramp = _ramp(stops[0].color, stops[-1].color, 90.0)
+        case _:
+            return []
+    return [Effect(EffectSnapshot("paintfill:primary", "gradient-ramp", ramp))]
+
+
+def _ramp(first: str, last: str, angle: float) -> tuple[tuple[str, str | float], ...]:
+    return (("colorA", first), ("colorB", last), ("angle", angle), ("blend", 100.0))
+
+
+def _forced_blur(node: Node) -> ForcedBlur | None:
+    stored = time_effect(node, "force-motion-blur")
+    if stored is None:
+        return None
+    own = record(stored, "params")
+    return ForcedBlur(
+        min(360.0, max(0.0, number(own, "shutterAngle", 180.0))), int(min(32.0, max(2.0, number(own, "samples", 12.0))))
+    )
+
+
+def _echo(node: Node, composition: CompositionSettings) -> Echo | None:
+    """The ghosts of an echo, else of a wide-time effect, farthest in time first (effects.md 8.12)."""
+    stored = time_effect(node, "echo")
+    if stored is not None and (echo := _echo_steps(record(stored, "params"))).steps:
+        return echo
+    wide = time_effect(node, "wide-time")
+    return _wide_time(record(wide, "params"), composition.fps) if wide is not None else None
+
+
+def _echo_steps(own: Record) -> Echo:
+    step, decay = number(own, "echoTime", -0.1), number(own, "decay", 0.6)
+    count = int(min(MAX_GHOSTS, max(0.0, (number(own, "numEchoes", 3.0) + 0.5) // 1)))
+    start = number(own, "startIntensity", 0.6)
+    operator = int(number(own, "echoOperator", 0.0))
+    found, strength = [], start
+    for index in range(1, count + 1):
+        if step and strength > 0.002:
+            found.append((step * index, strength))
+        strength = max(-1e9, min(1e9, strength * decay))
+    return Echo(tuple(reversed(found)), ECHO_BLENDS.get(operator, "add"), operator == 5)
+
+
+def _wide_time(own: Record, fps: float) -> Echo:
+    ahead = int(min(MAX_GHOSTS, max(0.0, number(own, "forwardSteps", 2.0))))
+    behind = int(min(MAX_GHOSTS, max(0.0, number(own, "backwardSteps", 2.0))))
+    weight = 1.0 / (ahead + behind + 1)
+    offsets = sorted([*(k / fps for k in range(1, ahead + 1)), *(-k / fps for k in range(1, behind + 1))], key=abs)
+    return Echo(tuple((offset, weight) for offset in reversed(offsets)), "normal", False)
+
+
+def _auto_orient(node: Node) -> Literal["off", "path", "camera"]:
+    stored = node.fx.get("autoOrient")
+    return "path" if stored is True or stored == "path" else "camera" if stored == "camera" else "off"
+
+
+def _corner_pin(
+    stored: tuple[float, ...],
+) -> tuple[float, float, float, float, float, float, float, float] | None:
+    """Usable corners: eight numbers, not the identity, strictly convex (layers.md 3.4)."""
+    if len(stored) != 8 or all(abs(a - b) <= 1e-6 for a, b in zip(stored, UNIT_SQUARE, strict=True)):
+        return None
+    corners = [(stored[index], stored[index + 1]) for index in range(0, 8, 2)]
+    crosses = []
+    for index, (ax, ay) in enumerate(corners):
+        bx, by = corners[(index + 1) % 4]
+        cx, cy = corners[(index + 2) % 4]
+        crosses.append((bx - ax) * (cy - by) - (by - ay) * (cx - bx))
+    convex = all(cross >= 1e-9 for cross in crosses) or all(cross <= -1e-9 for cross in crosses)
+    x0, y0, x1, y1, x2, y2, x3, y3 = stored
+    return (x0, y0, x1, y1, x2, y2, x3, y3) if convex else None
+
+
+def _material(transform: Record) -> Material:
+    casts, accepts = transform.get("castsShadows"), transform.get("acceptsShadows")
+    return Material(
+        accepts_lights=transform.get("acceptsLights") is True,
+        accepts_shadows=accepts is not False and accepts != "off",
+        casts_shadows=casts is not False and casts != "off",
+        ambient=_fraction(transform, "ambient", 100.0),
+        diffuse=_fraction(transform, "diffuse", 50.0),
+        specular=_fraction(transform, "specular", 0.0),
+        shininess=max(1.0, number(transform, "shininess", 32.0)),
+        metal=_fraction(transform, "metal", 0.0),
+        light_transmission=_fraction(transform, "lightTransmission", 0.0),
+    )
+
+
+def _fraction(transform: Record, key: str, default: float) -> float:
+    return min(100.0, max(0.0, number(transform, key, default))) / 100.0

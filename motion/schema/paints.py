@@ -1,0 +1,148 @@
+"""Stored fills and strokes (layers.md 6 and 7)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from motion.schema.stored import Record, as_record, number, numbers, record, records, text
+from motion.snapshot import (
+    BrushStroke,
+    GradientStop,
+    LinearGradient,
+    OpacityStop,
+    Paint,
+    RadialGradient,
+    SolidPaint,
+    Stroke,
+    Taper,
+    Wave,
+)
+
+
+def paint(stored: Record) -> Paint | None:
+    """A fill object, None for one of no known type."""
+    match stored.get("type"):
+        case "solid":
+            return SolidPaint(text(stored, "color", "#000000"))
+        case "linear":
+            return LinearGradient(number(stored, "angle", 90.0), _stops(stored), _opacity_stops(stored))
+        case "radial":
+            center_x, center_y = number(stored, "cx", 0.5), number(stored, "cy", 0.5)
+            radius = number(stored, "radius", 0.5)
+            return RadialGradient(center_x, center_y, radius, _stops(stored), _opacity_stops(stored))
+        case _:
+            return None
+
+
+def sorted_stops(stops: tuple[GradientStop, ...]) -> tuple[GradientStop, ...]:
+    """The stops as they are painted: by offset, offsets held within 0..1."""
+    held = (GradientStop(min(1.0, max(0.0, stop.offset)), stop.color) for stop in stops)
+    return tuple(sorted(held, key=lambda stop: stop.offset))
+
+
+def fill_stack(fx: Record, primary: Paint) -> tuple[Paint, ...]:
+    """The fills, bottom first; with more than one in the stack, the primary paint replaces the first."""
+    stack = [held for stored in records(fx, "fills") if (held := paint(stored)) is not None]
+    return (primary, *stack[1:]) if len(stack) > 1 else (primary,)
+
+
+def primary_stroke(fx: Record) -> Stroke | None:
+    """The primary stroke, None where there is none or it is switched off or has no width."""
+    return stroke(as_record(fx.get("stroke")))
+
+
+def further_strokes(fx: Record) -> tuple[Stroke, ...]:
+    """The strokes above the primary one: entries without ink are dropped first, then the first of several."""
+    stack = [held for stored in records(fx, "strokes") if (held := stroke(stored)) is not None]
+    return tuple(stack[1:])
+
+
+def stroke(stored: Record) -> Stroke | None:
+    """One stroke with its defaults, None for one that draws nothing."""
+    width = number(stored, "width", 4.0 if stored and "width" not in stored else 0.0)
+    if not stored or stored.get("enabled") is False or width <= 0.0:
+        return None
+    return Stroke(
+        paint=_stroke_paint(stored),
+        width=width,
+        opacity=number(stored, "opacity", 1.0),
+        align=_align(text(stored, "align")),
+        dash=tuple(max(0.0, length) for length in numbers(stored, "dash")),
+        dash_offset=number(stored, "dashOffset", 0.0),
+        cap=_cap(text(stored, "cap")),
+        join=_join(text(stored, "join")),
+        taper=_taper(record(stored, "taper")),
+        wave=_wave(record(stored, "wave")),
+    )
+
+
+def brush_strokes(fx: Record) -> tuple[BrushStroke, ...]:
+    """Paint strokes over a shape (layers.md 12.3)."""
+    return tuple(_brush_stroke(stored) for stored in records(record(fx, "paint"), "strokes"))
+
+
+def _brush_stroke(stored: Record) -> BrushStroke:
+    mode = text(stored, "mode")
+    return BrushStroke(
+        points=tuple((number(point, "x", 0.0), number(point, "y", 0.0)) for point in records(stored, "points")),
+        color=text(stored, "color", "#ffffff"),
+        size=max(0.0, number(stored, "size", 12.0)),
+        opacity=number(stored, "opacity", 1.0),
+        hardness=number(stored, "hardness", 1.0),
+        mode="erase" if mode == "erase" else "clone" if mode == "clone" else "paint",
+        clone_x=number(stored, "cloneOffsetX", 0.0),
+        clone_y=number(stored, "cloneOffsetY", 0.0),
+    )
+
+
+def _stops(stored: Record) -> tuple[GradientStop, ...]:
+    found = records(stored, "stops")
+    return sorted_stops(tuple(GradientStop(number(stop, "offset", 0.0), text(stop, "color")) for stop in found))
+
+
+def _opacity_stops(stored: Record) -> tuple[OpacityStop, ...]:
+    found = records(stored, "opacityStops")
+    stops = (
+        OpacityStop(min(1.0, max(0.0, number(stop, "offset", 0.0))), number(stop, "opacity", 1.0)) for stop in found
+    )
+    return tuple(sorted(stops, key=lambda stop: stop.offset))
+
+
+def _stroke_paint(stored: Record) -> Paint:
+    return paint(record(stored, "paint")) or SolidPaint(text(stored, "color", "#ffffff"))
+
+
+def _align(word: str) -> Literal["center", "inside", "outside"]:
+    return "inside" if word == "inside" else "outside" if word == "outside" else "center"
+
+
+def _cap(word: str) -> Literal["butt", "round", "square"]:
+    return "round" if word == "round" else "square" if word == "square" else "butt"
+
+
+def _join(word: str) -> Literal["miter", "round", "bevel"]:
+    return "round" if word == "round" else "bevel" if word == "bevel" else "miter"
+
+
+def _taper(stored: Record) -> Taper | None:
+    if not stored:
+        return None
+    return Taper(
+        start_width=_unit(stored, "startWidth", 1.0),
+        end_width=_unit(stored, "endWidth", 1.0),
+        start_length=_unit(stored, "startLength", 0.0),
+        end_length=_unit(stored, "endLength", 0.0),
+        start_ease=_unit(stored, "startEase", 0.0),
+        end_ease=_unit(stored, "endEase", 0.0),
+    )
+
+
+def _wave(stored: Record) -> Wave | None:
+    if not stored:
+        return None
+    wavelength = max(0.0, number(stored, "wavelength", 0.0))
+    return Wave(number(stored, "amount", 0.0), wavelength, number(stored, "phase", 0.0))
+
+
+def _unit(stored: Record, key: str, default: float) -> float:
+    return min(1.0, max(0.0, number(stored, key, default)))

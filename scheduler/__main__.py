@@ -1,0 +1,80 @@
+"""`python -m scheduler`: one scheduler process, until SIGTERM or SIGINT; any number may run. Ends with 0 when drained."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import structlog
+import uvloop
+
+from cluster.execution import executor_of
+from farm_core.accounts.secret import farm_secret
+from farm_core.clock import SystemClock
+from farm_core.db.database import Database
+from farm_core.net.fetch import Guard
+from farm_core.settings import Settings, settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+from scheduler.farm import Scheduler
+from scheduler.parts import Parts
+
+_log = structlog.get_logger(__name__)
+
+
+def main(words: list[str]) -> int:
+    """Runs until it is told to stop, or its executor is gone for good (status 3: start it afresh)."""
+    parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
+    parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded parts")
+    arguments = parser.parse_args(words)
+    chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
+    if chosen.database_url is None:
+        parser.error("set DATABASE_URL")
+    return uvloop.run(_run(chosen))
+
+
+async def _run(chosen: Settings) -> int:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    with tempfile.TemporaryDirectory(prefix="farm-scheduler-") as scratch:
+        parts = parts_of(chosen, Path(scratch))
+        scheduler = Scheduler(parts, str(chosen.database_url))
+        await scheduler.start()
+        _log.info("scheduler ready", workers=len(parts.executor.workers()))
+        lost = await _first(stop, parts.executor.gone)
+        await scheduler.stop()
+    return 3 if lost else 0
+
+
+def parts_of(chosen: Settings, scratch: Path) -> Parts:
+    """The scheduler's parts as the settings say."""
+    assert chosen.database_url is not None, "the caller has checked"
+    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    return Parts(
+        database=Database(chosen.database_url),
+        storage=storage,
+        executor=executor_of(chosen),
+        media_guard=Guard(allow_private=chosen.automation_allow_private_assets),
+        callback_guard=Guard(allow_private=chosen.automation_allow_private_callbacks),
+        clock=SystemClock(),
+        settings=chosen,
+        scratch=scratch,
+    )
+
+
+async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
+    """Waits for either; says whether the executor is gone."""
+    waits = [asyncio.create_task(event.wait()) for event in (stop, gone)]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    return gone.is_set() and not stop.is_set()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,211 @@
+"""Takes in what workers report, and writes what follows from it. A report whose lease is gone changes nothing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+
+import structlog
+
+from farm_core.jobs import tasks, workers
+from farm_core.jobs.judge import Fail, Failure, FailureKind
+from farm_core.jobs.repository import transition
+from scheduler.assembler import Assembler
+from scheduler.dispatcher import Dispatcher
+from scheduler.flights import Flight, Flights
+from scheduler.pace import Pace
+from scheduler.parts import Parts
+from scheduler.ports import Advanced, AssembleOrder, Ended, Finished, Report, SegmentOrder
+from scheduler.service import Service
+
+_log = structlog.get_logger(__name__)
+
+BLAMED = (FailureKind.crash, FailureKind.stall)
+
+
+class Collector(Service):
+    """Waits for reports and settles them, each in a transaction of its own."""
+
+    every_seconds = 0.0
+    wait_seconds = 0.5
+
+    def __init__(self, parts: Parts, flights: Flights, pace: Pace, dispatcher: Dispatcher) -> None:
+        super().__init__()
+        self.parts = parts
+        self.flights = flights
+        self.pace = pace
+        self.dispatcher = dispatcher
+        self.assembler = Assembler(parts)
+        self._unsettled: list[Report] = []
+
+    async def turn(self) -> int:
+        """Settles what has been reported; what could not be written is kept for the next turn."""
+        self._unsettled += await self.parts.executor.reports(self.wait_seconds)
+        settled = len(self._unsettled)
+        while self._unsettled:
+            await self._settle(self._unsettled[0])
+            self._unsettled.pop(0)
+        if settled:
+            self.dispatcher.wake()
+        return settled
+
+    async def _settle(self, report: Report) -> None:
+        flight = self.flights.get(report.token)
+        if flight is None:
+            return
+        match report:
+            case Advanced():
+                flight.frames_done = report.frames_done
+                flight.advanced = time.monotonic()
+            case Finished():
+                await self._finished(flight, report)
+                self._land_all(flight)
+            case Ended():
+                await self._ended(flight, report)
+
+    async def _finished(self, flight: Flight, report: Finished) -> None:
+        now = self.parts.clock.now()
+        order = flight.order
+        if isinstance(order, AssembleOrder):
+            await self.assembler.settle(order, flight.lease, report)
+            self.pace.forget(order.job_id)
+            return
+        if not report.cached:
+            self.pace.learn(order.job_id, order.frame_count, order.picture.width, order.picture.height, report.seconds)
+        async with self.parts.database.work() as session:
+            done = await tasks.finish_task(session, now, flight.lease, report.key, _record(report))
+            await workers.use_segment(session, now, report.key, report.bytes)
+            await workers.praise_worker(session, report.worker)
+        if done is None:
+            _log.info("result discarded", job=order.job_id, task=order.task_id)
+
+    async def _ended(self, flight: Flight, report: Ended) -> None:
+        twins = [other for other in self.flights.of_lease(flight.lease) if other is not flight]
+        if twins and report.failure.kind is not FailureKind.document:
+            await self._blamed(report.failure)
+        else:
+            await self._judged(flight, report)
+        self.flights.land(report.token)
+        if report.failure.kind is FailureKind.document:
+            self._land_all(flight)
+
+    async def _judged(self, flight: Flight, report: Ended) -> None:
+        now, job_id = self.parts.clock.now(), flight.order.job_id
+        _log.info("attempt failed", job=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
+        async with self.parts.database.work() as session:
+            if report.missing:
+                await tasks.lose_segments(session, now, job_id, report.missing)
+                await workers.forget_segments(session, report.missing)
+            verdict = await tasks.judge_task(session, now, flight.lease, report.failure)
+            if verdict is not None and isinstance(verdict.verdict, Fail):
+                await transition(session, job_id, "fail", error=verdict.verdict.public_message)
+        await self._blamed(report.failure)
+
+    async def _blamed(self, failure: Failure) -> None:
+        if failure.kind not in BLAMED or failure.worker is None:
+            return
+        async with self.parts.database.work() as session:
+            until = await workers.blame_worker(session, self.parts.clock.now(), failure.worker)
+        if until is not None:
+            _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())
+
+    def _land_all(self, flight: Flight) -> None:
+        """The lease is settled: the order's copy, or the order whose copy was quicker, may stop."""
+        for other in self.flights.of_lease(flight.lease):
+            self.flights.land(other.order.token)
+            if other is not flight:
+                self.parts.executor.cancel(other.order.token)
+
+
+def _record(report: Finished) -> dict[str, object]:
+    record = asdict(report)
+    del record["token"], record["key"], record["segments_sha256"]
+    return record
+
+
+class FlightKeeper(Service):
+    """Renews leases, stops what is no longer ours, kills what hangs, copies what straggles, tells how far jobs are."""
+
+    every_seconds = tasks.LEASE_SECONDS / 5
+
+    def __init__(self, parts: Parts, flights: Flights, pace: Pace) -> None:
+        super().__init__()
+        self.parts = parts
+        self.flights = flights
+        self.pace = pace
+
+    async def turn(self) -> int:
+        """One round over everything in flight."""
+        await self._renew()
+        for flight in self.flights:
+            if isinstance(flight.order, SegmentOrder):
+                self._watch(flight, flight.order)
+        return 0
+
+    async def _renew(self) -> None:
+        leases = self.flights.leases()
+        if not leases:
+            return
+        async with self.parts.database.work() as session:
+            held = await tasks.renew_tasks(session, self.parts.clock.now(), sorted(leases))
+        for flight in self.flights:
+            if flight.lease in leases - held:
+                self.flights.land(flight.order.token)
+                self.parts.executor.cancel(flight.order.token)
+
+    def _watch(self, flight: Flight, order: SegmentOrder) -> None:
+        now = time.monotonic()
+        size = order.picture.width, order.picture.height
+        if self.pace.stalled(order.job_id, *size, now - flight.advanced) and self._is_first_at_worker(flight):
+            _log.warning("worker hangs", worker=flight.worker_id, job=order.job_id)
+            flight.advanced = now
+            self.parts.executor.restart(flight.worker_id)
+        elif not self._has_copy(flight) and self.pace.straggles(order.job_id, order.frame_count, now - flight.started):
+            self._copy(flight, order)
+
+    def _is_first_at_worker(self, flight: Flight) -> bool:
+        """An order that waits behind another shows no frames, and is not to blame."""
+        return all(o.started >= flight.started for o in self.flights if o.worker_id == flight.worker_id)
+
+    def _has_copy(self, flight: Flight) -> bool:
+        return len(self.flights.of_lease(flight.lease)) > 1
+
+    def _copy(self, flight: Flight, order: SegmentOrder) -> None:
+        """Gives the order to an idle worker of the same renderer as well; the first result counts."""
+        busy = {other.worker_id for other in self.flights}
+        living = {worker.id: worker for worker in self.parts.executor.workers()}
+        if flight.worker_id not in living:
+            return
+        renderer = living[flight.worker_id].renderer
+        idle = sorted(name for name, worker in living.items() if name not in busy and worker.renderer == renderer)
+        if idle:
+            now = time.monotonic()
+            copy = SegmentOrder(
+                order.task_id, f"{order.token}.copy", order.job_id, order.document_key, order.media, order.picture,
+                order.first_frame, order.frame_count,
+            )  # fmt: skip
+            _log.info("straggler copied", job=order.job_id, task=order.task_id, worker=idle[0])
+            self.flights.add(Flight(copy, flight.lease, idle[0], now, now))
+            self.parts.executor.submit(copy, idle[0])
+
+
+class ProgressTeller(Service):
+    """Writes how far jobs are, a few times a second, in one statement for all of them."""
+
+    every_seconds = 0.4
+
+    def __init__(self, parts: Parts, flights: Flights) -> None:
+        super().__init__()
+        self.parts = parts
+        self.flights = flights
+        self._told: dict[str, int] = {}
+
+    async def turn(self) -> int:
+        """Writes what has changed since the last turn."""
+        frames = self.flights.frames_by_job()
+        news = {job_id: count for job_id, count in sorted(frames.items()) if self._told.get(job_id) != count}
+        self._told = frames
+        if news:
+            async with self.parts.database.work() as session:
+                await tasks.advance_jobs(session, news)
+        return 0

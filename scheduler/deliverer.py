@@ -1,0 +1,89 @@
+"""Posts webhooks: three attempts, each to an address that is checked again and connected to exactly as checked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Final
+
+import orjson
+import structlog
+
+from farm_core.net.addresses import UrlRefused
+from farm_core.net.fetch import FetchFailed, guarded_post
+from farm_core.webhooks import repository
+from farm_core.webhooks.repository import DueDelivery
+from farm_core.webhooks.schedule import TIMEOUT_SECONDS, outcome
+from scheduler.parts import Parts
+from scheduler.service import Service
+
+_log = structlog.get_logger(__name__)
+
+POSTS_MAX: Final = 32
+
+
+class Deliverer(Service):
+    """Keeps up to POSTS_MAX posts under way."""
+
+    every_seconds = 1.0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+        self.posts: set[asyncio.Task[None]] = set()
+
+    async def turn(self) -> int:
+        """Begins to post what is due."""
+        room = POSTS_MAX - len(self.posts)
+        if room <= 0:
+            return 0
+        async with self.parts.database.work() as session:
+            due = await repository.claim_deliveries(session, self.parts.clock.now(), room)
+            next_at = await repository.next_due(session)
+        for delivery in due:
+            post = asyncio.create_task(self._posted(delivery), name=delivery.id)
+            self.posts.add(post)
+            post.add_done_callback(self._ended)
+        self.every_seconds = self._pause(next_at.timestamp() if next_at else None)
+        return 0
+
+    async def stop(self) -> None:
+        """Begins no more posts, and waits for those under way: each has its own time limit."""
+        await super().stop()
+        await asyncio.gather(*self.posts, return_exceptions=True)
+
+    def _pause(self, next_at: float | None) -> float:
+        """Until the next one is due, at most a second."""
+        return 1.0 if next_at is None else min(1.0, max(0.02, next_at - self.parts.clock.now().timestamp()))
+
+    def _ended(self, post: asyncio.Task[None]) -> None:
+        self.posts.discard(post)
+        self.wake()
+
+    async def _posted(self, delivery: DueDelivery) -> None:
+        began = time.monotonic()
+        answer, again, problem = await self._answer(delivery)
+        result = outcome(delivery.attempt, answer, again=again)
+        record = {
+            "at": self.parts.clock.now().isoformat(), "status": answer, "error": problem,
+            "ms": round((time.monotonic() - began) * 1000),
+        }  # fmt: skip
+        _log.info("webhook", job=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
+        async with self.parts.database.work() as session:
+            await repository.end_attempt(session, self.parts.clock.now(), delivery, result, record)
+
+    async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
+        """The status of the answer or None, whether a repeat may help, what went wrong."""
+        headers = {
+            "Content-Type": "application/json",
+            "X-Service-Event": "render.finished",
+            "X-Service-Job-Id": delivery.job_id,
+        }
+        body = orjson.dumps(dict(delivery.body))
+        try:
+            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, self.parts.callback_guard)
+        except UrlRefused as refusal:
+            return None, False, str(refusal)
+        except FetchFailed as failure:
+            return None, True, failure.message
+        return status, True, None

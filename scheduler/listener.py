@@ -1,0 +1,58 @@
+"""Hears what the database tells of new jobs, tasks and webhooks, so that nobody need wait for the next poll."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import psycopg
+import structlog
+
+from farm_core.db.database import libpq_url
+from scheduler.service import Service
+
+_log = structlog.get_logger(__name__)
+
+RECONNECT_SECONDS: Final = 0.5
+
+
+class Listener:
+    """Wakes services by channel. A lost connection is made again; polling bridges the gap."""
+
+    def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Service]]) -> None:
+        self._url = libpq_url(database_url)
+        self._wakes = wakes
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to listen."""
+        self._running = asyncio.create_task(self._run(), name="Listener")
+
+    async def stop(self) -> None:
+        """Stops listening."""
+        if self._running is not None:
+            self._running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._running
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except psycopg.Error as error:
+                _log.info("listening again soon", error=type(error).__name__)
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _listen(self) -> None:
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection:
+            for channel in self._wakes:
+                await connection.execute(psycopg.sql.SQL("LISTEN {}").format(psycopg.sql.Identifier(channel)))
+                self._wake(channel)
+            async for notice in connection.notifies():
+                self._wake(notice.channel)
+
+    def _wake(self, channel: str) -> None:
+        for service in self._wakes[channel]:
+            service.wake()

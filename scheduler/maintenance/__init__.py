@@ -1,0 +1,1 @@
+"""Duties that keep the farm tidy. Any number of schedulers may do them at once."""

@@ -1,0 +1,134 @@
+"""Deletes what has had its time: uploads, results, frozen documents and media, segments beyond the cache's budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+import structlog
+from sqlalchemy import delete, exists, select
+from sqlmodel import col
+
+from farm_core.assets.models import Asset
+from farm_core.jobs import workers
+from farm_core.jobs.models import Job
+from farm_core.jobs.status import JOB_TERMINAL
+from scheduler.parts import Parts
+from scheduler.service import Service
+
+_log = structlog.get_logger(__name__)
+
+BATCH: Final = 200
+_ENDED: Final = tuple(sorted(JOB_TERMINAL))
+
+
+class UploadReaper(Service):
+    """Deletes uploads whose 24 hours are over: the object first, so that no object is ever left without a row."""
+
+    every_seconds = 30.0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+
+    async def turn(self) -> int:
+        """One batch; returns how many uploads were deleted."""
+        async with self.parts.database.work() as session:
+            expired = select(Asset).where(col(Asset.expires_at) <= self.parts.clock.now()).limit(BATCH)
+            found = list((await session.execute(expired)).scalars())
+            for asset in found:
+                await asyncio.to_thread(self.parts.storage.delete, asset.storage_key)
+            await session.execute(delete(Asset).where(col(Asset.id).in_([asset.id for asset in found])))
+        return len(found)
+
+
+class SegmentReaper(Service):
+    """Keeps the segment cache within its budget, the least recently used going first."""
+
+    every_seconds = 60.0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+
+    async def turn(self) -> int:
+        """One batch; returns how many segments were deleted."""
+        async with self.parts.database.work() as session:
+            keys = await workers.surplus_segments(session, self.parts.settings.segment_cache_bytes, BATCH)
+            await workers.forget_segments(session, keys)
+        await _delete(self.parts, keys)
+        return len(keys)
+
+
+class ResultReaper(Service):
+    """Deletes videos, receipts, frozen documents and fetched media that no job needs any more.
+
+    Several jobs may share one of them, so each object is asked for by name: it goes once it is older than the lifetime of
+    results and no job refers to it that is under way or younger than that.
+    """
+
+    every_seconds = 3600.0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+
+    async def turn(self) -> int:
+        """One pass over all such objects."""
+        before = self.parts.clock.now() - timedelta(days=self.parts.settings.result_days)
+        old = await asyncio.to_thread(
+            lambda: [
+                stored.key
+                for prefix in ("results/", "frozen/", "media/")
+                for stored in self.parts.storage.listed(prefix)
+                if stored.modified_at < before
+            ]
+        )
+        for start in range(0, len(old), BATCH):
+            batch = old[start : start + BATCH]
+            needed = await self._needed(batch)
+            await _delete(self.parts, [key for key in batch if key not in needed])
+        return 0
+
+    async def _needed(self, keys: list[str]) -> set[str]:
+        before = self.parts.clock.now() - timedelta(days=self.parts.settings.result_days)
+        young = (col(Job.status).not_in(_ENDED)) | (col(Job.finished_at) >= before)
+        needed: set[str] = set()
+        async with self.parts.database.work() as session:
+            for column in (Job.video_key, Job.receipt_key, Job.document_key):
+                rows = await session.execute(select(col(column)).where(young, col(column).in_(keys)))
+                needed |= {key for key in rows.scalars() if key is not None}
+            for key in (key for key in keys if key.startswith("media/")):
+                pathless = select(exists().where(young, Job.media.op("@?")(f'$.* ? (@ == "{key}")')))  # type: ignore[union-attr]
+                if (await session.execute(pathless)).scalar():
+                    needed.add(key)
+        return needed
+
+
+class ScratchReaper(Service):
+    """Deletes segments of jobs that ended without using them: failed and cancelled ones leave nothing but cached segments."""
+
+    every_seconds = 3600.0
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+
+    async def turn(self) -> int:
+        """Deletes segment objects that no row of the cache knows, an hour after they were written."""
+        before = self.parts.clock.now() - timedelta(hours=1)
+        stored = await asyncio.to_thread(
+            lambda: [held.key for held in self.parts.storage.listed("segments/") if held.modified_at < before]
+        )
+        async with self.parts.database.work() as session:
+            known = await workers.known_segments(session, stored)
+        await _delete(self.parts, [key for key in stored if key not in known])
+        return 0
+
+
+async def _delete(parts: Parts, keys: Iterable[str]) -> None:
+    for key in keys:
+        await asyncio.to_thread(parts.storage.delete, key)
+        _log.info("deleted", key=key)

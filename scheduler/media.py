@@ -1,0 +1,96 @@
+"""Where the media of a job come from: public addresses through the guard, and the account's own uploads from storage."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from farm_core.accounts import repository as accounts
+from farm_core.accounts.plans import limits_of
+from farm_core.assets.models import Asset
+from farm_core.jobs.claims import ClaimedJob
+from farm_core.net.addresses import UrlRefused
+from farm_core.net.fetch import FetchFailed, guarded_get
+from farm_core.storage.links import PATH_PREFIX
+from farm_core.storage.port import ObjectMissing
+from scheduler.parts import Parts
+
+FETCH_BYTES_MAX: Final = 80 * 1024 * 1024
+
+
+class MediaUnavailable(Exception):
+    """A source cannot be had; the message is fit for callers. `lasting` says that trying again would not help."""
+
+    def __init__(self, message: str, *, lasting: bool) -> None:
+        super().__init__(message)
+        self.lasting = lasting
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedMedia:
+    """A source's bytes in a file; `counted_bytes` of them came over the network and count against the account."""
+
+    path: Path
+    counted_bytes: int
+
+
+@asynccontextmanager
+async def fetched_media(parts: Parts, job: ClaimedJob, source: str) -> AsyncIterator[FetchedMedia]:
+    """The source's bytes, in a file that is gone after the block. Raises MediaUnavailable."""
+    key = own_key(source, {job.origin, parts.settings.public_origin})
+    media = await (_own(parts, job, key) if key else _foreign(parts, job, source))
+    try:
+        yield media
+    finally:
+        media.path.unlink(missing_ok=True)
+
+
+def own_key(source: str, origins: set[str | None]) -> str | None:
+    """The storage key that the source names on the farm's own origin, None where it points elsewhere."""
+    url = urlsplit(source)
+    origin = f"{url.scheme}://{url.netloc}" if url.netloc else None
+    if not url.path.startswith(PATH_PREFIX) or (origin is not None and origin not in origins):
+        return None
+    return unquote(url.path.removeprefix(PATH_PREFIX))
+
+
+async def _own(parts: Parts, job: ClaimedJob, key: str) -> FetchedMedia:
+    async with parts.database.work() as session:
+        wanted = select(col(Asset.id)).where(
+            col(Asset.storage_key) == key,
+            col(Asset.account_id) == job.account_id,
+            col(Asset.expires_at) > parts.clock.now(),
+        )
+        found = (await session.execute(wanted)).one_or_none()
+    if found is None:
+        raise MediaUnavailable("the account has no such upload, or it has expired.", lasting=True)
+    with tempfile.NamedTemporaryFile(dir=parts.scratch, delete=False) as file:
+        path = Path(file.name)
+    try:
+        await asyncio.to_thread(parts.storage.get_file, key, path)
+    except ObjectMissing:
+        raise MediaUnavailable("the upload has been deleted.", lasting=True) from None
+    return FetchedMedia(path, 0)
+
+
+async def _foreign(parts: Parts, job: ClaimedJob, source: str) -> FetchedMedia:
+    async with parts.database.work() as session:
+        account = await accounts.account(session, job.account_id)
+    limit = limits_of(account).max_upload_bytes if account else 0
+    bytes_max = FETCH_BYTES_MAX if limit is None else min(limit, FETCH_BYTES_MAX)
+    try:
+        fetched = await guarded_get(source, bytes_max, parts.media_guard)
+    except UrlRefused as refusal:
+        raise MediaUnavailable(str(refusal), lasting=True) from refusal
+    except FetchFailed as failure:
+        raise MediaUnavailable(failure.message, lasting=not failure.again) from failure
+    return FetchedMedia(fetched.path, fetched.bytes)

@@ -1,0 +1,61 @@
+// The last pass: straight colour, display transform, premultiplied again over black (format/compositing.md 1.6).
+//
+// DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
+// u_scene: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
+#include "frame.glsl"
+#include "color.glsl"
+#include "color_stage.glsl"
+
+in vec2 v_frame;
+out vec4 o_color;
+
+uniform sampler2D u_scene;
+uniform vec4 u_scene_region;
+
+vec3 to_rec709(vec3 c) {
+    return vec3(dot(c, vec3(1.6410233797, -0.3248032942, -0.2364246952)),
+                dot(c, vec3(-0.6636628587, 1.6153315917, 0.0167563477)),
+                dot(c, vec3(0.0117218943, -0.0082844420, 0.9883948585)));
+}
+
+vec3 aces(vec3 v) {
+    v = max(v, 0.0);
+    return clamp((v * (v + 0.0245786) - 0.0000905377) / (v * (0.983729 * v + 0.4329510) + 0.238081), 0.0, 1.0);
+}
+
+vec3 pq(vec3 v) {
+    vec3 y = pow(max(v, 0.0) / 100.0, vec3(0.1593017578125));
+    return pow((0.8359375 + 18.8515625 * y) / (1.0 + 18.6875 * y), vec3(78.84375));
+}
+
+vec3 hlg(vec3 v) {
+    v = max(v, 0.0);
+    return mix(0.17864055 * sqrt(v), 0.17864055 * log(max(v - 0.28466892, 1e-6)) + 0.55991073, step(1.0, v));
+}
+
+vec3 displayed(vec3 v) {
+#if DISPLAY == 0
+    return linear_to_srgb(v);
+#elif DISPLAY == 1
+#ifndef ACES
+    v = to_aces_cg(v);
+#endif
+    return aces(v);
+#else
+#ifdef ACES
+    v = to_rec709(v);
+#endif
+#if DISPLAY == 2
+    return pq(v);
+#else
+    return hlg(v);
+#endif
+#endif
+}
+
+void main() {
+    vec4 scene = texture(u_scene, within(u_scene_region, v_frame));
+    vec4 color = straight(scene);
+    // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
+    o_color = vec4(displayed(color.rgb) * color.a, 1.0);
+}

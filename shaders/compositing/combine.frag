@@ -1,0 +1,76 @@
+// An advanced blend: the backdrop, read through 8 linear bits, and a layer, combined and replaced (compositing.md 3.2, 3.3).
+//
+// MODE: the number of the blend mode in the table of compositing.md 3.2. PRESERVE: keep the backdrop's transparency.
+// MATTE as in layer.frag. u_backdrop, u_layer: linear premultiplied targets. Out: linear premultiplied, to replace.
+#include "frame.glsl"
+#include "color.glsl"
+#include "blend.glsl"
+
+in vec2 v_frame;
+out vec4 o_color;
+
+uniform sampler2D u_backdrop;
+uniform vec4 u_backdrop_region;
+uniform sampler2D u_layer;
+uniform vec4 u_layer_region;
+uniform float u_opacity;
+#if MODE >= 35
+uniform vec4 u_cells;  // comp width, height, and the frame's size in pixels
+uniform uint u_seed;
+#endif
+
+vec4 layer_at(vec2 frame) {
+    vec2 at = within(u_layer_region, frame);
+    if (any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) {
+        return vec4(0.0);
+    }
+    return premultiplied(straight(texture(u_layer, at))) * u_opacity;
+}
+
+#if MODE >= 35
+// The dissolve pattern; rows count from the bottom, as in the reference.
+float pattern(vec2 frame) {
+    uint x = uint(floor(frame.x / u_cells.z * u_cells.x));
+    uint y = uint(floor((1.0 - frame.y / u_cells.w) * u_cells.y));
+    uint h = (x + 1u) * 374761393u + (y + 1u) * 668265263u + u_seed * 2246822519u;
+    h = (h ^ (h >> 13)) * 1274126177u;
+    return float(h ^ (h >> 16)) / 4294967296.0;
+}
+#endif
+
+void main() {
+    vec4 D = floor(clamp(texture(u_backdrop, within(u_backdrop_region, v_frame)), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    vec4 S = layer_at(v_frame);
+    vec3 cs = S.a > 1e-6 ? min(S.rgb / S.a, 1.0) : vec3(0.0);
+    vec3 cb = D.a > 1e-6 ? min(D.rgb / D.a, 1.0) : vec3(0.0);
+#if MODE == 31
+    o_color = D * clamp(S.a, 0.0, 1.0);
+#elif MODE == 32
+    o_color = D * clamp(lum(S.rgb), 0.0, 1.0);
+#elif MODE == 33
+    o_color = D * clamp(1.0 - S.a, 0.0, 1.0);
+#elif MODE == 34
+    o_color = D * clamp(1.0 - lum(S.rgb), 0.0, 1.0);
+#elif MODE >= 35
+#ifdef PRESERVE
+    o_color = pattern(v_frame) < S.a ? vec4(cs * D.a, D.a) : D;
+#else
+    o_color = pattern(v_frame) < S.a ? vec4(cs, 1.0) : D;
+#endif
+#else
+    vec3 mixed = blended(cb, cs);
+#ifdef PRESERVE
+    vec3 co = D.a * (S.a * mixed + (1.0 - S.a) * cb);
+    float ao = D.a;
+#else
+    vec3 co = S.a * (1.0 - D.a) * cs + S.a * D.a * mixed + (1.0 - S.a) * D.a * cb;
+    float ao = S.a + D.a - S.a * D.a;
+#if MODE == 29
+    ao = min(1.0, S.a + D.a);
+#elif MODE == 30
+    co = S.rgb + (1.0 - S.a) * D.rgb;
+#endif
+#endif
+    o_color = vec4(ao > 1e-6 ? min(co / ao, 1.0) * ao : vec3(0.0), ao);
+#endif
+}

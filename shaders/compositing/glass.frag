@@ -1,0 +1,65 @@
+// A layer as a pane of glass: the backdrop refracted, tinted and lit at the rims (format/compositing.md 8.2).
+// u_layer: linear premultiplied, only its alpha counts, through 8 bits. u_backdrop: what is below, linear premultiplied,
+// its coordinates are frame pixels times u_backdrop_scale. Out: linear premultiplied, source-over.
+#include "frame.glsl"
+#include "color.glsl"
+
+in vec2 v_frame;
+out vec4 o_color;
+
+uniform sampler2D u_layer;
+uniform vec4 u_layer_region;
+uniform sampler2D u_backdrop;
+uniform vec4 u_backdrop_region;
+uniform float u_backdrop_scale;
+uniform vec2 u_frame_size;
+uniform float u_saturation;
+uniform vec4 u_tint;        // raw encoded numbers; alpha is the tint's opacity
+uniform vec3 u_rim_color;   // raw encoded numbers
+uniform vec4 u_lengths;     // edge width, refraction, chromatic aberration in px, rim gain
+uniform vec4 u_lights;      // rim angle and specular angle in radians, specular intensity, falloff
+uniform float u_rim_opacity;
+uniform float u_grain;
+
+float alpha(vec2 frame) {
+    vec2 at = within(u_layer_region, frame);
+    if (any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) {
+        return 0.0;
+    }
+    return floor(clamp(texture(u_layer, at).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+}
+
+vec3 backdrop(vec2 frame) {
+    return straight(texture(u_backdrop, within(u_backdrop_region, frame * u_backdrop_scale))).rgb;
+}
+
+// Directions count upwards in the reference's export: 315 degrees lights the top left rim.
+vec2 light(float angle) {
+    return vec2(cos(angle), -sin(angle));
+}
+
+float grain(vec2 frame) {
+    vec2 uv = vec2(frame.x, u_frame_size.y - frame.y) / u_frame_size;
+    vec2 q = fract(1024.0 * uv * vec2(123.34, 456.21));
+    q += dot(q, q + 45.32);
+    return fract(q.x * q.y);
+}
+
+void main() {
+    float e = max(1.0, u_lengths.x);
+    float a = alpha(v_frame);
+    vec2 g = vec2(alpha(v_frame + vec2(e, 0.0)) - alpha(v_frame - vec2(e, 0.0)),
+                  alpha(v_frame + vec2(0.0, e)) - alpha(v_frame - vec2(0.0, e)));
+    float m = length(g);
+    vec2 d = m > 1e-5 ? g / m : vec2(0.0);
+    vec2 bend = -d * u_lengths.y * m, split = d * u_lengths.z * m;
+    vec3 rgb = vec3(backdrop(v_frame + bend + split).r, backdrop(v_frame + bend).g, backdrop(v_frame + bend - split).b);
+    float luma = dot(rgb, vec3(0.2126, 0.7152, 0.0722));
+    rgb = clamp(luma + (rgb - luma) * u_saturation, 0.0, 1.0);
+    rgb = mix(rgb, u_tint.rgb, u_tint.a);
+    float k = smoothstep(0.0, 1.0, m * max(0.01, u_lengths.w));
+    rgb += u_rim_color * k * (0.5 + 0.5 * dot(d, light(u_lights.x))) * u_rim_opacity;
+    rgb += pow(max(0.0, dot(d, light(u_lights.y))), u_lights.w) * k * u_lights.z;
+    rgb = clamp(rgb + (grain(v_frame) - 0.5) * u_grain, 0.0, 1.0);
+    o_color = vec4(rgb * a, a);
+}

@@ -1,0 +1,64 @@
+// A layer's content on a plane, placed in the frame (format/compositing.md 1.4, 2.5, 9).
+//
+// CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
+//           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
+// SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
+// PROJECTIVE, MASK, MATRIX, TABLES, ACES, LIT: what the layer has
+//
+// u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
+#include "frame.glsl"
+#include "color.glsl"
+#include "color_stage.glsl"
+#include "plane.glsl"
+
+out vec4 o_color;
+
+uniform float u_opacity;
+#if CONTENT == 1 || CONTENT == 2
+uniform vec4 u_color;   // linear, straight
+uniform vec2 u_size;    // layer px
+uniform float u_radius; // layer px, rectangles only
+uniform float u_hard;   // 1: no edge ramp
+#elif CONTENT == 3
+uniform sampler2D u_content;
+uniform vec4 u_content_region;
+#else
+uniform sampler2D u_content;
+uniform vec4 u_crop;    // x, y, width, height of the part shown, 0..1
+#endif
+#ifdef MASK
+uniform sampler2D u_mask;
+#endif
+
+#include "sdf.glsl"
+#include "lights.glsl"
+
+vec4 content(vec2 unit) {
+#if CONTENT == 1 || CONTENT == 2
+    float inside = u_hard > 0.5 ? 1.0 : edge(unit);
+    return vec4(u_color.rgb, u_color.a * inside);
+#elif CONTENT == 3
+    return graded(straight(texture(u_content, within(u_content_region, gl_FragCoord.xy + u_region.xy))));
+#else
+    vec4 texel = straight(texture(u_content, u_crop.xy + unit * u_crop.zw));
+#if CONTENT == 0
+    texel.rgb = srgb_to_linear(texel.rgb);
+#endif
+#ifdef ACES
+    texel.rgb = to_aces_cg(texel.rgb);
+#endif
+    return graded(texel);
+#endif
+}
+
+void main() {
+    vec2 frame = gl_FragCoord.xy + u_region.xy;  // the same with a real quad as with a full-target triangle
+    vec2 unit = plane(frame);
+    vec4 color = content(unit);
+    color.rgb = lit(color.rgb, unit);
+    color.a *= u_opacity;
+#ifdef MASK
+    color.a *= texture(u_mask, unit).r;
+#endif
+    o_color = premultiplied(color) * coverage(frame);
+}

@@ -1,0 +1,33 @@
+// Colours through a packed table, linear in and out (effects.md 8.5). u_table: slices of blue side by side; u_size:
+// steps an axis. The reference takes the intensity for the table kind: over a half, each channel reads along the
+// whole strip; else the slices are read as meant.
+#include "chain.glsl"
+
+uniform sampler2D u_table;
+uniform int u_size;
+uniform vec2 u_domain;
+uniform float u_intensity;
+
+float along(float c) {
+    float n = float(u_size);
+    return (c * (n - 1.0) + 0.5) / n;
+}
+
+vec3 slice(vec3 c, float blue) {
+    float n = float(u_size);
+    return texture(u_table, vec2((blue * n + c.r * (n - 1.0) + 0.5) / (n * n), (c.g * (n - 1.0) + 0.5) / n)).rgb;
+}
+
+void main() {
+    vec4 c = here();
+    vec3 rgb = c.a > 0.0 ? c.rgb / c.a : vec3(0.0);
+    rgb = clamp((clamp(rgb, 0.0, 1.0) - u_domain.x) / (u_domain.y - u_domain.x), 0.0, 1.0);
+    if (u_intensity > 50.0) {
+        rgb = vec3(texture(u_table, vec2(along(rgb.r), 0.5)).r, texture(u_table, vec2(along(rgb.g), 0.5)).g,
+            texture(u_table, vec2(along(rgb.b), 0.5)).b);
+    } else {
+        float blue = rgb.b * float(u_size - 1), low = floor(blue);
+        rgb = mix(slice(rgb, low), slice(rgb, min(low + 1.0, float(u_size - 1))), blue - low);
+    }
+    put(vec4(rgb * c.a, c.a));
+}

@@ -1,0 +1,11 @@
+// The mean of the alpha along one axis, the edge repeating; colours stay (format/effects.md 8.10).
+#include "effect.glsl"
+
+uniform ivec2 u_axis;
+uniform int u_reach;  // px
+
+void main() {
+    float sum = 0.0;
+    for (int i = -u_reach; i <= u_reach; i++) sum += texel_clamped(pixel() + i * u_axis).a;
+    put(vec4(here().rgb, sum / float(2 * u_reach + 1)));
+}

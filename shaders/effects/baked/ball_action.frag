@@ -1,0 +1,31 @@
+// The picture as a lattice of shaded balls (format/effects.md 8.8).
+#include "effect.glsl"
+#include "hash.glsl"
+
+uniform float u_grid;                  // px
+uniform float u_ball_size, u_scatter;  // percent
+uniform float u_seed;
+
+void main() {
+    float grid = max(4.0, u_grid), radius = 0.5 * grid * u_ball_size / 100.0;
+    int seed = int(floor(u_seed));
+    ivec2 cell = ivec2(floor(vec2(pixel()) / grid));
+    vec4 shown = vec4(0.0);
+    for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++) {
+            ivec2 at = cell + ivec2(i, j);
+            if (any(lessThan(at, ivec2(0))) || any(greaterThanEqual(vec2(at) * grid, extent()))) continue;
+            vec2 middle = (vec2(at) + 0.5) * grid;
+            int id = 7919 * at.x + at.y;
+            vec2 jitter = 2.0 * vec2(h2(id, seed), h2(id, seed + 77)) - 1.0;
+            vec2 v = vec2(pixel()) - (middle + jitter * 0.5 * grid * u_scatter / 100.0);
+            float n = length(v) / max(radius, 1e-6);
+            if (n > 1.0) continue;
+            float lift = n > 0.0 ? (2.0 / PI) * asin(n) / n : 2.0 / PI;
+            vec4 c = texel_clamped(ivec2(floor(middle + v * lift * grid / (2.0 * radius) + 0.5)));
+            vec2 tilt = v / radius;
+            float light = clamp(0.35 + 0.65 * (-0.5 * tilt.x - 0.5 * tilt.y + 0.7 * sqrt(1.0 - n * n)), 0.0, 1.0);
+            shown = vec4(c.rgb * light, c.a);
+        }
+    put(shown);
+}

@@ -1,0 +1,29 @@
+// Film burning through from a point, its edge charred and glowing (format/effects.md 8.9).
+#include "effect.glsl"
+#include "hash.glsl"
+#include "hsl.glsl"
+
+uniform float u_burn, u_randomness;    // percent
+uniform float u_center_x, u_center_y;  // px from the canvas centre
+uniform vec4 u_burn_color, u_char_color;  // straight sRGB
+uniform float u_seed;
+
+void main() {
+    float t = u_burn / 100.0;
+    vec2 middle = center() + vec2(u_center_x, u_center_y);
+    float far = length(max(middle, extent() - middle)), hot = 1.15 * t * far;
+    int seed = int(floor(u_seed + 0.5));
+    float ragged = (h2(pixel().x + seed, pixel().y - seed) - 0.5) * u_randomness / 100.0 * 0.18 * far;
+    float front = distance(place(), middle) - ragged;
+    vec4 c = here();
+    vec3 hsl = rgb_to_hsl(c.rgb);
+    vec3 shown = hsl_to_rgb(vec3(hsl.x, clamp(hsl.y * (1.0 - 0.385 * t), 0.0, 1.0), clamp(hsl.z + 0.1375 * t, 0.0, 1.0)));
+    float alpha = c.a;
+    if (hot > 0.0 && front <= hot) {
+        shown = u_burn_color.rgb;
+        alpha *= clamp(0.35 * front / hot, 0.0, 1.0);
+    } else if (hot > 0.0 && front <= 1.18 * hot) {
+        shown = mix(shown, u_char_color.rgb, 1.0 - (front - hot) / (0.18 * hot));
+    }
+    put(vec4(shown, alpha));
+}

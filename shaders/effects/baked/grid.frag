@@ -1,0 +1,31 @@
+// Lines at regular distances, one anti-aliased outline over the picture (format/effects.md 8.6).
+#include "canvas.glsl"
+
+uniform float u_width;
+uniform float u_height;
+uniform float u_anchor_x;
+uniform float u_anchor_y;
+uniform float u_thickness;
+uniform vec4 u_color;
+uniform float u_opacity;
+
+// How much of this pixel the lines along one axis cover.
+float covered(float low, float pitch, float anchor, float side) {
+    float start = mod(anchor, pitch), nudge = mod(floor(u_thickness + 0.5), 2.0) == 1.0 ? 0.5 : 0.0, sum = 0.0;
+    float nearest = floor((low - start) / pitch + 0.5), around = ceil(0.5 * u_thickness / pitch) + 1.0;
+    for (float k = max(0.0, nearest - around); k <= nearest + around; k++) {
+        float at = start + k * pitch;
+        if (at > side) break;
+        at = floor(at + 0.5) + nudge;
+        sum += clamp(min(low + 1.0, at + 0.5 * u_thickness) - max(low, at - 0.5 * u_thickness), 0.0, 1.0);
+    }
+    return min(1.0, sum);
+}
+
+void main() {
+    vec2 low = floor(v_frame);
+    float x = covered(low.x, max(1.0, u_width), u_anchor_x, extent().x);
+    float y = covered(low.y, max(1.0, u_height), u_anchor_y, extent().y);
+    vec4 c = here();
+    put(vec4(mix(c.rgb, u_color.rgb, u_color.a * (x + y - x * y) * clamp(u_opacity / 100.0, 0.0, 1.0)), c.a));
+}

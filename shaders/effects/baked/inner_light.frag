@@ -1,0 +1,17 @@
+// Inner shadow and inner glow: u_soft, the blurred outside of the silhouette, displaced, in one colour within u_shape.
+#include "canvas.glsl"
+#include "composite.glsl"
+
+uniform sampler2D u_soft;
+uniform vec4 u_soft_region;
+uniform sampler2D u_shape;
+uniform vec2 u_offset;
+uniform vec4 u_color;
+uniform float u_opacity;
+uniform int u_composite;
+
+void main() {
+    float a = texture(u_soft, within(u_soft_region, v_frame - u_offset)).a * texelFetch(u_shape, pixel(), 0).a;
+    a *= clamp(u_opacity, 0.0, 1.0) * u_color.a;
+    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(u_color.rgb, 1.0) * a, u_composite);
+}

@@ -1,0 +1,13 @@
+// The outside of a shape: 1 - alpha, over a region that may be larger than the shape's.
+#include "frame.glsl"
+
+uniform sampler2D u_source;
+uniform vec4 u_source_region;
+in vec2 v_frame;
+out vec4 f_color;
+
+void main() {
+    ivec2 p = ivec2(floor(v_frame - u_source_region.xy));
+    bool holds = all(greaterThanEqual(p, ivec2(0))) && all(lessThan(p, ivec2(u_source_region.zw)));
+    f_color = vec4(1.0 - (holds ? texelFetch(u_source, p, 0).a : 0.0));
+}

@@ -1,0 +1,16 @@
+// The median of each pixel's square neighbourhood on the canvas, by channel (format/effects.md 8.7).
+#include "canvas.glsl"
+#include "median.glsl"
+
+uniform float u_radius;
+
+bool counts(ivec2 offset) {
+    return on_canvas(pixel() + offset);
+}
+
+void main() {
+    int reach = int(clamp(floor(u_radius + 0.5), 0.0, 8.0));
+    ivec2 low = max(pixel() - reach, ivec2(0)), high = min(pixel() + reach, ivec2(u_canvas_size) - 1);
+    int count = (high.x - low.x + 1) * (high.y - low.y + 1);
+    put(vec4(ranked(reach, float(count >> 1)), here().a));
+}

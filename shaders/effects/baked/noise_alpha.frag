@@ -1,0 +1,15 @@
+// Random holes in the alpha (format/effects.md 8.7).
+#include "canvas.glsl"
+#include "hash.glsl"
+
+uniform float u_amount;
+uniform bool u_uniform_noise;
+uniform float u_seed;
+uniform float u_noise_phase;
+
+void main() {
+    int seed = int(floor(u_seed + 0.5)), phase = int(floor(u_noise_phase + 0.5));
+    float n = h2(pixel().x + seed + 7919 * phase, pixel().y - seed + 104729 * phase);
+    vec4 c = here();
+    put(vec4(c.rgb, c.a * (1.0 - u_amount / 100.0 * (u_uniform_noise ? n : n * n))));
+}

@@ -1,0 +1,23 @@
+// Spin or zoom blur about a point: nearest samples, one-sided (format/effects.md 8.1).
+#include "canvas.glsl"
+
+uniform float u_amount;     // degrees, or percent
+uniform float u_blur_type;  // 1: zoom
+uniform float u_quality;
+uniform float u_center_x;
+uniform float u_center_y;
+
+void main() {
+    float n = clamp(floor(u_quality + 0.5), 2.0, 64.0), count = 0.0;
+    vec2 middle = center() + vec2(u_center_x, u_center_y), v = vec2(pixel()) - middle;
+    vec4 sum = vec4(0.0);
+    for (float k = 0.0; k < n; k++) {
+        float t = k / (n - 1.0);
+        vec2 w = u_blur_type == 1.0 ? v / (1.0 + u_amount / 100.0 * t) : turned(v, radians(u_amount) * t);
+        ivec2 p = ivec2(floor(middle + w + 0.5));
+        if (!on_canvas(p)) continue;
+        sum += texelFetch(u_source, p, 0);
+        count++;
+    }
+    f_color = count > 0.0 ? sum / count : vec4(0.0);
+}

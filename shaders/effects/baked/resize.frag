@@ -1,0 +1,10 @@
+// A picture stretched over the target's region, bilinear. in and out: any space.
+#include "frame.glsl"
+
+uniform sampler2D u_source;
+in vec2 v_frame;
+out vec4 f_color;
+
+void main() {
+    f_color = texture(u_source, within(u_region, v_frame));
+}

@@ -1,0 +1,12 @@
+// Raises what differs from u_soft, the picture blurred, by more than a threshold (format/effects.md 8.1).
+#include "canvas.glsl"
+
+uniform sampler2D u_soft;
+uniform float u_amount;
+uniform float u_threshold;
+
+void main() {
+    vec4 c = here();
+    vec3 d = c.rgb - straight_bytes(texelFetch(u_soft, pixel(), 0)).rgb;
+    put(vec4(c.rgb + d * u_amount / 100.0 * vec3(greaterThan(abs(d) * 255.0, vec3(u_threshold))), c.a));
+}

@@ -1,0 +1,43 @@
+// Pulls red and blue apart, along a direction or away from a point (effects.md 8.9).
+#include "effect.glsl"
+
+uniform float u_amount;
+uniform float u_aberration_mode;
+uniform float u_angle;
+uniform float u_falloff;
+uniform float u_center_x;
+uniform float u_center_y;
+
+vec2 middle() {
+    return center() + vec2(u_center_x, u_center_y);
+}
+
+#ifdef BAKED
+vec4 at(vec2 q) {
+    return sampled_clamped(q - 0.5);
+}
+#else
+vec4 at(vec2 q) {
+    return encoded_at(q);
+}
+#endif
+
+void main() {
+    vec2 q = place();
+    if (!inside(q)) {
+        put_through();
+        return;
+    }
+    vec2 away = direction(u_angle) * u_amount;
+    if (floor(u_aberration_mode + 0.5) != 1.0) {
+        vec2 v = q - middle(), corner = max(middle(), extent() - middle());
+        float r = length(v);
+        if (r < 0.001) {
+            put_through();
+            return;
+        }
+        away = v / r * u_amount * pow(r / length(corner), 1.0 + 3.0 * u_falloff / 100.0);
+    }
+    vec4 red = at(q - away), green = encoded_here(), blue = at(q + away);
+    put_encoded(vec4(red.r, green.g, blue.b, max(green.a, max(red.a, blue.a))));
+}

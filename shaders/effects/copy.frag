@@ -1,0 +1,6 @@
+// The picture as it is.
+#include "chain.glsl"
+
+void main() {
+    f_color = here();
+}

@@ -1,0 +1,27 @@
+// A linear gradient over the layer's alpha (effects.md 8.6). On the GPU route the colours' sRGB numbers count as
+// linear light, and the axis is measured in fractions of the frame.
+#include "effect.glsl"
+
+uniform float u_blend;
+uniform vec4 u_color_a;
+uniform vec4 u_color_b;
+uniform float u_angle;
+
+#ifdef BAKED
+void main() {
+    vec2 dir = direction(u_angle);
+    float half_length = 0.5 * (abs(dir.x) * extent().x + abs(dir.y) * extent().y);
+    float t = clamp(dot(place() - center(), dir) / (2.0 * half_length) + 0.5, 0.0, 1.0);
+    vec4 c = here(), tone = mix(u_color_a, u_color_b, t);
+    put(vec4(mix(c.rgb, tone.rgb, tone.a * clamp(u_blend / 100.0, 0.0, 1.0)), c.a));
+}
+#else
+void main() {
+    vec2 dir = direction(u_angle), middle = u_box.xy + 0.5 * u_box.zw;
+    vec2 away = dir * 0.5 * (abs(dir.x) * u_box.z + abs(dir.y) * u_box.w);
+    vec2 from = (middle - away) / u_frame_size, axis = 2.0 * away / u_frame_size;
+    float t = clamp(dot(v_frame / u_frame_size - from, axis) / max(dot(axis, axis), 1e-4), 0.0, 1.0);
+    vec4 c = straight(here()), tone = mix(u_color_a, u_color_b, t);
+    put(premultiplied(vec4(mix(c.rgb, tone.rgb, u_blend / 100.0 * tone.a), c.a)));
+}
+#endif

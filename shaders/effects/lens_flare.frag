@@ -1,0 +1,50 @@
+// The reflections of a bright light in a lens (effects.md 8.6): measured in fractions of the frame and added in linear light
+// on the GPU route; in px, added to the encoded colours, on a canvas.
+#include "effect.glsl"
+#ifdef BAKED
+#include "composite.glsl"
+#endif
+
+uniform float u_center_x;
+uniform float u_center_y;
+uniform float u_brightness;
+uniform float u_scale;
+uniform vec4 u_color;
+
+float disc(float inner, float outer, float d) {
+    return 1.0 - smoothstep(inner, outer, d);
+}
+
+// The light in the flare's colour, and the white light of its core, at a position; all in one unit of length.
+vec2 flare(vec2 at, vec2 middle, vec2 lamp, float size) {
+    const vec2 GHOSTS[7] = vec2[7](vec2(-0.35, 0.09), vec2(0.25, 0.05), vec2(0.55, 0.13), vec2(0.8, 0.07),
+        vec2(1.15, 0.045), vec2(1.45, 0.1), vec2(1.9, 0.06));
+    float core = 0.06 * size, halo = 0.35 * size, streak = max(0.12 * core, 1e-6), b = u_brightness / 100.0;
+    vec2 side = abs(at - lamp);
+    float d = length(side);
+    float veil = d < 0.25 * halo ? mix(0.55, 0.18, d / (0.25 * halo)) : 0.18 * clamp((halo - d) / (0.75 * halo), 0.0, 1.0);
+    float tinted = veil + 0.5 * disc(0.5 * core, core, d) + 0.35 * (1.0 - eased(side.x / halo)) * (1.0 - eased(side.y / streak));
+    for (int k = 0; k < 7; k++) {
+        float t = GHOSTS[k].x, r = size * GHOSTS[k].y, e = length(at - lamp - 2.0 * t * (middle - lamp));
+        tinted += 0.14 * (1.0 - abs(t) / 2.2) * (disc(0.0, 0.7 * r, e) + 0.5 * disc(0.7 * r, r, e));
+    }
+    return b * vec2(tinted, 0.95 * disc(0.0, 0.5 * core, d));
+}
+
+#ifdef BAKED
+void main() {
+    float size = max(extent().x, extent().y) * max(0.05, u_scale);
+    vec2 light = flare(place(), center(), center() + vec2(u_center_x, u_center_y), size);
+    vec3 rgb = clamp(u_color.rgb * light.x + light.y, 0.0, 1.0);
+    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(rgb, max(rgb.r, max(rgb.g, rgb.b))), 1);
+}
+#else
+void main() {
+    vec2 middle = (u_box.xy + 0.5 * u_box.zw) / u_frame_size, box = u_box.zw / u_frame_size;
+    vec2 lamp = middle + vec2(u_center_x, u_center_y) * u_length_scale / u_frame_size;
+    vec2 amounts = flare(uv(), middle, lamp, max(box.x, box.y) * max(0.05, u_scale));
+    vec3 light = srgb_to_linear(u_color.rgb) * amounts.x + amounts.y;
+    vec4 c = here();
+    put(vec4(c.rgb + light, min(1.0, c.a + max(light.r, max(light.g, light.b)))));
+}
+#endif

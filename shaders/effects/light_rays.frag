@@ -1,0 +1,64 @@
+// Rays of light from a point (effects.md 8.6). u_rays: angle in radians and length as a share of the longest,
+// computed from the seed; a ray is narrower than the spacing, so only the three nearest are looked at.
+#include "effect.glsl"
+#ifdef BAKED
+#include "composite.glsl"
+#endif
+
+uniform float u_center_x;
+uniform float u_center_y;
+uniform float u_ray_length;
+uniform float u_falloff;
+uniform float u_rotation;
+uniform float u_composite;
+uniform vec4 u_color;
+uniform vec2 u_rays[256];
+uniform int u_count;
+uniform float u_arc;
+
+float strength(float share, float opacity) {
+    float knee = max(0.001, 1.0 - u_falloff / 100.0);
+    return opacity * (share < knee ? mix(1.0, 0.35, share / knee) : 0.35 * (1.0 - share) / max(1e-6, 1.0 - knee));
+}
+
+// The light at an offset from the lamp, where the longest ray has length `reach`.
+float rays(vec2 away, float reach, float opacity) {
+    float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count), sum = 0.0;
+    if (distance_ >= reach) return 0.0;
+    float offset = mod(angle - radians(u_rotation) + PI, 2.0 * PI) - PI;
+    int nearest = int(floor((offset + 0.5 * u_arc) / u_arc * float(u_count) + 0.5));
+    int last = nearest + min(1, u_count - 2);
+    for (int k = nearest - 1; k <= last; k++) {
+        vec2 ray = u_rays[(k % u_count + u_count) % u_count];
+        float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = reach * ray.y;
+#ifdef BAKED
+        float along = distance_ * cos(d);
+        if (d < half_width && along < len) sum += strength(along / len, opacity);
+#else
+        if (d < half_width && distance_ < len) sum += (1.0 - d / half_width) * strength(distance_ / len, opacity);
+#endif
+    }
+    return sum;
+}
+
+#ifdef BAKED
+uniform float u_opacity;
+
+void main() {
+    float light = min(1.0, rays(place() - center() - vec2(u_center_x, u_center_y), u_ray_length, u_opacity / 100.0));
+    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(u_color.rgb, 1.0) * light, int(floor(u_composite + 0.5)));
+}
+#else
+void main() {
+    vec2 middle = (u_box.xy + 0.5 * u_box.zw + vec2(u_center_x, u_center_y)) / u_frame_size;
+    float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
+    float sum = rays(uv() - middle, u_ray_length * u_length_scale * px, u_color.a);
+    vec4 c = here();
+    vec3 light = srgb_to_linear(u_color.rgb) * sum;
+    if (floor(u_composite + 0.5) == 0.0) {
+        put(vec4(light * sum + c.rgb * c.a * (1.0 - sum), sum + c.a * (1.0 - sum)));
+        return;
+    }
+    put(vec4(c.rgb + light, min(1.0, c.a + sum)));
+}
+#endif

@@ -1,0 +1,34 @@
+// Shifts the picture with its edges wrapping around (effects.md 8.8). The GPU form is shifted by half the layer at
+// rest, as the reference is.
+#include "effect.glsl"
+
+uniform float u_shift_x;
+uniform float u_shift_y;
+uniform float u_blend;
+
+#ifdef BAKED
+vec4 wrapped(ivec2 p) {
+    ivec2 size = ivec2(u_canvas_size);
+    return texel(((p % size) + size) % size);
+}
+
+vec4 shifted(vec2 q) {
+    vec2 at = q - 0.5, corner = floor(at), part = at - corner;
+    ivec2 p = ivec2(corner);
+    return mix(mix(wrapped(p), wrapped(p + ivec2(1, 0)), part.x),
+        mix(wrapped(p + ivec2(0, 1)), wrapped(p + ivec2(1, 1)), part.x), part.y);
+}
+#else
+vec4 shifted(vec2 q) {
+    return encoded_at(mod(q + 0.5 * extent(), extent()));
+}
+#endif
+
+void main() {
+    vec2 q = place();
+    if (!inside(q) || u_blend >= 100.0) {
+        put_through();
+        return;
+    }
+    put_encoded(mix(shifted(q - vec2(u_shift_x, u_shift_y)), encoded_here(), clamp(u_blend / 100.0, 0.0, 1.0)));
+}

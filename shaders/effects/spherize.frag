@@ -1,0 +1,17 @@
+// Wraps the picture over a ball's front (effects.md 8.8).
+#include "warp.glsl"
+
+uniform float u_center_x;
+uniform float u_center_y;
+uniform float u_radius;
+uniform float u_amount;
+
+vec2 middle() {
+    return center() + vec2(u_center_x, u_center_y);
+}
+
+vec2 source(vec2 q) {
+    vec2 v = q - middle();
+    float n = length(v) / u_radius;
+    return n > 0.0 && n < 1.0 ? middle() + v * (1.0 + u_amount / 100.0 * (2.0 / PI * asin(n) / n - 1.0)) : q;
+}

@@ -1,0 +1,30 @@
+// The colour stage of a layer: affine rows, then a 256-entry table (format/effects.md 3.3, 3.4). Straight, linear light.
+// MATRIX, TABLES: what the layer has.
+#include "color.glsl"
+
+#ifdef MATRIX
+uniform mat3 u_grade_matrix;
+uniform vec3 u_grade_offset;
+#endif
+#ifdef TABLES
+uniform sampler2D u_grade_table;  // 256 x 1, encoded levels
+#endif
+
+vec3 to_aces_cg(vec3 c) {
+    return vec3(dot(c, vec3(0.613097396, 0.339523469, 0.047379562)),
+                dot(c, vec3(0.070194066, 0.916353879, 0.013452032)),
+                dot(c, vec3(0.020615588, 0.109569769, 0.869814633)));
+}
+
+vec4 graded(vec4 c) {
+#ifdef MATRIX
+    c.rgb = clamp(u_grade_matrix * c.rgb + u_grade_offset, 0.0, 1.0);
+#endif
+#ifdef TABLES
+    // bilinear at u = value, without half a texel: up to half a level off, as in the reference
+    vec3 e = clamp(linear_to_srgb(c.rgb), 0.0, 1.0);
+    c.rgb = srgb_to_linear(vec3(texture(u_grade_table, vec2(e.r, 0.5)).r, texture(u_grade_table, vec2(e.g, 0.5)).g,
+                                texture(u_grade_table, vec2(e.b, 0.5)).b));
+#endif
+    return c;
+}

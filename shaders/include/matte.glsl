@@ -1,0 +1,28 @@
+// The value of a track matte at a frame position. MATTE: 0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted.
+
+#if MATTE != 0
+uniform sampler2D u_matte;
+uniform vec4 u_matte_region;
+#endif
+
+float matte(vec2 frame) {
+#if MATTE == 0
+    return 1.0;
+#else
+    vec2 at = within(u_matte_region, frame);
+    if (any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) {
+        return MATTE == 2 ? 1.0 : 0.0;
+    }
+    vec4 source = floor(clamp(texture(u_matte, at), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    float luma = dot(source.rgb, vec3(0.2126, 0.7152, 0.0722));
+#if MATTE == 1
+    return source.a;
+#elif MATTE == 2
+    return 1.0 - source.a;
+#elif MATTE == 3
+    return luma * source.a;
+#else
+    return (1.0 - luma) * source.a;
+#endif
+#endif
+}

@@ -1,0 +1,21 @@
+// The element of a rank among the bytes of a window: each channel by bisection over its 256 levels.
+// The shader that includes this defines `counts`: whether an offset belongs to the window; and reads with texel_clamped.
+
+bool counts(ivec2 offset);
+
+vec3 ranked(int reach, float rank) {
+    vec3 low = vec3(-1.0), high = vec3(255.0);
+    for (int step_ = 0; step_ < 8; step_++) {
+        vec3 middle = floor(0.5 * (low + high)), below = vec3(0.0);
+        for (int y = -reach; y <= reach; y++) {
+            for (int x = -reach; x <= reach; x++) {
+                ivec2 o = ivec2(x, y);
+                if (counts(o)) below += vec3(lessThanEqual(texel_clamped(pixel() + o).rgb * 255.0, middle + 0.25));
+            }
+        }
+        bvec3 enough = greaterThan(below, vec3(rank));
+        high = mix(high, middle, vec3(enough));
+        low = mix(middle, low, vec3(enough));
+    }
+    return high / 255.0;
+}

@@ -1,0 +1,36 @@
+// A plane placed in the frame: u_to_unit takes frame pixels to the unit square of its quad.
+
+uniform mat3 u_to_unit;
+
+vec2 plane(vec2 frame) {
+    vec3 p = u_to_unit * vec3(frame, 1.0);
+#ifdef PROJECTIVE
+    return p.xy / p.z;
+#else
+    return p.xy;
+#endif
+}
+
+float holds(vec2 frame) {
+    vec3 p = u_to_unit * vec3(frame, 1.0);
+#ifdef PROJECTIVE
+    // behind the eye p.z is negative: the inverse of a homography carries the sign of the depth
+    if (p.z <= 0.0) {
+        return 0.0;
+    }
+    p.xy /= p.z;
+#endif
+    return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThan(p.xy, vec2(1.0))) ? 1.0 : 0.0;
+}
+
+// The share of a pixel that the quad covers. The content is shaded once, at the pixel's centre, like hardware MSAA does.
+float coverage(vec2 frame) {
+#if SAMPLES == 4
+    return 0.25 * (holds(frame + vec2(-0.125, -0.375)) + holds(frame + vec2(0.375, -0.125))
+                   + holds(frame + vec2(-0.375, 0.125)) + holds(frame + vec2(0.125, 0.375)));
+#elif SAMPLES == 1
+    return holds(frame);
+#else
+    return 1.0;
+#endif
+}

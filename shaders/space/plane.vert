@@ -1,0 +1,15 @@
+// A plane's quad as real geometry, for passes with a depth buffer.
+// u_to_frame: unit square to frame pixels; its third row is the depth in composition px, so that w is the distance.
+// Depth: 0 at 1 px from the eye, 1 at 100000 px (format/three-d.md 3).
+#include "frame.glsl"
+
+uniform mat3 u_to_frame;
+const float NEAR = 1.0;
+const float FAR = 100000.0;
+
+void main() {
+    vec3 p = u_to_frame * vec3(float(gl_VertexID & 1), float(gl_VertexID >> 1), 1.0);
+    vec2 within_target = (p.xy - u_region.xy * p.z) / u_region.zw;
+    float depth = FAR / (FAR - NEAR) * (p.z - NEAR);
+    gl_Position = vec4(2.0 * within_target - p.z, depth, p.z);
+}

@@ -1,0 +1,219 @@
+"""The guarded client, against real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from farm_core.net.addresses import UrlRefused
+from farm_core.net.fetch import FetchFailed, Guard, guarded_get, guarded_post
+from farm_core.net.resolver import url_fault
+
+Answer = Callable[[str], bytes]
+
+
+class Requests(list[str]):
+    port = 0
+
+
+@asynccontextmanager
+async def listener(
+    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> AsyncIterator[int]:
+    """Serves connections on a free port until the block ends and each of them is done; yields the port."""
+    serving: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        serving.add(task)
+        with contextlib.suppress(ConnectionError):
+            await serve(reader, writer)
+            writer.close()
+            await writer.wait_closed()
+
+    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
+    try:
+        yield listening.sockets[0].getsockname()[1]
+    finally:
+        listening.close()
+        await asyncio.gather(*serving)
+
+
+@asynccontextmanager
+async def server(answer: Answer) -> AsyncIterator[Requests]:
+    """Serves `answer(request head)` to every request; yields the heads that came."""
+    seen = Requests()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        seen.append(head)
+        writer.write(answer(head))
+
+    async with listener(serve) as seen.port:
+        yield seen
+
+
+def ok(body: bytes, *headers: str) -> bytes:
+    lines = ["HTTP/1.1 200 OK", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def moved(location: str) -> bytes:
+    return f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def answering(*addresses: str) -> Callable[[str, int], Awaitable[list[str]]]:
+    async def resolve(host: str, port: int) -> list[str]:
+        return list(addresses)
+
+    return resolve
+
+
+LOCAL = Guard(allow_private=True, resolve=answering("127.0.0.1"))
+
+
+def test_a_file_is_fetched_with_the_name_in_host_and_its_path_encoded() -> None:
+    async def body() -> None:
+        async with server(lambda _: ok(b"picture", "Content-Type: image/png")) as seen:
+            fetched = await guarded_get(f"http://media.example:{seen.port}/ä.png?q=ü", 100, LOCAL)
+            assert fetched.path.read_bytes() == b"picture"
+            assert (fetched.bytes, fetched.declared_type) == (7, "image/png")
+            fetched.path.unlink()
+            assert f"Host: media.example:{seen.port}\r\n" in seen[0]
+            assert seen[0].startswith("GET /%C3%A4.png?q=%C3%BC HTTP/1.1")
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("addresses", [("127.0.0.1",), ("8.8.8.8", "10.0.0.1"), ("::ffff:127.0.0.1",), ("fe80::1",)])
+def test_a_name_with_any_private_address_is_never_connected_to(addresses: tuple[str, ...]) -> None:
+    async def body() -> None:
+        async with server(lambda _: ok(b"secret")) as seen:
+            guard = Guard(resolve=answering(*addresses))
+            with pytest.raises(UrlRefused, match="private address"):
+                await guarded_get(f"http://rebind.example:{seen.port}/", 100, guard)
+            with pytest.raises(UrlRefused, match="private address"):
+                await guarded_post(f"http://rebind.example:{seen.port}/", b"{}", {}, 5, guard)
+            assert seen == []
+
+    asyncio.run(body())
+
+
+def test_the_name_is_resolved_once_for_a_connection() -> None:
+    asked: list[str] = []
+
+    async def rebinding(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return ["127.0.0.1"]
+
+    async def body() -> None:
+        async with server(lambda _: ok(b"x")) as seen:
+            fetched = await guarded_get(f"http://once.example:{seen.port}/", 9, Guard(True, rebinding))
+            fetched.path.unlink()
+
+    asyncio.run(body())
+    assert asked == ["once.example"]
+
+
+@pytest.mark.parametrize(
+    "location", ["http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd", "http://a.internal/"]
+)
+def test_a_redirect_is_held_to_the_same_rules(location: str) -> None:
+    """The first hop is allowed because the server's address is; the second is refused by its own text."""
+
+    async def body() -> None:
+        guard = Guard(resolve=answering("8.8.8.8"))
+        with pytest.raises(UrlRefused):
+            await guarded_get(location, 100, guard)
+        async with server(lambda _: moved("file:///etc/passwd")) as seen:
+            with pytest.raises(UrlRefused):
+                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+
+    asyncio.run(body())
+
+
+def test_redirects_are_followed_to_a_limit() -> None:
+    async def body() -> None:
+        async with server(lambda head: ok(b"there") if "GET /end" in head else moved("/end")) as seen:
+            fetched = await guarded_get(f"http://a.example:{seen.port}/start", 100, LOCAL)
+            fetched.path.unlink()
+            assert fetched.bytes == 5
+        async with server(lambda _: moved("/again")) as seen:
+            with pytest.raises(FetchFailed, match="too often"):
+                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+            assert len(seen) == 6
+
+    asyncio.run(body())
+
+
+def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -> None:
+    endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 100_000
+
+    async def body() -> None:
+        for answer in (ok(b"x" * 101), endless):
+            async with server(lambda _, answer=answer: answer) as seen:  # type: ignore[misc]
+                with pytest.raises(FetchFailed, match="larger than 100 bytes") as failure:
+                    await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+                assert not failure.value.again
+
+    asyncio.run(body())
+
+
+def test_a_server_that_says_nothing_is_given_up() -> None:
+    async def quiet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async def body() -> None:
+        async with listener(quiet) as port:
+            url = f"http://a.example:{port}/"
+            for call in (guarded_get(url, 9, LOCAL, 0.2), guarded_post(url, b"", {}, 0.2, LOCAL)):
+                with pytest.raises(FetchFailed, match="too long") as failure:
+                    await call
+                assert failure.value.again
+
+    asyncio.run(body())
+
+
+def test_errors_say_what_happened_and_whether_to_try_again() -> None:
+    async def body() -> None:
+        async with server(lambda head: head.split(" ")[1][1:].encode().join([b"HTTP/1.1 ", b" X\r\n\r\n"])) as seen:
+            for status, again in (("404", False), ("500", True)):
+                with pytest.raises(FetchFailed, match=status) as failure:
+                    await guarded_get(f"http://a.example:{seen.port}/{status}", 9, LOCAL)
+                assert failure.value.again is again
+        with pytest.raises(FetchFailed, match="could not be reached") as failure:
+            await guarded_get("http://a.example:1/", 9, LOCAL)
+        assert failure.value.again
+
+    asyncio.run(body())
+
+
+def test_a_post_returns_the_status_and_follows_no_redirect() -> None:
+    async def body() -> None:
+        async with server(lambda _: moved("/elsewhere")) as seen:
+            headers = {"Content-Type": "application/json", "X-Service-Event": "render.finished"}
+            assert await guarded_post(f"http://a.example:{seen.port}/hook", b"{}", headers, 5, LOCAL) == 302
+            assert "X-Service-Event: render.finished\r\n" in seen[0]
+            assert len(seen) == 1
+
+    asyncio.run(body())
+
+
+def test_a_url_is_judged_by_its_text_and_by_what_dns_says() -> None:
+    async def unknown(host: str, port: int) -> list[str]:
+        raise OSError("unknown name")
+
+    async def body() -> None:
+        assert await url_fault("https://a.example/", allow_private=False, resolve=answering("8.8.8.8")) is None
+        assert await url_fault("https://a.example/", allow_private=False, resolve=unknown) is None
+        private = await url_fault("https://a.example/", allow_private=False, resolve=answering("10.0.0.1"))
+        assert private is not None and "private address" in private
+        assert await url_fault(7, allow_private=False) == "Must be a string."
+        assert await url_fault("http://localhost/x", allow_private=True) is None
+
+    asyncio.run(body())

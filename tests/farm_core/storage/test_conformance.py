@@ -1,0 +1,171 @@
+"""One suite for every implementation of the storage port."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.storage.memory import MemoryStorage
+from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.storage.s3 import S3Storage
+
+LINKS = Links(b"secret")
+ACCESS = ("access", "secret")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def s3_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("s3")
+    (folder / "bucket").mkdir()
+    port = free_port()
+    rclone = Path(sys.executable).with_name("rclone")
+    command = [str(rclone), "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", ",".join(ACCESS), str(folder)]
+    environment = os.environ | {"RCLONE_CONFIG": str(folder / "none.conf")}
+    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        assert server.poll() is None
+    yield f"http://127.0.0.1:{port}"
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture(params=["memory", "local", pytest.param("s3", marks=pytest.mark.service)])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    if request.param == "memory":
+        return MemoryStorage(LINKS)
+    if request.param == "local":
+        return LocalStorage(tmp_path / "storage", LINKS)
+    return S3Storage("bucket", request.getfixturevalue("s3_address"), "us-east-1", ACCESS)
+
+
+@pytest.fixture
+def key(request: pytest.FixtureRequest) -> str:
+    return f"tests/{abs(hash(request.node.name))}/object.mp4"
+
+
+def test_what_is_put_can_be_read_whole_and_in_ranges(storage: Storage, key: str) -> None:
+    storage.put_bytes(key, b"0123456789")
+    assert storage.get_bytes(key) == b"0123456789"
+    for start, end, expected in ((0, None, b"0123456789"), (3, None, b"3456789"), (2, 5, b"234"), (9, 10, b"9")):
+        with storage.open_range(key, start, end) as stream:
+            assert stream.read() == expected
+
+
+def test_a_file_goes_in_and_comes_out(storage: Storage, key: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(os.urandom(70_000))
+    storage.put_file(key, source, "video/mp4")
+    storage.get_file(key, target)
+    assert target.read_bytes() == source.read_bytes()
+
+
+def test_a_large_file_is_stored_in_parts(storage: Storage, key: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(bytes(range(256)) * 80_000)
+    storage.put_file(key, source)
+    storage.get_file(key, target)
+    assert target.read_bytes() == source.read_bytes()
+
+
+def test_an_object_is_described(storage: Storage, key: str) -> None:
+    storage.put_bytes(key, b"12345", "video/mp4")
+    described = storage.describe(key)
+    assert (described.key, described.bytes, described.content_type) == (key, 5, "video/mp4")
+    assert abs(described.modified_at - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_a_type_that_the_ending_does_not_tell_is_kept(storage: Storage, key: str) -> None:
+    storage.put_bytes(key, b"1", "image/webp")
+    assert storage.describe(key).content_type == "image/webp"
+    storage.put_bytes(key, b"1", "video/mp4")
+    assert storage.describe(key).content_type == "video/mp4"
+
+
+def test_a_second_put_replaces_the_first(storage: Storage, key: str) -> None:
+    storage.put_bytes(key, b"first and longer")
+    storage.put_bytes(key, b"second")
+    assert storage.get_bytes(key) == b"second"
+
+
+def test_a_deleted_object_is_gone_and_deleting_again_is_no_error(storage: Storage, key: str) -> None:
+    storage.put_bytes(key, b"1")
+    assert storage.exists(key)
+    storage.delete(key)
+    storage.delete(key)
+    assert not storage.exists(key)
+
+
+def test_reading_what_is_not_there_says_so(storage: Storage, tmp_path: Path) -> None:
+    for read in (
+        lambda: storage.get_bytes("not/there"),
+        lambda: storage.get_file("not/there", tmp_path / "x"),
+        lambda: storage.open_range("not/there", 1, 2),
+        lambda: storage.describe("not/there"),
+    ):
+        with pytest.raises(ObjectMissing):
+            read()
+    assert not (tmp_path / "x").exists()
+
+
+def test_objects_are_listed_by_prefix(storage: Storage, key: str) -> None:
+    folder = key.rpartition("/")[0]
+    for name in ("a/1", "a/2", "ab/3", "b/4"):
+        storage.put_bytes(f"{folder}/{name}", name.encode())
+    assert [found.key for found in storage.listed(f"{folder}/a/")] == [f"{folder}/a/1", f"{folder}/a/2"]
+    assert {found.key for found in storage.listed(f"{folder}/a")} == {f"{folder}/{n}" for n in ("a/1", "a/2", "ab/3")}
+    assert list(storage.listed(f"{folder}/nothing/")) == []
+
+
+@pytest.mark.parametrize("bad", ["", "/a", "a/", "../a", "a/../b", "a//b", ".hidden", "a b", "a\x00b", "ä", "a" * 513])
+def test_a_key_out_of_bounds_is_refused(storage: Storage, bad: str) -> None:
+    with pytest.raises(ValueError, match="storage key"):
+        storage.put_bytes(bad, b"1")
+
+
+def test_a_reader_sees_one_version_whole_while_it_is_replaced(storage: Storage, key: str) -> None:
+    versions = [bytes([number]) * 50_000 for number in range(8)]
+    storage.put_bytes(key, versions[0])
+
+    def write() -> None:
+        for version in versions:
+            storage.put_bytes(key, version)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while writer.is_alive():
+        assert storage.get_bytes(key) in versions
+    writer.join()
+
+
+def test_a_link_names_the_object_and_is_signed(storage: Storage, key: str) -> None:
+    storage.put_bytes(key, b"0123456789", "video/mp4")
+    link = storage.link(key, 60, "https://farm.example", "film.mp4")
+    if isinstance(storage, S3Storage):
+        request = urllib.request.Request(link, headers={"Range": "bytes=2-4"})
+        with urllib.request.urlopen(request) as answer:
+            assert answer.read() == b"234"
+    else:
+        assert link.startswith(f"https://farm.example/files/{key}?expires=")
+        assert "filename=film.mp4" in link

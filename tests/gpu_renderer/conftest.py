@@ -1,0 +1,23 @@
+"""The one OpenGL context of a test process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gpu_renderer.context import create_context
+from gpu_renderer.painter import Painter
+
+
+@pytest.fixture(scope="session")
+def context_painter() -> Painter:
+    return Painter(create_context())
+
+
+@pytest.fixture
+def painter(context_painter: Painter) -> Iterator[Painter]:
+    """The session's painter; a test must leave no OpenGL error behind."""
+    assert context_painter.context.error == "GL_NO_ERROR"
+    yield context_painter
+    assert context_painter.context.error == "GL_NO_ERROR"

@@ -1,0 +1,90 @@
+"""Hand-made snapshots drawn to arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.content import Contents
+from gpu_renderer.frame import FrameRenderer
+from gpu_renderer.levers import Levers
+from gpu_renderer.painter import Painter
+from gpu_renderer.raster import Raster
+from gpu_renderer.targets import Target
+from gpu_renderer.text.families import Fonts
+from gpu_renderer.text.folders import FontFile
+from gpu_renderer.vector.surface import Pixels
+from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D
+
+Picture = npt.NDArray[np.uint8]
+UNREAD_FACE = FontFile(Path("unread.ttf"), 0, "Unread", 400, False, (), "0")
+"""A face that is never opened: these pictures have no text."""
+
+
+class Pictures:
+    """Media by name."""
+
+    def __init__(self, **pictures: Pixels) -> None:
+        self._pictures = pictures
+
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+        del svg_fill
+        return self._pictures.get(src)
+
+    def video_frame(self, src: str, seconds: float) -> Raster | None:
+        del src, seconds
+        return None
+
+
+def renderer(painter: Painter, levers: Levers | None = None, **pictures: Pixels) -> FrameRenderer:
+    return FrameRenderer(painter, Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), levers)
+
+
+def pixels(target: Target) -> Picture:
+    """The target as uint8 (rows, columns, 4)."""
+    width, height = target.size
+    return np.frombuffer(target.texture.read(), np.uint8).reshape(height, width, 4)
+
+
+def drawn(painter: Painter, snapshot: Snapshot, size: tuple[int, int] | None = None, **pictures: Pixels) -> Picture:
+    """The snapshot at its own size, or another. Nothing may stay on loan."""
+    width, height = size or (round(snapshot.width), round(snapshot.height))
+    before = painter.pool.lent_count
+    frames = renderer(painter, None, **pictures)
+    picture = pixels(frames.draw(snapshot, width, height)).copy()
+    frames.release()
+    assert painter.pool.lent_count == before
+    return picture
+
+
+def snapshot(*layers: LayerSnapshot, width: int = 64, height: int = 48, background: str | None = "#101014") -> Snapshot:
+    return Snapshot(width, height, layers, background)
+
+
+def rect(
+    fill: str, x: float, y: float, width: float, height: float, *, id: str = "rect", **more: object
+) -> LayerSnapshot:
+    """A rectangle of one colour, centred at (x, y)."""
+    source = ShapeSource("rect", width, height, (SolidPaint(fill),))
+    return LayerSnapshot(id, id, source, more.pop("transform", None) or Transform2D(x, y), **more)  # type: ignore[arg-type]
+
+
+def paper(paint: str | LinearGradient, width: float = 64, height: float = 48, **more: object) -> LayerSnapshot:
+    """A full-frame layer of the raster route: without the edge ring of analytic shapes."""
+    fill = paint if isinstance(paint, LinearGradient) else gradient(paint, paint)
+    source = ShapeSource("rect", width, height, (fill,))
+    return LayerSnapshot("paper", "paper", source, Transform2D(width / 2, height / 2), **more)  # type: ignore[arg-type]
+
+
+def gradient(*colors: str, angle: float = 0.0) -> LinearGradient:
+    from motion.snapshot import GradientStop
+
+    last = max(1, len(colors) - 1)
+    return LinearGradient(angle, tuple(GradientStop(index / last, color) for index, color in enumerate(colors)))
+
+
+def at(picture: Picture, x: int, y: int) -> tuple[int, int, int]:
+    r, g, b = picture[y, x, :3].tolist()
+    return r, g, b

@@ -1,0 +1,120 @@
+"""Segments, their assembly and the check of the result."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from gpu_renderer.encode.assemble import SegmentUnusable, assemble
+from gpu_renderer.encode.check import VideoNotAsPlanned, boxes, check
+from gpu_renderer.encode.profile import EncoderProfile, rate
+from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.planes import encoder_frame, layout
+
+PROFILE = EncoderProfile(threads=1)
+WIDTH, HEIGHT = 96, 64
+
+
+def numbered_frame(index: int) -> av.VideoFrame:
+    """A grey frame whose level tells its number."""
+    frame = encoder_frame(layout(WIDTH, HEIGHT))
+    luma, chroma = frame.planes
+    luma.update(bytes([20 + 3 * index]) * luma.buffer_size)
+    chroma.update(bytes([128]) * chroma.buffer_size)
+    return frame
+
+
+def segment(path: Path, frames: range, fps: float = 30.0, profile: EncoderProfile = PROFILE) -> Path:
+    with SegmentWriter(path, profile, WIDTH, HEIGHT, fps) as writer:
+        for index in frames:
+            writer.write(numbered_frame(index))
+        writer.close()
+    return path
+
+
+def joined(folder: Path, cuts: list[int], fps: float = 30.0) -> Path:
+    parts = [segment(folder / f"{first}.mp4", range(first, end), fps) for first, end in pairwise(cuts)]
+    assemble(parts, folder / "out.mp4", fps)
+    return folder / "out.mp4"
+
+
+@pytest.mark.parametrize("cuts", [[0, 40], [0, 13, 26, 40], [0, 1, 2, 40], [0, 39, 40]])
+def test_joined_segments_show_every_frame_once_and_in_order(tmp_path: Path, cuts: list[int]) -> None:
+    path = joined(tmp_path, cuts)
+    check(path, frame_count=40, width=WIDTH, height=HEIGHT, fps=30.0)
+    with av.open(str(path)) as container:
+        levels = [int(np.median(frame.to_ndarray(format="gray16le")) // 256) for frame in container.decode(video=0)]
+        assert len(levels) == 40
+    assert levels == sorted(levels)
+    assert len(set(levels)) == 40
+
+
+@pytest.mark.parametrize("fps", [1.0, 12.5, 23.976, 29.97, 30.0, 59.94, 60.0, 240.0, 30000 / 1001])
+def test_frames_are_shown_at_their_numbers_at_any_rate(tmp_path: Path, fps: float) -> None:
+    path = joined(tmp_path, [0, 5, 8], fps)
+    check(path, frame_count=8, width=WIDTH, height=HEIGHT, fps=fps)
+    with av.open(str(path)) as container:
+        times = [frame.pts * frame.time_base for frame in container.decode(video=0)]
+    assert times == [index / rate(fps) for index in range(8)]
+
+
+def test_the_same_segments_give_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert joined(tmp_path / "a", [0, 7, 20]).read_bytes() == joined(tmp_path / "b", [0, 7, 20]).read_bytes()
+
+
+def test_the_index_comes_before_the_media_and_nothing_names_the_writer(tmp_path: Path) -> None:
+    path = joined(tmp_path, [0, 7, 20])
+    assert [kind for kind, _ in boxes(path)][:2] == ["ftyp", "moov"]
+    assert b"Lavf" not in path.read_bytes()
+    assert b"Lavc" not in path.read_bytes()
+
+
+def test_each_segment_opens_with_a_picture_that_needs_no_other(tmp_path: Path) -> None:
+    path = joined(tmp_path, [0, 7, 20])
+    with av.open(str(path)) as container:
+        packets = [packet for packet in container.demux(video=0) if packet.size]
+    assert [index for index, packet in enumerate(packets) if packet.is_keyframe] == [0, 7]
+
+
+def test_no_segment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SegmentUnusable, match="no segment"):
+        assemble([], tmp_path / "out.mp4", 30.0)
+
+
+def test_a_segment_of_another_profile_is_refused(tmp_path: Path) -> None:
+    parts = [
+        segment(tmp_path / "a.mp4", range(4)),
+        segment(tmp_path / "b.mp4", range(4), profile=EncoderProfile(threads=1, preset="ultrafast")),
+    ]
+    with pytest.raises(SegmentUnusable, match=r"b\.mp4"):
+        assemble(parts, tmp_path / "out.mp4", 30.0)
+
+
+def test_the_check_names_everything_that_differs_from_the_plan(tmp_path: Path) -> None:
+    path = segment(tmp_path / "a.mp4", range(6), fps=25.0)
+    with pytest.raises(VideoNotAsPlanned) as raised:
+        check(path, frame_count=7, width=WIDTH + 2, height=HEIGHT, fps=30.0)
+    faults = " / ".join(raised.value.faults)
+    for word in ("index is not in front", "size", "rate", "holds 6 frames, not 7"):
+        assert word in faults
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 20, 900])
+def test_the_check_refuses_a_truncated_file(tmp_path: Path, kept_bytes: int) -> None:
+    path = joined(tmp_path, [0, 7])
+    path.write_bytes(path.read_bytes()[:kept_bytes])
+    with pytest.raises(VideoNotAsPlanned):
+        check(path, frame_count=7, width=WIDTH, height=HEIGHT, fps=30.0)
+
+
+def test_a_writer_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), SegmentWriter(tmp_path / "a.mp4", PROFILE, WIDTH, HEIGHT, 30.0) as writer:
+        writer.write(numbered_frame(0))
+        raise ZeroDivisionError
+    assert not (tmp_path / "a.mp4").exists()

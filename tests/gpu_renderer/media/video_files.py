@@ -1,0 +1,62 @@
+"""Videos made for the tests: grey frames whose level tells their number."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+
+LEVEL_STEP = 6
+TICK = Fraction(1, 1000)
+
+
+def level(number: int) -> int:
+    """The grey of a frame, 0..255; frames 0..39 have their own."""
+    return 8 + LEVEL_STEP * number
+
+
+def number(pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> int:
+    """Which frame shows this picture."""
+    return round((float(np.median(pixels[..., :3])) - level(0)) / LEVEL_STEP)
+
+
+def make_video(
+    path: Path,
+    *,
+    shown_at_ms: Sequence[int] = range(0, 40 * 40, 40),
+    x264: str = "",
+    gop_frames: int = 12,
+    bframes: int = 3,
+    size: tuple[int, int] = (64, 48),
+    tags: tuple[int, int] = (0, 0),
+) -> Path:
+    """An H.264 file in MP4 with a frame at each of the times; `tags` are the matrix and range codes."""
+    with av.open(str(path), "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=25, options={"x264-params": x264, "crf": "10"})
+        stream.width, stream.height = size
+        stream.pix_fmt = "yuv420p"
+        stream.codec_context.time_base = stream.time_base = TICK
+        stream.codec_context.gop_size, stream.codec_context.max_b_frames = gop_frames, bframes
+        stream.codec_context.colorspace, stream.codec_context.color_range = tags
+        for index, at_ms in enumerate(shown_at_ms):
+            grey = np.full((size[1], size[0], 3), level(index), np.uint8)
+            frame = av.VideoFrame.from_ndarray(grey, format="rgb24").reformat(format="yuv420p")
+            frame.pts, frame.time_base = at_ms, TICK
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+def turn(path: Path, matrix: Sequence[int]) -> None:
+    """Writes a display matrix (nine numbers, 16.16 and 2.30 fixed) into a file's track header."""
+    contents = bytearray(path.read_bytes())
+    start = contents.index(b"tkhd") + 4 + 40
+    contents[start : start + 36] = struct.pack(">9i", *matrix)
+    path.write_bytes(contents)
+
+
+QUARTER_CLOCKWISE = (0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)

@@ -1,0 +1,81 @@
+"""Stylised pictures, particles and flying pieces of the raster route (format/effects.md 8.6, 8.8, 8.9, 8.11)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_renderer.effects.baked.sprites import h2
+from gpu_renderer.effects.registry import every_effect
+from gpu_renderer.painter import Painter
+from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
+
+pytestmark = pytest.mark.gl
+FAMILIES = ("stylise", "particles")
+
+
+def picture() -> Pixels:
+    y, x = np.mgrid[0:60, 0:90]
+    pixels = np.stack([x * 2, y * 4, (x * y) % 200, np.full_like(x, 255)], axis=2)
+    pixels[20:40, 30:60, :3] = 240
+    return pixels.astype(np.uint8)
+
+
+BAKED = [
+    kind.id for kind in every_effect() if kind.family in FAMILIES and type(kind).__module__.startswith("gpu_renderer.effects.baked")
+]  # fmt: skip
+STRONG: dict[str, dict[str, float]] = {
+    "burn-film": {"burn": 50.0},
+    "pixel-polly": {"completion": 40.0},
+    "rainfall": {"amount": 800.0},
+}
+
+
+@pytest.mark.parametrize("effect", BAKED)
+def test_the_effect_changes_the_picture_and_gives_the_same_twice(painter: Painter, effect: str) -> None:
+    first, second = (baked_pixels(painter, picture(), effect, **STRONG.get(effect, {})) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, picture())
+    assert first[..., :3].max(axis=2)[first[..., 3] == 0].max(initial=0) == 0
+
+
+def test_the_hash_without_a_key_has_the_value_of_the_formula() -> None:
+    n = (374761393 * 3 + 668265263 * 5) & 0xFFFFFFFF
+    n ^= n >> 13
+    signed = n - (1 << 32) if n >= 1 << 31 else n
+    n = int(float(signed) * 1274126177.0) & 0xFFFFFFFF
+    assert h2(3, 5) == (n ^ (n >> 16)) / 2**32
+
+
+def test_a_strobe_shows_its_colour_only_while_it_is_on(painter: Painter) -> None:
+    on = baked_pixels(painter, opaque(10, 20, 30), "strobe-light", time=0.0)
+    off = baked_pixels(painter, opaque(10, 20, 30), "strobe-light", time=0.0, strobePeriod=0.5, strobeDuty=0.0)
+    assert on[0, 0].tolist() == [255, 255, 255, 255]
+    assert off[0, 0].tolist() == [10, 20, 30, 255]
+
+
+def test_hexagons_have_one_colour_each(painter: Painter) -> None:
+    found = baked_pixels(painter, picture(), "hex-tile", radius=20.0)
+    assert len(np.unique(found.reshape(-1, 4), axis=0)) < 20
+
+
+def test_threads_leave_gaps(painter: Painter) -> None:
+    found = baked_pixels(painter, opaque(200, 200, 200, 60, 60), "threads")
+    assert (found[..., 3] == 0).mean() == pytest.approx((2 / 12) ** 2, abs=0.01)
+
+
+def test_snow_and_rain_lie_over_the_picture_in_their_colour(painter: Painter) -> None:
+    for effect in ("snowfall", "rainfall"):
+        found = baked_pixels(painter, opaque(0, 0, 0, 120, 120), effect, amount=100.0)
+        assert 0 < (found[..., 2] > 60).mean() < 0.5
+        assert found[..., 3].min() == 255
+
+
+def test_pieces_have_vanished_when_the_shattering_is_complete(painter: Painter) -> None:
+    assert baked_pixels(painter, picture(), "pixel-polly", completion=100.0)[..., 3].max() == 0
+
+
+def test_burning_eats_the_film_from_the_point(painter: Painter) -> None:
+    found = baked_pixels(painter, opaque(90, 90, 90, 80, 80), "burn-film", burn=50.0, randomness=0.0)
+    assert found[40, 40, 3] < 20
+    assert found[0, 0, 3] == 255

@@ -1,0 +1,105 @@
+"""Every optimisation leaves the bytes as they are, and gives back what it lent."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from gpu_renderer.levers import Levers
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from motion.snapshot import (
+    CompositionSource,
+    EffectSnapshot,
+    LayerSnapshot,
+    MaskPath,
+    MaskPoint,
+    Matte,
+    Sample,
+    Snapshot,
+    Transform2D,
+)
+from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, rect, renderer, snapshot
+
+pytestmark = pytest.mark.gl
+SIZE = (320, 200)
+NAMES = [field.name for field in fields(Levers)]
+BLUR = EffectSnapshot("b", "blur", (("amount", 5.0),))
+SHADOW = EffectSnapshot("s", "drop-shadow", (("distance", 10.0), ("softness", 6.0)))
+
+
+def busy(frame: int) -> Snapshot:
+    """Two frames of something of everything: most of it stands still, one layer in the middle moves."""
+    x = 100.0 + 40 * frame
+    inner = snapshot(rect("#ffcc00", 30 + 4 * frame, 30, 30, 20), rect("#00ccff", 60, 40, 20, 20, id="still"), width=100, height=80, background=None)  # fmt: skip
+    turned = Transform2D(240, 120, 20)
+    samples = tuple(Sample(Transform2D(x + i, 60, 5), 1.0) for i in range(4))
+    square = tuple(MaskPoint(px, py, px, py, px, py) for px, py in ((-20, -20), (20, -20), (20, 20), (-20, 20)))
+    return snapshot(
+        paper(gradient("#203040", "#80a0ff", angle=30), *SIZE),
+        rect("#ff8080", 60, 60, 50, 40, id="shadowed", effects=(SHADOW,)),
+        rect("#80ff80", x, 150, 60, 30, id="moving", effects=(BLUR,)),
+        rect("#4040ff", 180, 60, 90, 90, id="masked", masks=(MaskPath("m", "add", square, feather=10.0),)),
+        rect("#ffffff", 150, 60, 40, 40, id="swept", samples=samples),
+        rect("#a0a0a0", 150, 100, 80, 80, id="multiplied", blend="multiply", transform=Transform2D(150, 100, 30)),
+        LayerSnapshot("placed", "placed", CompositionSource(inner, 100, 80, sealed=True), turned, opacity=0.8),
+        rect("#ffffff", 260, 60, 60, 60, id="matte"),
+        rect("#ff00ff", 280, 60, 60, 60, id="matted", matte=Matte("luma", False, "matte")),
+        width=SIZE[0],
+        height=SIZE[1],
+    )
+
+
+@pytest.mark.parametrize("lever", NAMES)
+def test_a_lever_leaves_the_bytes_of_a_sequence_unchanged(painter: Painter, lever: str) -> None:
+    plain = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))
+    pulled = renderer(painter, replace(Levers(**dict.fromkeys(NAMES, False)), **{lever: True}))
+    for frame in (0, 0, 1, 2, 2, 1):
+        expected = pixels(plain.draw(busy(frame), *SIZE)).copy()
+        assert np.array_equal(pixels(pulled.draw(busy(frame), *SIZE)), expected), f"frame {frame}"
+    plain.release()
+    pulled.release()
+
+
+def test_all_levers_together_leave_the_bytes_unchanged(painter: Painter) -> None:
+    frames = renderer(painter)
+    for frame in (0, 1, 2, 2, 5, 3):
+        assert np.array_equal(pixels(frames.draw(busy(frame), *SIZE)), drawn(painter, busy(frame)))
+    frames.release()
+
+
+def test_without_levers_nothing_but_the_picture_stays_on_loan(painter: Painter) -> None:
+    before = painter.pool.lent_count
+    frames = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))
+    frames.draw(busy(0), *SIZE)
+    assert painter.pool.lent_count - before == frames.kept_count == 2
+    frames.release()
+    assert painter.pool.lent_count == before
+
+
+def test_what_is_kept_is_counted(painter: Painter) -> None:
+    before = painter.pool.lent_count
+    frames = renderer(painter)
+    for frame in range(4):
+        frames.draw(busy(frame), *SIZE)
+        assert painter.pool.lent_count - before == frames.kept_count
+    frames.release()
+    assert painter.pool.lent_count == before
+
+
+def test_an_unchanged_snapshot_is_not_drawn_again(painter: Painter) -> None:
+    frames = renderer(painter)
+    first = frames.draw(busy(0), *SIZE)
+    assert frames.draw(busy(0), *SIZE) is first
+    assert frames.changed.is_empty
+    frames.release()
+
+
+def test_a_moving_layer_changes_only_the_pixels_around_it(painter: Painter) -> None:
+    frames = renderer(painter)
+    frames.draw(snapshot(rect("#fff", 20, 20, 10, 10), width=640, height=480), 640, 480)
+    frames.draw(snapshot(rect("#fff", 30, 20, 10, 10), width=640, height=480), 640, 480)
+    assert frames.changed == Region(0, 0, 64, 64)
+    frames.release()

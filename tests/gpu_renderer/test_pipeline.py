@@ -1,0 +1,117 @@
+"""Frames through the whole pipeline: in order, complete, the same bytes whatever is switched on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.painter import Painter
+from gpu_renderer.pipeline import PipelineLevers, RenderStopped, SegmentPipeline, SegmentReport
+from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
+
+pytestmark = pytest.mark.gl
+
+PROFILE = EncoderProfile(preset="ultrafast", threads=1)
+
+
+Disc = Callable[..., DiscScene]
+
+
+@pytest.fixture
+def disc(painter: Painter) -> Iterator[Disc]:
+    """Makes scenes, and gives their targets back."""
+    with ExitStack() as made:
+        yield lambda *words, **options: made.enter_context(closing(DiscScene(painter, *words, **options)))
+
+
+def rendered(
+    scene: DiscScene, painter: Painter, path: Path, frames: range, levers: PipelineLevers | None = None
+) -> SegmentReport:
+    return SegmentPipeline(painter, scene, PROFILE, levers or PipelineLevers(), software=True).run(frames, path)
+
+
+@pytest.mark.parametrize(
+    "levers",
+    [
+        PipelineLevers(evaluate_ahead_frames=0),
+        PipelineLevers(readback_depth=1),
+        PipelineLevers(readback_depth=4),
+        PipelineLevers(encode_ahead_frames=0),
+        PipelineLevers(reuse_unchanged=False),
+        PipelineLevers(convert_changes_only=False),
+        PipelineLevers(timed_exactly=True),
+    ],
+    ids=str,
+)
+def test_a_lever_leaves_the_bytes_as_they_are(
+    painter: Painter, disc: Disc, tmp_path: Path, levers: PipelineLevers
+) -> None:
+    scene = disc(96, 64, hold_frames=3)
+    rendered(scene, painter, tmp_path / "on.mp4", range(20))
+    rendered(scene, painter, tmp_path / "off.mp4", range(20), levers)
+    assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
+
+
+def test_every_frame_of_the_segment_shows_its_own_picture(painter: Painter, disc: Disc, tmp_path: Path) -> None:
+    rendered(disc(128, 64, hold_frames=2), painter, tmp_path / "a.mp4", range(5, 17))
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        shown = [frame.to_ndarray(format="rgb24", src_colorspace="ITU709") for frame in container.decode(video=0)]
+    assert len(shown) == 12
+    for index, picture in zip(range(5, 17), shown, strict=True):
+        green = disc_picture(128, 64, index // 2)[..., 1]
+        assert np.abs(picture[..., 1].astype(int) - green).mean() < 8
+
+
+def test_an_unchanged_frame_is_not_converted_again(painter: Painter, disc: Disc, tmp_path: Path) -> None:
+    report = rendered(disc(96, 64, hold_frames=5), painter, tmp_path / "a.mp4", range(20))
+    assert (report.frames, report.converted_frames) == (20, 4)
+
+
+def test_no_target_stays_lent_after_a_segment(painter: Painter, disc: Disc, tmp_path: Path) -> None:
+    scene = disc(96, 64)
+    before = painter.pool.lent_count
+    rendered(scene, painter, tmp_path / "a.mp4", range(6))
+    assert painter.pool.lent_count == before
+
+
+def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp_path: Path) -> None:
+    seen: list[int] = []
+    pipeline = SegmentPipeline(painter, disc(96, 64), PROFILE, PipelineLevers(), software=True)
+    pipeline.run(range(9), tmp_path / "a.mp4", on_progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 9
+
+
+def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc: Disc, tmp_path: Path) -> None:
+    scene = disc(96, 64)
+    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineLevers(), software=True)
+    before = painter.pool.lent_count
+    with pytest.raises(RenderStopped):
+        pipeline.run(range(1000), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 3)
+    assert scene.drawn_count == 3
+    assert not (tmp_path / "a.mp4").exists()
+    assert painter.pool.lent_count == before
+
+
+@pytest.mark.parametrize("ahead", [0, 3])
+def test_an_error_of_the_evaluation_reaches_the_caller(
+    painter: Painter, disc: Disc, tmp_path: Path, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levers = PipelineLevers(evaluate_ahead_frames=ahead)
+    scene = disc(96, 64)
+
+    def broken(frame_index: int) -> int:
+        if frame_index == 4:
+            raise ArithmeticError("frame 4 cannot be evaluated")
+        return frame_index
+
+    monkeypatch.setattr(scene, "evaluated", broken)
+    with pytest.raises(ArithmeticError, match="frame 4"):
+        rendered(scene, painter, tmp_path / "a.mp4", range(10), levers)
+    assert not (tmp_path / "a.mp4").exists()

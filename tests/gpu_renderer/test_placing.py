@@ -1,0 +1,68 @@
+"""Where layers land and how their edges look: the worked examples of format/layers.md 3 to 5."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
+
+pytestmark = pytest.mark.gl
+FRAME = Region(0, 0, 2000, 2000)
+
+
+def test_the_anchor_is_an_offset_from_the_centre_of_the_box() -> None:
+    placed = placement.flat(Transform2D(500, 300, 90, anchor_x=-100, anchor_y=-50))
+    assert placement.bounds(placed.quad(200, 100), FRAME) == Region(400, 300, 100, 200)
+
+
+def test_a_corner_pin_maps_the_middle_of_the_quad_with_perspective() -> None:
+    pinned = matrix.pinned((0.1, 0.1, 0.9, 0.0, 1.0, 1.0, 0.0, 0.9))
+    x, y, w = matrix.applied(pinned, 0.5, 0.5)
+    assert (x / w, y / w) == pytest.approx((0.45, 0.45), abs=1e-5)
+    assert pinned[6:8] == pytest.approx((-0.18182, -0.18182), abs=1e-5)
+
+
+def test_the_outermost_pixels_of_an_aligned_rectangle_are_nearly_opaque(painter: Painter) -> None:
+    layer = rect("#3a7bd5", 180, 140, 200, 140)
+    picture = drawn(painter, snapshot(layer, width=360, height=280))
+    assert at(picture, 79, 140) == (16, 16, 20)
+    assert at(picture, 80, 140) == (54, 114, 198)
+    assert at(picture, 81, 140) == (58, 123, 213)
+
+
+def test_a_rounded_corner_has_the_ramp_of_its_distance(painter: Painter) -> None:
+    source = ShapeSource("rect", 200, 150, (SolidPaint("#33c1a6"),), radii=(36, 36, 36, 36))
+    layer = LayerSnapshot("round", "round", source, Transform2D(180, 140))
+    picture = drawn(painter, snapshot(layer, width=360, height=280))
+    assert at(picture, 90, 75) == pytest.approx((37, 137, 118), abs=1)
+
+
+def test_half_white_over_black_is_mixed_in_linear_light(painter: Painter) -> None:
+    picture = drawn(painter, snapshot(paper("#ffffff", opacity=0.5), background="#000000"))
+    assert at(picture, 32, 24) == (188, 188, 188)
+
+
+def test_a_rotated_layer_has_four_steps_of_coverage_on_its_edge(painter: Painter) -> None:
+    turned = paper("#ffffff", 20, 20)
+    turned = LayerSnapshot("t", "t", turned.source, Transform2D(32, 24, 30))
+    picture = drawn(painter, snapshot(turned, background="#000000"))
+    assert set(picture[..., 0].ravel().tolist()) == {0, 137, 188, 225, 255}
+
+
+def test_a_layer_outside_the_frame_or_without_extent_draws_nothing(painter: Painter) -> None:
+    outside = rect("#ffffff", 500, 24, 20, 20)
+    nothing = rect("#ffffff", 0, 0, 20, 20, transform=Transform2D(32, 24, scale_x=0.0))
+    absurd = rect("#ffffff", 0, 0, 20, 20, transform=Transform2D(1e300, float("inf"), float("nan")))
+    picture = drawn(painter, snapshot(outside, nothing, absurd))
+    assert set(map(tuple, picture.reshape(-1, 4).tolist())) == {(16, 16, 20, 255)}
+
+
+def test_a_composition_is_fitted_into_another_output_size(painter: Painter) -> None:
+    picture = drawn(painter, snapshot(paper("#ff0000")), (128, 128))
+    assert at(picture, 64, 64) == (255, 0, 0)
+    assert at(picture, 64, 10) == (0, 0, 0)
+    assert at(picture, 64, 118) == (0, 0, 0)

@@ -1,0 +1,130 @@
+"""RGB to the planes of NV12."""
+
+from __future__ import annotations
+
+import av
+import numpy as np
+import numpy.typing as npt
+import pytest
+from av.video.reformatter import Interpolation
+
+from gpu_renderer.painter import Painter
+from gpu_renderer.planes import PlaneLayout, encoder_frame, layout, reference_planes
+from gpu_renderer.readback import ReadbackRing
+from gpu_renderer.region import Region
+
+pytestmark = pytest.mark.gl
+
+ACCURATE = Interpolation.BILINEAR | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
+Pixels = npt.NDArray[np.uint8]
+
+
+def converted(painter: Painter, rgb: Pixels, *, pixel_buffers: bool = False) -> tuple[av.VideoFrame, PlaneLayout]:
+    height, width = rgb.shape[:2]
+    target = painter.pool.take(Region(0, 0, width, height), "f1")
+    target.texture.write(np.dstack([rgb, np.full((height, width), 255, np.uint8)]).tobytes(), alignment=1)
+    of = layout(width, height)
+    ring = ReadbackRing(painter, of, 1, pixel_buffers=pixel_buffers)
+    ring.put(target, target.region, encoder_frame(of))
+    frame = ring.collect()
+    ring.close()
+    painter.pool.give_back(target)
+    return frame, of
+
+
+def planes(frame: av.VideoFrame, of: PlaneLayout) -> tuple[Pixels, Pixels]:
+    luma, pairs = (np.frombuffer(memoryview(plane), np.uint8).reshape(-1, of.stride_bytes) for plane in frame.planes)
+    chroma = pairs[: of.coded_height // 2, : of.coded_width].reshape(of.coded_height // 2, -1, 2)
+    return luma[: of.coded_height, : of.coded_width], chroma
+
+
+@pytest.mark.parametrize("pixel_buffers", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(64, 48), (65, 65), (131, 78), (320, 181)])
+def test_planes_follow_bt709_at_even_and_odd_sizes(
+    painter: Painter, width: int, height: int, pixel_buffers: bool
+) -> None:
+    rgb = np.random.default_rng(width).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    frame, of = converted(painter, rgb, pixel_buffers=pixel_buffers)
+    for ours, formula in zip(planes(frame, of), reference_planes(rgb), strict=True):
+        difference = np.abs(ours.astype(int) - formula.astype(int))
+        assert difference.max() <= 1  # a value on the edge between two codes may fall either way in single precision
+        assert np.count_nonzero(difference) <= difference.size * 1e-3
+
+
+@pytest.mark.parametrize(
+    ("rgb", "ycbcr"),
+    [
+        ((255, 255, 255), (235, 128, 128)),
+        ((0, 0, 0), (16, 128, 128)),
+        ((255, 0, 0), (63, 102, 240)),
+        ((0, 255, 0), (173, 42, 26)),
+        ((0, 0, 255), (32, 240, 118)),
+    ],
+)
+def test_colour_bars_have_the_codes_of_bt709(
+    painter: Painter, rgb: tuple[int, int, int], ycbcr: tuple[int, int, int]
+) -> None:
+    frame, of = converted(painter, np.full((16, 16, 3), rgb, np.uint8))
+    luma, chroma = planes(frame, of)
+    assert (luma[8, 8], *chroma[4, 4]) == ycbcr
+
+
+def test_an_odd_size_repeats_its_last_row_and_column_once(painter: Painter) -> None:
+    rgb = np.random.default_rng(0).integers(0, 256, (33, 17, 3), dtype=np.uint8)
+    frame, of = converted(painter, rgb)
+    luma, _ = planes(frame, of)
+    assert luma.shape == (34, 18)
+    assert np.array_equal(luma[33], luma[32])
+    assert np.array_equal(luma[:, 17], luma[:, 16])
+
+
+def test_a_decoder_that_reads_the_tags_gives_the_colours_back(painter: Painter) -> None:
+    bars = np.zeros((64, 96, 3), np.uint8)
+    for index, colour in enumerate(
+        [(200, 30, 30), (30, 200, 30), (30, 30, 200), (180, 180, 20), (20, 180, 180), (128,) * 3]
+    ):
+        bars[:, index * 16 : index * 16 + 16] = colour
+    frame, _ = converted(painter, bars)
+    back = frame.to_ndarray(format="rgb24", src_colorspace="ITU709", interpolation=ACCURATE)
+    middle_columns = np.arange(8, 96, 16)
+    assert np.abs(back[32, middle_columns].astype(int) - bars[32, middle_columns].astype(int)).max() <= 3
+
+
+def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
+    of = layout(32, 32)
+    ring = ReadbackRing(painter, of, 3, pixel_buffers=False)
+    lent = []
+    for grey in (10, 120, 230):
+        target = painter.pool.take(Region(0, 0, 32, 32), "f1")
+        target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
+        ring.put(target, target.region, encoder_frame(of))
+        lent.append(target)
+    found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
+    ring.close()
+    painter.pool.give_back(*lent)
+    assert found == [25, 119, 214]
+
+
+@pytest.mark.parametrize("pixel_buffers", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(64, 48), (67, 45)])
+def test_converting_only_what_changed_gives_the_same_planes(
+    painter: Painter, width: int, height: int, pixel_buffers: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    of = layout(width, height)
+    ring = ReadbackRing(painter, of, 2, pixel_buffers=pixel_buffers)
+    frames = [encoder_frame(of) for _ in range(3)]
+    target = painter.pool.take(Region(0, 0, width, height), "f1")
+    rgba = np.zeros((height, width, 4), np.uint8)
+    for number in range(40):
+        x, y = int(rng.integers(0, width)), int(rng.integers(0, height))
+        part = Region(x, y, int(rng.integers(1, width - x + 1)), int(rng.integers(1, height - y + 1)))
+        changed = target.region if number == 0 else part
+        rgba[part.y : part.bottom, part.x : part.right] = rng.integers(0, 256, 4)
+        target.texture.write(rgba.tobytes(), alignment=1)
+        ring.put(target, changed, frames[number % 3])
+        ours = planes(ring.collect(), of)
+        for found, formula in zip(ours, reference_planes(rgba[..., :3]), strict=True):
+            assert np.abs(found.astype(int) - formula.astype(int)).max() <= 1
+    ring.close()
+    painter.pool.give_back(target)

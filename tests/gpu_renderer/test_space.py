@@ -1,0 +1,80 @@
+"""Planes in space: the worked examples of format/three-d.md."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from gpu_renderer.compositing import matrix
+from gpu_renderer.painter import Painter
+from gpu_renderer.space import projection
+from motion.snapshot import Camera, LayerSnapshot, Material, Matrix4, ShapeSource, SolidPaint, Transform2D, Transform3D
+from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
+
+FLAT = Transform2D(0, 0)
+UNLIT = Material(accepts_lights=False)
+
+
+def world(x: float, y: float, z: float, rotation_x: float = 0.0, rotation_y: float = 0.0) -> Matrix4:
+    """T Ry Rx of three-d.md 2."""
+    cx, sx = math.cos(math.radians(rotation_x)), math.sin(math.radians(rotation_x))
+    cy, sy = math.cos(math.radians(rotation_y)), math.sin(math.radians(rotation_y))
+    return (cy, sy * sx, sy * cx, x, 0, cx, -sx, y, -sy, cy * sx, cy * cx, z, 0, 0, 0, 1)
+
+
+def plane(fill: str, at: Matrix4, width: float, height: float, id: str = "plane") -> LayerSnapshot:
+    source = ShapeSource("rect", width, height, (SolidPaint(fill),))
+    return LayerSnapshot(id, id, source, Transform3D(at, 0, 0, FLAT, UNLIT))
+
+
+def camera(x: float, y: float, z: float, focal_length: float) -> Camera:
+    return Camera((1, 0, 0, -x, 0, 1, 0, -y, 0, 0, 1, -z, 0, 0, 0, 1), focal_length, (x, y, z))
+
+
+def test_a_turned_panel_is_seen_where_the_format_says() -> None:
+    scene = snapshot(width=480, height=360)
+    eye = projection.Eye(camera(240, 180, -1000, 1000).view, 1000, 240, 180, (240, 180, -1000))
+    seen = projection.homography(world(240, 180, 120, 15, 35), eye)
+    corners = [matrix.applied(seen, x, y) for x, y in ((-120, -90), (120, -90), (120, 90), (-120, 90))]
+    assert [(round(x / w, 2), round(y / w, 2)) for x, y, w in corners] == [
+        (144.54, 105.68), (322.30, 95.77), (344.33, 261.23), (169.68, 251.97)
+    ]  # fmt: skip
+    assert projection.eye(scene).focal_length == pytest.approx(666.63, abs=0.01)
+
+
+@pytest.mark.gl
+def test_planes_that_cross_hide_each_other_pixel_by_pixel(painter: Painter) -> None:
+    left_in_front = plane("#ff0000", world(32, 24, 0, 0, 45), 40, 40, "red")
+    right_in_front = plane("#0000ff", world(32, 24, 0, 0, -45), 40, 40, "blue")
+    picture = drawn(painter, snapshot(left_in_front, right_in_front, background="#000000"))
+    colors = {at(picture, 24, 24), at(picture, 40, 24)}
+    assert colors == {(255, 0, 0), (0, 0, 255)}
+
+
+@pytest.mark.gl
+def test_a_nearer_plane_is_drawn_over_a_farther_one_whatever_their_order(painter: Painter) -> None:
+    near, far = plane("#ff0000", world(32, 24, -10), 20, 20, "near"), plane("#0000ff", world(32, 24, 10), 30, 30, "far")
+    picture = drawn(painter, snapshot(near, far, background="#000000"))
+    assert at(picture, 32, 24) == (255, 0, 0)
+
+
+@pytest.mark.gl
+def test_a_flat_layer_between_planes_is_a_barrier(painter: Painter) -> None:
+    near, far = plane("#ff0000", world(32, 24, -10), 20, 20, "near"), plane("#0000ff", world(32, 24, 10), 20, 20, "far")
+    picture = drawn(painter, snapshot(near, rect("#00ff00", 0, 0, 2, 2), far, background="#000000"))
+    assert at(picture, 32, 24) == (0, 0, 255)
+
+
+@pytest.mark.gl
+def test_a_layer_behind_the_eye_is_not_drawn(painter: Painter) -> None:
+    behind = plane("#ff0000", world(32, 24, -5000), 20, 20)
+    assert at(drawn(painter, snapshot(behind, background="#000000")), 32, 24) == (0, 0, 0)
+
+
+@pytest.mark.gl
+def test_a_floor_that_passes_under_the_eye_is_cut_at_the_eye(painter: Painter) -> None:
+    floor = plane("#ff0000", world(32, 40, 0, 90), 40, 4000)
+    picture = drawn(painter, snapshot(floor, background="#000000"))
+    assert at(picture, 32, 47) == (255, 0, 0)
+    assert at(picture, 32, 2) == (0, 0, 0)

@@ -1,0 +1,189 @@
+"""A whole scheduler on real Postgres, its workers threads that draw nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from cluster.inline_executor import InlineExecutor
+from farm_core.accounts.models import Account
+from farm_core.clock import Clock, SystemClock
+from farm_core.db.database import Database
+from farm_core.ids import new_id
+from farm_core.jobs import repository
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.status import JOB_TERMINAL
+from farm_core.net.fetch import Guard
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.storage.port import Storage
+from farm_core.templates.models import Template
+from scheduler.farm import Scheduler
+from scheduler.parts import Parts
+from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
+
+DOCUMENT = {"version": "1.8.0", "scene": {"nodes": []}, "animation": {}}
+
+
+@dataclass(slots=True)
+class DummyWork:
+    """Stands for a worker: writes a few bytes for a segment. `behave` may raise, wait or answer something else."""
+
+    storage: Storage
+    worker_id: str = "w0"
+    behave: Callable[[Order], Ended | None] = lambda order: None
+    done: list[Order] = field(default_factory=list)
+    maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
+
+    def carry_out(self, order: Order, on_progress: Callable[[int], None], should_stop: Callable[[], bool]) -> Any:
+        if should_stop():
+            return Ended(order.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
+        if (answer := self.behave(order)) is not None:
+            return answer
+        self.done.append(order)
+        match order:
+            case SegmentOrder():
+                on_progress(order.frame_count)
+                key = f"segments/{order.document_key.split('/')[-1]}-{order.first_frame}.mp4"
+                self.storage.put_bytes(key, b"segment")
+                return Finished(order.token, self.worker_id, key, "00", 7, 0.01)
+            case AssembleOrder():
+                self.storage.put_bytes(order.video_key, b"".join(map(self.storage.get_bytes, order.segment_keys)))
+                hashes = tuple("00" for _ in order.segment_keys)
+                return Finished(order.token, self.worker_id, order.video_key, "11", 7, 0.01, segments_sha256=hashes)
+
+
+@dataclass(slots=True)
+class FarmUnderTest:
+    """The farm's outside: create jobs, wait for them, look at what was written."""
+
+    database: Database
+    storage: Storage
+    parts: Parts
+    scheduler: Scheduler
+    works: list[DummyWork]
+
+    async def create(self, seconds: float = 3, **changes: Any) -> str:
+        values: dict[str, Any] = {
+            "id": new_id("job"), "account_id": "acc_a", "template_id": "tpl", "inputs": {}, "width": 1280, "height": 720,
+            "fps": 30.0, "frame_count": round(seconds * 30), "reserved_ms": round(seconds * 1000), "origin": "http://farm",
+            "request_hash": "",
+        } | changes  # fmt: skip
+        async with self.database.work() as session:
+            job = await repository.create(session, Job(**values))
+        return job.id
+
+    async def job(self, job_id: str) -> Job:
+        async with self.database.work() as session:
+            return (await session.execute(select(Job).where(col(Job.id) == job_id))).scalar_one()
+
+    async def ended(self, job_id: str) -> Job:
+        async with asyncio.timeout(30):
+            while (job := await self.job(job_id)).status not in JOB_TERMINAL:  # noqa: ASYNC110 - it is in the database
+                await asyncio.sleep(0.02)
+        return job
+
+    async def events(self, job_id: str) -> list[str]:
+        async with self.database.work() as session:
+            rows = await session.execute(
+                select(col(JobEvent.event)).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id))
+            )
+            return list(rows.scalars())
+
+    async def tasks(self, job_id: str) -> list[Task]:
+        async with self.database.work() as session:
+            rows = await session.execute(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index)))
+            return list(rows.scalars())
+
+
+@asynccontextmanager
+async def farm(
+    database_url: str, folder: Path, behave: Callable[[Order], Ended | None] | None = None, workers: int = 2,
+    **changes: Any,
+) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
+    """A running scheduler with an account, a template, and so many workers."""
+    database = Database(database_url)
+    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    works = [DummyWork(storage, f"w{index}") for index in range(workers)]
+    for work in works:
+        work.behave = behave or work.behave
+    parts = parts_for(database, storage, works, folder, **changes)
+    scheduler = Scheduler(parts, database_url)
+    await furnish(database, storage)
+    await scheduler.start()
+    try:
+        yield FarmUnderTest(database, storage, parts, scheduler, works)
+    finally:
+        await scheduler.stop()
+
+
+def parts_for(
+    database: Database,
+    storage: Storage,
+    works: list[DummyWork],
+    folder: Path,
+    clock: Clock | None = None,
+    **settings: Any,
+) -> Parts:
+    (folder / "scratch").mkdir(exist_ok=True)
+    private = Guard(allow_private=True)
+    chosen = Settings(data_folder=folder, public_origin="http://farm", **settings)
+    executor = InlineExecutor(works)  # type: ignore[arg-type]
+    return Parts(database, storage, executor, private, private, clock or SystemClock(), chosen, folder / "scratch")
+
+
+async def furnish(database: Database, storage: Storage) -> None:
+    """Two accounts and a template with one text input."""
+    import orjson
+
+    storage.put_bytes("documents/empty.json", orjson.dumps(DOCUMENT))
+    async with database.work() as session:
+        session.add_all([Account(id=f"acc_{name}", name=name) for name in "ab"])
+        await session.flush()
+        session.add(
+            Template(
+                id="tpl",
+                account_id="acc_a",
+                name="t",
+                width=1280,
+                height=720,
+                fps=30,
+                duration_seconds=3,
+                inputs=[],
+                targets={},
+                document_key="documents/empty.json",
+            )
+        )
+
+
+class Gate:
+    """Holds workers until it is opened, and tells when one has arrived."""
+
+    def __init__(self) -> None:
+        self.arrived = threading.Event()
+        self._open = threading.Event()
+
+    def __call__(self, order: Order) -> None:
+        self.arrived.set()
+        assert self._open.wait(30), "the gate was never opened"
+
+    def open(self) -> None:
+        self._open.set()
+
+    async def reached(self) -> None:
+        assert await asyncio.to_thread(self.arrived.wait, 30), "no worker arrived"
+
+
+LONG = timedelta(hours=1)

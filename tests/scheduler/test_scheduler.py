@@ -1,0 +1,132 @@
+"""The scheduler from outside: what becomes of jobs, whatever workers do."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from farm_core.jobs import repository
+from farm_core.jobs.judge import Failure, FailureKind
+from scheduler.ports import Ended, Order, SegmentOrder
+from tests.scheduler.farm import Gate, farm
+
+pytestmark = pytest.mark.service
+
+
+def run(coroutine: object) -> None:
+    asyncio.run(coroutine)  # type: ignore[arg-type]
+
+
+def test_a_job_is_cut_rendered_joined_and_completed_with_a_receipt(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            job = await under_test.ended(await under_test.create(seconds=3))
+            assert (job.status, job.progress, job.error) == ("completed", 100, None)
+            assert job.render_duration_ms is not None
+            assert [task.status for task in await under_test.tasks(job.id)] == ["done"] * 4
+            assert under_test.storage.get_bytes(str(job.video_key)) == b"segment" * 3
+            assert b'"segments"' in under_test.storage.get_bytes(str(job.receipt_key))
+            assert await under_test.events(job.id) == ["create", "claim", "plan", "complete"]
+
+    run(story())
+
+
+def test_an_equal_job_is_completed_with_the_same_video_and_no_work(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            first = await under_test.ended(await under_test.create())
+            orders = sum(len(work.done) for work in under_test.works)
+            second = await under_test.ended(await under_test.create())
+            assert (second.status, second.video_key) == ("completed", first.video_key)
+            assert sum(len(work.done) for work in under_test.works) == orders
+            assert (await under_test.job(first.id)).id != second.id
+
+    run(story())
+
+
+def test_a_document_that_cannot_be_rendered_fails_its_job_at_once(database_url: str, tmp_path: Path) -> None:
+    def broken(order: Order) -> Ended:
+        return Ended(order.token, Failure(FailureKind.document, "Layer Logo cannot be decoded.", "w0"))
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, broken) as under_test:
+            job = await under_test.ended(await under_test.create())
+            assert (job.status, job.error, job.video_key) == ("failed", "Layer Logo cannot be decoded.", None)
+            assert {task.status for task in await under_test.tasks(job.id)} == {"failed", "withdrawn"}
+
+    run(story())
+
+
+def test_a_poison_document_fails_after_three_attempts_and_the_farm_goes_on(database_url: str, tmp_path: Path) -> None:
+    poisoned: list[str] = []
+
+    def behave(order: Order) -> Ended | None:
+        if order.job_id in poisoned:
+            return Ended(order.token, Failure(FailureKind.crash, "SIGSEGV in /usr/lib", None))
+        return None
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave) as under_test:
+            bad = await under_test.create(seconds=1, width=640, id="job_bad")
+            good = await under_test.create(seconds=1)
+            failed, completed = await under_test.ended(bad), await under_test.ended(good)
+            assert (failed.status, failed.error) == ("failed", "The render failed repeatedly.")
+            assert (await under_test.tasks(bad))[0].attempt == 3
+            assert completed.status == "completed"
+
+    poisoned.append("job_bad")
+    run(story())
+
+
+def test_a_job_cancelled_while_it_renders_stays_cancelled_and_its_result_is_discarded(
+    database_url: str, tmp_path: Path
+) -> None:
+    gate = Gate()
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, gate) as under_test:
+            job_id = await under_test.create(seconds=1)
+            await gate.reached()
+            async with under_test.database.work() as session:
+                assert await repository.cancel(session, job_id)
+            gate.open()
+            job = await under_test.ended(job_id)
+            await under_test.ended(await under_test.create(seconds=1, width=640))
+            assert (await under_test.job(job_id)).status == job.status == "cancelled"
+            assert {task.status for task in await under_test.tasks(job_id)} == {"withdrawn"}
+
+    run(story())
+
+
+def test_segments_that_were_lost_from_storage_are_rendered_again(database_url: str, tmp_path: Path) -> None:
+    lost: list[str] = []
+
+    def behave(order: Order) -> Ended | None:
+        if isinstance(order, SegmentOrder) or lost:
+            return None
+        lost.append(order.segment_keys[1])
+        return Ended(order.token, Failure(FailureKind.lost, "A segment was lost.", "w0"), (order.segment_keys[1],))
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave) as under_test:
+            job = await under_test.ended(await under_test.create(seconds=3))
+            assert job.status == "completed"
+            assert [task.attempt for task in await under_test.tasks(job.id)] == [1, 2, 1, 2]
+            assert "lose segments" in await under_test.events(job.id)
+
+    run(story())
+
+
+def test_what_a_stopping_scheduler_holds_goes_to_the_next_one(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        gate = Gate()
+        async with farm(database_url, tmp_path, gate, workers=1) as first:
+            job_id = await first.create(seconds=1)
+            await gate.reached()
+            gate.open()
+        assert (await first.job(job_id)).status in ("processing", "completed")
+        await first.database.close()
+
+    run(story())
