@@ -149,7 +149,8 @@ class _Chain:
         sigma = (numbers(primitive.get("stdDeviation")) or [2.0]) * 2
         dx, dy = (length(primitive.get(name), 1.0, 2.0) for name in ("dx", "dy"))
         return skia.ImageFilters.DropShadow(
-            dx * self._unit_x, dy * self._unit_y, sigma[0] * self._unit_x, sigma[1] * self._unit_y,
+            dx * self._unit_x, dy * self._unit_y,
+            sigma[0] * self._unit_x / _BOX_SIGMA, sigma[1] * self._unit_y / _BOX_SIGMA,
             _flood(style, linear=is_linear(style)), inputs[0],
         )  # fmt: skip
 
