@@ -6,6 +6,7 @@ The same source asked for twice gives the same array, so that a texture made of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from gpu_renderer.errors import MediaUndecodable
@@ -35,6 +36,7 @@ from motion.snapshot import (
 )
 
 KEPT_MAX_BYTES = 256 << 20
+CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
 
 
@@ -79,7 +81,7 @@ class Contents:
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""
         if isinstance(source, TextSource):
-            return self._boxes.get(source, lambda: measured_box(source, self._fonts))
+            return self._boxes.get(source, lambda: measured_box(self._bounded(source), self._fonts))
         if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
             return source.width, source.height
         if isinstance(source, LightWash):
@@ -114,10 +116,19 @@ class Contents:
         if isinstance(source, ShapeSource):
             return shape_raster(source, supersample, bleed_px)
         if isinstance(source, TextSource) and source.content.strip():
-            return text_raster(source, supersample, self._fonts, bleed_px)
+            return text_raster(self._bounded(source), supersample, self._fonts, bleed_px)
         if isinstance(source, ParticleSource):
             return particle_raster(source, supersample)
         return None
+
+    def _bounded(self, source: TextSource) -> TextSource:
+        """The text, cut where it is too long to be laid out in a bounded time."""
+        longest = max(len(source.content), len(source.measured_content))
+        if longest <= CHARACTERS_MAX:
+            return source
+        self._faults.setdefault(f"A text of {longest} characters is cut after {CHARACTERS_MAX}.")
+        cut = slice(CHARACTERS_MAX)
+        return replace(source, content=source.content[cut], measured_content=source.measured_content[cut])
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
         """One array for a picture, however large the boxes are that it is stretched to."""

@@ -20,6 +20,8 @@ _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(px)?\s*\Z"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
 
+_UNREADABLE = MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
+
 Element = Any
 """An lxml element."""
 
@@ -40,17 +42,13 @@ class Document:
     def __init__(self, markup: str) -> None:
         if len(markup) > MARKUP_MAX_BYTES:
             raise MediaUndecodable("an SVG document is too large", "An SVG document is too large.")
-        parser = etree.XMLParser(
-            resolve_entities=False,
-            no_network=True,
-            recover=True,
-            huge_tree=False,
-            remove_comments=True,
-            remove_pis=True,
-        )
-        self.root: Element = etree.fromstring(markup.encode(), parser)
-        if self.root is None or name_of(self.root) != "svg":
-            raise MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+        try:
+            self.root: Element = etree.fromstring(markup.encode(), parser)
+        except etree.XMLSyntaxError as error:
+            raise _UNREADABLE from error
+        if name_of(self.root) != "svg":
+            raise _UNREADABLE
 
     @cached_property
     def _by_id(self) -> dict[str, Element]:

@@ -95,5 +95,6 @@ def _step(name: str, n: list[float]) -> Any:
         return skia.Matrix.RotateDeg(n[0], skia.Point(n[1], n[2])) if len(n) == 3 else skia.Matrix.RotateDeg(n[0])
     if name in ("skewX", "skewY") and n:
         tangent = math.tan(math.radians(n[0]))
-        return skia.Matrix.Skew(tangent, 0) if name == "skewX" else skia.Matrix.Skew(0, tangent)
+        x, y = (tangent, 0.0) if name == "skewX" else (0.0, tangent)
+        return skia.Matrix.MakeAll(1, x, 0, y, 1, 0, 0, 0, 1)
     return skia.Matrix()

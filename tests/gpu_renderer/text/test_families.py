@@ -46,13 +46,16 @@ def test_a_missing_italic_is_slanted() -> None:
 
 def test_characters_that_the_family_lacks_come_from_others() -> None:
     chain = reference_fonts().chain(Style("Inter", 700, italic=False))
-    assert chain.face_for("ש").face.file.family == "Noto Sans Hebrew" or chain.face_for("ש").face.file.family == "DejaVu Sans"
+    assert (
+        chain.face_for("ש").face.file.family == "Noto Sans Hebrew"
+        or chain.face_for("ש").face.file.family == "DejaVu Sans"
+    )
     assert chain.face_for("😀").face.file.family == "Noto Color Emoji"
     assert chain.face_for("A").face.file.family == "Inter"
 
 
 def test_no_font_at_all_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(NoFonts, match="./farm fonts"):
+    with pytest.raises(NoFonts, match=r"\./farm fonts"):
         Fonts(FontFolders(tmp_path).files())
 
 

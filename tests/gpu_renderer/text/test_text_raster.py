@@ -39,7 +39,7 @@ def test_a_line_stands_where_the_reference_draws_it() -> None:
     drawn = raster(MOTION)
     left, _, right, bottom = ink(drawn)
     assert drawn.pixels.shape == (168, 416, 4)
-    assert (136 + left / 2, 136 + right / 2) == (pytest.approx(152, abs=0.5), pytest.approx(328.5, abs=0.5))
+    assert [136 + left / 2, 136 + right / 2] == pytest.approx([152, 328.5], abs=0.5)
     assert bottom == pytest.approx(116, abs=1)
     assert drawn.pixels[114, left + 6, 3] == 255
     assert not drawn.pixels[115:, left + 6].any()
