@@ -110,7 +110,7 @@ class Opened:
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
-        return evaluate.snapshot(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+        return evaluate(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as pixels of the GPU; they hold until the next call."""
