@@ -93,8 +93,9 @@ class Opened:
         self.fps = output.fps or composition.fps
         self.duration_seconds = output.duration_seconds or composition.duration_seconds
         self._session = session
-        self._media = MediaLibrary(resolve_media)
-        self._contents = Contents(session.fonts, self._media)
+        fonts = session.fonts.for_job()
+        self._media = MediaLibrary(resolve_media, fonts)
+        self._contents = Contents(fonts, self._media)
         self._renderer = FrameRenderer(session.painter, self._contents, session.options.drawing)
 
     @property
