@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from motion.clones import copies
 from motion.errors import PropertyRefused
 from motion.evaluate.cloner import Clone
 from motion.evaluate.particles import particle_field
@@ -117,7 +118,25 @@ class PlanMaker:
             prefix = f"{draft.id}::"
             shared = replace(shared, prefix=prefix, spliced=True, splices=(*draft.splices, reference))
             children = nodes[reference].children
-        return [replace(shared, id=shared.prefix + child, node=nodes[child]) for child in children if child in nodes]
+        found = [replace(shared, id=shared.prefix + child, node=nodes[child]) for child in children if child in nodes]
+        return [copy for child in found for copy in self._copied(child, nodes)]
+
+    def _copied(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
+        """The draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
+        made = None if draft.is_copy else copies(draft.node, nodes)
+        if made is None:
+            return [draft]
+        return [
+            replace(
+                draft,
+                id=f"{draft.prefix}{index}~{draft.node.id}",
+                prefix=f"{draft.prefix}{index}~",
+                clone=clone,
+                delay=clone.delay_seconds,
+                is_copy=True,
+            )
+            for index, clone in enumerate(made)
+        ]
 
     def _layers(
         self, drafts: list[Draft], settings: CompositionSettings, moving: Mapping[str, NodeAnimation]
