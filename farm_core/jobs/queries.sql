@@ -254,9 +254,9 @@ FROM due WHERE deliveries.id = due.id
 RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token
 
 -- end_delivery_attempt --
-UPDATE deliveries SET status = :status, due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
+UPDATE deliveries SET status = CAST(:status AS text), due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
     lease_token = NULL, lease_expires_at = NULL, attempts = attempts || CAST(:outcome AS jsonb),
-    finished_at = CASE WHEN :status = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
+    finished_at = CASE WHEN CAST(:status AS text) = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
 WHERE lease_token = :token AND status = 'due'
 RETURNING id
 
