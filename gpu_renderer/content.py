@@ -6,13 +6,13 @@ The same source asked for twice gives the same array, so that a texture made of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.media.svg import svg_pixels
 from gpu_renderer.raster import Raster
 from gpu_renderer.recent import Recent
-from gpu_renderer.text.families import Fonts
+from gpu_renderer.text.families import Fonts, Style
 from gpu_renderer.text.lines import measured_box
 from gpu_renderer.text.text_raster import text_raster
 from gpu_renderer.vector import gradient
@@ -64,6 +64,11 @@ class Contents:
     def warnings(self) -> tuple[str, ...]:
         """What was drawn otherwise than asked, or not at all: a line each, once."""
         return (*self._fonts.warnings, *self._faults)
+
+    @property
+    def monospace(self) -> Any:
+        """Skia's typeface of the system's fixed-width family: what counters are written in."""
+        return self._fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface
 
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""

@@ -121,7 +121,7 @@ class Inks:
         place = f"{layer.id}:{hash(value)}"
         kept = self.baked.find(place)
         if kept is None or kept[0][1] != value:
-            target = effects.bake(self._painter, raster, layer, self._contents.mask).target
+            target = effects.bake(self._painter, raster, layer, self._contents.mask, self._contents.monospace).target
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]

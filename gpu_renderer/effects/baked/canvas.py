@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,8 @@ class Canvas(Surface):
         super().__init__(painter, target)
         self.scale = scale
         self._silhouette: Target | None = None
+        self.typeface: Any = None
+        """Skia's view of the face that counters are written in; without one they draw nothing."""
 
     @classmethod
     def of(cls, painter: Painter, raster: Raster, scale: float) -> Canvas:
