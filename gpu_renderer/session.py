@@ -29,9 +29,9 @@ from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, Segm
 from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
-from motion import build, snapshot_key, timing
+from motion import build, timing
 from motion.bundle import Document
-from motion.evaluate import snapshot as evaluate
+from motion.evaluate import frame as evaluate
 from motion.model.composition import Composition
 from motion.snapshot import Snapshot
 
@@ -118,7 +118,7 @@ class Opened:
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
-        words = (snapshot_key.key(self.evaluated(frame_index)), str(self.width), str(self.height))
+        words = (repr(self.evaluated(frame_index)), str(self.width), str(self.height))
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:

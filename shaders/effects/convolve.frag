@@ -10,7 +10,6 @@ uniform int u_count;
 uniform float u_center;
 uniform bool u_clear_outside;
 uniform vec2 u_taps[32];
-in vec2 v_frame;
 out vec4 f_color;
 
 // The share of the pixel-wide tap at a position that lies on the source, along the axis.
@@ -20,7 +19,9 @@ float share(vec2 position) {
 }
 
 vec4 tap(vec2 position) {
-    vec4 t = texture(u_source, within(u_source_region, position));
+    float at = dot(position, u_axis) - 0.5, part = fract(at);
+    vec2 first = position - part * u_axis;
+    vec4 t = mix(texel_of(u_source, u_source_region, first), texel_of(u_source, u_source_region, first + u_axis), part);
     t = vec4(min(t.rgb, t.a), t.a);
     return u_clear_outside ? t * share(position) : t;
 }
