@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import ray
-import structlog
 from ray.exceptions import RayActorError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -22,9 +21,10 @@ from cluster.render_actor import ActorReport, RenderActor
 from cluster.slots import Slot, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
+from farm_core.telemetry import logs
 from scheduler.ports import Advanced, Ended, Order, Report, WorkerState
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 NAMESPACE: Final = "farm"
 CONNECT_SECONDS: Final = 20.0

@@ -11,7 +11,6 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import structlog
 import uvloop
 
 from cluster.execution import executor_of
@@ -22,13 +21,14 @@ from farm_core.net.fetch import Guard
 from farm_core.settings import Settings, settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
+from farm_core.telemetry import logs
 from scheduler.farm import Scheduler
 from scheduler.parts import Parts
 
 RESTART: Final = 3
 """Exit status of a scheduler whose cluster is gone: whoever supervises it starts it afresh."""
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
@@ -39,6 +39,7 @@ def main(words: list[str]) -> int:
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
+    logs.set_up(chosen.log_level)
     return uvloop.run(_run(chosen))
 
 
