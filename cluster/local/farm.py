@@ -90,6 +90,11 @@ class LocalFarm:
         running.remove(self._data)
         os.close(self._lock)
 
+    @property
+    def database_url(self) -> str:
+        """Where the farm's Postgres is, once it has been started."""
+        return self._settings.database_url or self._urls["DATABASE_URL"]
+
     def _store_parts(self) -> list[Part]:
         """Embedded stores, where the settings name none."""
         parts: list[Part] = []
@@ -131,9 +136,8 @@ class LocalFarm:
 
     def _running(self) -> running.Running:
         """What other commands need to know of this farm."""
-        database_url = self._settings.database_url or self._urls["DATABASE_URL"]
         redis_url = self._settings.redis_url or self._urls["REDIS_URL"]
-        return running.Running(database_url, redis_url, self.origin, os.getpid())
+        return running.Running(self.database_url, redis_url, self.origin, os.getpid())
 
     def _log(self, name: str) -> Path:
         return self._data / "logs" / f"{name}.log"
