@@ -86,7 +86,8 @@ class Contents:
         A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
         """
         if isinstance(source, VideoSource):
-            return self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+            frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+            return None if frame is None else Raster(frame.pixels, source.width, source.height)
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
         key = (source, supersample, bleed_px)

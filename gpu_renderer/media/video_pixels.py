@@ -1,4 +1,4 @@
-"""A decoded video frame as pixels: matrix and range by its tags (by size where it has none), turned upright, premultiplied."""
+"""A decoded video frame as pixels: matrix and range by its tags (BT.709 where it has none), turned upright, premultiplied."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MATRICES = {
 }
 """Matrix coefficients (ITU-T H.273 table 4) that say something; other codes are taken as unspecified."""
 _FULL_RANGE = 2
-HD_ROWS = 720
-"""Browsers take an untagged video of fewer rows for BT.601."""
+UNTAGGED = Colorspace.ITU709
+"""What the reference takes a video without tags for, of any size: measured on its frames."""
 _FAST_FORMATS = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuva420p")
 """Formats that the library's unscaled conversion rounds well; others need its full chroma path."""
 
@@ -61,8 +61,7 @@ class PixelConverter:
 
 
 def _matrix(frame: av.VideoFrame) -> Colorspace:
-    untagged = Colorspace.ITU709 if frame.height >= HD_ROWS else Colorspace.ITU601
-    return _MATRICES.get(frame.colorspace, untagged)
+    return _MATRICES.get(frame.colorspace, UNTAGGED)
 
 
 def has_alpha(video_format: Any) -> bool:
