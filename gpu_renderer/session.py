@@ -30,7 +30,7 @@ from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
 from motion import build, timing
-from motion.evaluate import frame as evaluate
+from motion.evaluate import snapshot as evaluate
 from motion.model.composition import Composition
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot
@@ -93,8 +93,9 @@ class Opened:
         self.fps = output.fps or composition.fps
         self.duration_seconds = output.duration_seconds or composition.duration_seconds
         self._session = session
-        self._media = MediaLibrary(resolve_media)
-        self._contents = Contents(session.fonts, self._media)
+        fonts = session.fonts.for_job()
+        self._media = MediaLibrary(resolve_media, fonts)
+        self._contents = Contents(fonts, self._media)
         self._renderer = FrameRenderer(session.painter, self._contents, session.options.drawing)
 
     @property
@@ -109,7 +110,7 @@ class Opened:
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
-        return evaluate.snapshot(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+        return evaluate(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as pixels of the GPU; they hold until the next call."""
