@@ -104,15 +104,17 @@ def picture(moment: Pass) -> Snapshot:
 
 def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) -> tuple[LayerSnapshot, ...]:
     """The layers that are there at this moment, in paint order. Hidden ones stay only where another looks at them."""
-    live = [entry for entry in entries if _stays(moment, entry)]
+    places = [(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in entries]
+    live = [(entry, is_live) for entry, is_live in places if _stays(entry, is_live)]
     moment.frame.budget.spend(len(live))
-    mattes = _mattes(live) if resolve_mattes else {}
+    mattes = _mattes([entry for entry, _ in live]) if resolve_mattes else {}
     sources = {matte.source_id for matte in mattes.values()}
     found = []
-    for entry in live:
-        visible = entry.shown and entry.layer.id not in sources
-        if visible or entry.needed or entry.layer.id in sources:
-            found.append(layer_snapshot(moment, entry, visible, mattes.get(entry.layer.id)))
+    for entry, is_live in live:
+        layer_id = entry.layer.id
+        visible = entry.shown and is_live and layer_id not in sources
+        if visible or entry.needed or layer_id in sources:
+            found.append(layer_snapshot(moment, entry, visible, mattes.get(layer_id)))
     return tuple(layer for layer in found if layer is not None)
 
 
@@ -133,13 +135,11 @@ def layer_snapshot(moment: Pass, entry: Entry, visible: bool, matte: Matte | Non
     return made
 
 
-def _stays(moment: Pass, entry: Entry) -> bool:
-    """Whether the entry is in the paint list at all; units and placed compositions that are off stay as a stub."""
+def _stays(entry: Entry, is_live: bool) -> bool:
+    """Whether the entry is in the paint list at all: a placed composition that is off keeps its place as a stub."""
     if entry.unit is not None:
         return bool(entry.unit)
-    if moment.is_live(entry.layer):
-        return True
-    return isinstance(entry.layer.content, InstanceContent) and entry.needed
+    return is_live or isinstance(entry.layer.content, InstanceContent)
 
 
 def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
@@ -170,7 +170,6 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
     opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
     glass = stacks.glass(layer.glass, values)
     blurs = layer.motion_blur or layer.forced_blur is not None
-    values.moved = values.moved or layer.echo is not None
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
