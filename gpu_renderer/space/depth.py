@@ -56,7 +56,7 @@ def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], part: Region) 
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
-        framebuffer.scissor = None
+        framebuffer.scissor = (0, 0, held.width, held.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
     painter.copy(resolved, into, held)
