@@ -31,7 +31,7 @@ from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
 from gpu_renderer.text.source_rect import source_rect
 from motion import build, timing
-from motion.evaluate import frame as evaluate
+from motion.evaluate import snapshot as evaluate
 from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
 from motion.schema.stored import Document
@@ -113,7 +113,7 @@ class Opened:
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
         time_seconds = timing.frame_time(frame_index, self.fps)
-        return evaluate.snapshot(self.composition, time_seconds, self.fps, self._measured)
+        return evaluate(self.composition, time_seconds, self.fps, self._measured)
 
     def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
         return source_rect(self._contents, source, extents)
