@@ -79,7 +79,7 @@ def measured_here(case: Case) -> Measured:
     options = SessionOptions(
         fonts=FontFolders(FONTS), encoder=case.encoder, drawing=case.drawing, pipeline=case.pipeline
     )
-    video = footage(MEDIA, case.width, case.height) if "lower" in case.scene or "promo" in case.scene else None
+    video = _video(case)
     with RenderSession(options) as session, tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "segment.mp4"
         first_frame_ms = _first_frame_ms(session, case, video)
@@ -111,6 +111,14 @@ def measured_here(case: Case) -> Measured:
             session.identity.gpu.renderer,
             session.profile.identity,
         )
+
+
+def _video(case: Case) -> Path | None:
+    """The footage that the scene shows, at the size at which it is shown."""
+    if FOOTAGE not in json.dumps(SCENES[case.scene].document()):
+        return None
+    is_upright = case.height > case.width
+    return footage(MEDIA, case.width, round(case.width * 9 / 16) // 2 * 2 if is_upright else case.height)
 
 
 def _opened(session: RenderSession, case: Case, video: Path | None) -> Opened:
