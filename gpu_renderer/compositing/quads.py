@@ -136,6 +136,7 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": look.mask is not None,
+        "NEAREST": isinstance(ink, Picture) and ink.is_nearest,
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
         "ACES": look.aces_cg and isinstance(ink, Picture),
