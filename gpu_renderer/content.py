@@ -94,7 +94,7 @@ class Contents:
         A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
         """
         if isinstance(source, VideoSource):
-            return self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+            return self._video(source)
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
         key = (source, supersample, bleed_px)
@@ -135,6 +135,10 @@ class Contents:
         key, name = (source.src, source.src) if isinstance(source, ImageSource) else (source.markup, "an SVG layer")
         pixels = self._rasters.get(("picture", key), lambda: self._attempted(name, lambda: self._decoded(source)))
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
+
+    def _video(self, source: VideoSource) -> Raster | None:
+        frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+        return None if frame is None else Raster(frame.pixels, source.width, source.height)
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
         if isinstance(source, ImageSource):

@@ -11,18 +11,23 @@ from gpu_renderer.media.video_pixels import Pixels
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
 
+SOURCE_SHOWN_MAX = 120
+
 
 class MediaLibrary:
     """Finds sources with `resolve`, which gives a local file for each source that the job may read, else None."""
 
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
-        self._pictures = Pictures(resolve, fonts)
-        self._videos = Videos(resolve)
+        self._resolve = resolve
+        self._missing: dict[str, None] = {}
+        self._pictures = Pictures(self._found, fonts)
+        self._videos = Videos(self._found)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not drawn of pictures, a line each, once."""
-        return self._pictures.warnings
+        """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
+        missing = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in self._missing)
+        return (*missing, *self._pictures.warnings)
 
     def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
@@ -43,3 +48,10 @@ class MediaLibrary:
     def close(self) -> None:
         """Ends decoding and closes all files."""
         self._videos.close()
+
+    def _found(self, src: str) -> Path | None:
+        path = self._resolve(src)
+        if path is None or not path.is_file():
+            self._missing.setdefault(src)
+            return None
+        return path

@@ -8,7 +8,6 @@ uniform sampler2D u_source;
 uniform vec4 u_source_region;
 uniform vec2 u_axis;
 uniform float u_weights[REACH + 1];
-in vec2 v_frame;
 out vec4 f_color;
 
 vec4 tap(ivec2 p) {
