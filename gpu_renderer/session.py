@@ -30,7 +30,7 @@ from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
 from motion import build, timing
-from motion.evaluate import frame as evaluate
+from motion.evaluate import snapshot as evaluate
 from motion.model.composition import Composition
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot
