@@ -29,11 +29,13 @@ from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, Segm
 from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
+from gpu_renderer.text.source_rect import source_rect
 from motion import build, timing
 from motion.evaluate import snapshot as evaluate
+from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
 from motion.schema.stored import Document
-from motion.snapshot import Snapshot
+from motion.snapshot import Snapshot, TextSource
 
 BUILD = "1"
 """Raised whenever frames of the same document may come out differently."""
@@ -110,7 +112,11 @@ class Opened:
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
-        return evaluate(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+        time_seconds = timing.frame_time(frame_index, self.fps)
+        return evaluate(self.composition, time_seconds, self.fps, self._measured)
+
+    def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
+        return source_rect(self._contents, source, extents)
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as pixels of the GPU; they hold until the next call."""

@@ -13,7 +13,7 @@ from motion.evaluate.media import media, remapped_time
 from motion.evaluate.moment import Budget, Frame, Pass, Values
 from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
-from motion.evaluate.properties import Properties
+from motion.evaluate.properties import MeasureText, Properties
 from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import shape
 from motion.evaluate.texts import text
@@ -51,12 +51,19 @@ REMEMBERED = 4
 """How many of a plan's last frames are kept, to hand out the same object for the same picture."""
 
 
-def snapshot(composition: Composition, time_seconds: float, output_fps: float | None = None) -> Snapshot:
+def snapshot(
+    composition: Composition,
+    time_seconds: float,
+    output_fps: float | None = None,
+    measure: MeasureText | None = None,
+) -> Snapshot:
     """The composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
+
+    `measure` tells expressions where the ink of a text is; without it they see no size.
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    moment = Pass(_frame(composition, output_fps or composition.fps), composition.plan, time_seconds)
+    moment = Pass(_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds)
     inner = picture(moment)
     return _remembered(
         moment,
@@ -69,7 +76,7 @@ def snapshot(composition: Composition, time_seconds: float, output_fps: float | 
     )
 
 
-def _frame(composition: Composition, output_fps: float) -> Frame:
+def _frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
     """What the passes of a frame share; coordinates in expressions are worked out in passes of their own."""
     passes: dict[float, Pass] = {}
 
@@ -78,7 +85,7 @@ def _frame(composition: Composition, output_fps: float) -> Frame:
             passes[time] = Pass(frame, composition.plan, time)
         return passes[time]
 
-    properties = Properties(composition.facts, composition.layers, moment)
+    properties = Properties(composition.facts, composition.layers, moment, measure)
     frame = Frame(composition, output_fps, properties, Budget())
     return frame
 
