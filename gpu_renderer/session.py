@@ -29,8 +29,8 @@ from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, Segm
 from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
-from motion import build, timing
-from motion.evaluate import frame as evaluate
+from motion import build, snapshot_key, timing
+from motion.evaluate import snapshot as evaluate
 from motion.model.composition import Composition
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot
@@ -93,8 +93,9 @@ class Opened:
         self.fps = output.fps or composition.fps
         self.duration_seconds = output.duration_seconds or composition.duration_seconds
         self._session = session
-        self._media = MediaLibrary(resolve_media)
-        self._contents = Contents(session.fonts, self._media)
+        fonts = session.fonts.for_job()
+        self._media = MediaLibrary(resolve_media, fonts)
+        self._contents = Contents(fonts, self._media)
         self._renderer = FrameRenderer(session.painter, self._contents, session.options.drawing)
 
     @property
@@ -105,11 +106,11 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
-        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings, *self._media.warnings)))
+        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
-        return evaluate.snapshot(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+        return evaluate(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as pixels of the GPU; they hold until the next call."""
@@ -118,7 +119,7 @@ class Opened:
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
-        words = (repr(self.evaluated(frame_index)), str(self.width), str(self.height))
+        words = (snapshot_key.key(self.evaluated(frame_index)), str(self.width), str(self.height))
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:

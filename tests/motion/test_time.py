@@ -161,7 +161,10 @@ def test_a_hidden_null_with_a_bar_is_sampled_at_raw_time() -> None:
     held = document(*pair, tracks={"n": {"x": keys((0, 0), (10, 1000))}}, timelines=bars(("n", 30, 270, 0)))
     assert place(held, "a", 3).x == pytest.approx(300)
     seen = document(
-        node("n", "null", children=["a"]), pair[1], tracks={"n": {"x": keys((0, 0), (10, 1000))}}, timelines=bars(("n", 30, 270, 0))
+        node("n", "null", children=["a"]),
+        pair[1],
+        tracks={"n": {"x": keys((0, 0), (10, 1000))}},
+        timelines=bars(("n", 30, 270, 0)),
     )
     assert place(seen, "a", 3).x == pytest.approx(200)
 
