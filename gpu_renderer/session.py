@@ -124,8 +124,8 @@ class Opened:
 
     def close(self) -> None:
         """Frees the textures and closes the media."""
-        with self._session.painter.context:
-            self._renderer.release()
+        self._session.make_current()
+        self._renderer.release()
         self._media.close()
 
     def __enter__(self) -> Opened:
@@ -153,9 +153,9 @@ class RenderSession:
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
-        with self.painter.context:
-            target = opened.drawn(opened.evaluated(frame_index)).target
-            pixels = target.framebuffer.read(components=4, alignment=1)
+        self.make_current()
+        target = opened.drawn(opened.evaluated(frame_index)).target
+        pixels = target.framebuffer.read(components=4, alignment=1)
         return np.frombuffer(pixels, np.uint8).reshape(opened.height, opened.width, 4)
 
     def render_segment(
@@ -173,14 +173,18 @@ class RenderSession:
         """
         software = self.identity.gpu.is_software
         pipeline = SegmentPipeline(self.painter, opened, self.profile, self.options.pipeline, software=software)
-        with self.painter.context:
-            report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
+        self.make_current()
+        report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
         return replace(report, warnings=opened.warnings)
+
+    def make_current(self) -> None:
+        """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
+        self.painter.context.__enter__()
 
     def close(self) -> None:
         """Frees the context and all that belongs to it."""
-        with self.painter.context:
-            self.painter.pool.release()
+        self.make_current()
+        self.painter.pool.release()
         self.painter.context.release()
 
     def __enter__(self) -> RenderSession:
