@@ -30,7 +30,7 @@ class SessionMaker:
         extra = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
         self._session = RenderSession(
             SessionOptions(
-                fonts=FontFolders(ROOT / ".fonts", extra),
+                fonts=FontFolders(ROOT / ".fonts", further=extra),
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
             )

@@ -42,6 +42,9 @@ class Settings(BaseSettings):
     )
     automation_requests_per_minute_per_ip: int = Field(300, ge=1, description="Requests a minute from one address.")
     automation_renders_per_minute: int = Field(60, ge=1, description="Render creations a minute of one account.")
+    trusted_proxies: str = Field(
+        "", description="Addresses of proxies whose `X-Forwarded-*` headers are believed, separated by commas."
+    )
     font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
     gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
     encoder: str | None = Field(None, description="H.264 encoder to use; the first that passes a probe when unset.")

@@ -25,9 +25,9 @@ class MediaLibrary:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not drawn of pictures, and sources that there is no file for: a line each, once."""
+        """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
         missing = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in self._missing)
-        return (*self._pictures.warnings, *missing)
+        return (*missing, *self._pictures.warnings)
 
     def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""

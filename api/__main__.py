@@ -1,0 +1,58 @@
+"""Serves the API: `python -m api --host H --port P --data DIR`.
+
+Postgres and Redis come from `DATABASE_URL` and `REDIS_URL`, else from the farm that runs on the data folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import uvicorn
+
+from api.app import create_app, farm_from
+from farm_core import running
+from farm_core.settings import Settings, settings
+from farm_core.telemetry import logs
+
+DRAIN_SECONDS = 20
+
+
+def main(words: list[str]) -> int:
+    """Serves until SIGINT or SIGTERM, then finishes what has begun."""
+    parser = argparse.ArgumentParser(prog="python -m api", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--data", type=Path, default=None)
+    arguments = parser.parse_args(words)
+    chosen = located(settings(), arguments.data)
+    if chosen.database_url is None or chosen.redis_url is None:
+        parser.error("no farm runs on the data folder; start it with ./farm up, or set DATABASE_URL and REDIS_URL")
+    logs.set_up(chosen.log_level)
+    uvicorn.run(
+        create_app(farm_from(chosen)),
+        host=arguments.host,
+        port=arguments.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(chosen.trusted_proxies),
+        forwarded_allow_ips=chosen.trusted_proxies or None,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=75,
+    )
+    return 0
+
+
+def located(base: Settings, data_folder: Path | None) -> Settings:
+    """The settings with the data folder of the command line, and the parts of the farm that runs there."""
+    folder = data_folder or base.data_folder
+    found = running.read(folder)
+    told = {} if found is None else {"database_url": found.database_url, "redis_url": found.redis_url}
+    own = {name: value for name in told if (value := getattr(base, name)) is not None}
+    return base.model_copy(update={"data_folder": folder} | told | own)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,57 @@
+"""`/v1/animations`: keyframe presets."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
+from api.dependencies import CallerOf, FarmParts, PageOf, Work
+from api.documentation import answers
+from api.pagination import checked_id, found, listed
+from api.route import FarmRoute, needs
+from api.shapes import Deleted, Listed
+from farm_core.accounts.scopes import Scope
+from farm_core.presets import repository
+from farm_core.presets.models import Preset
+
+router = APIRouter(prefix="/animations", tags=["animations"], route_class=FarmRoute)
+_READ, _WRITE = Scope.templates_read, Scope.templates_write
+
+
+@router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
+async def list_presets(work: Work, caller: CallerOf, page: PageOf) -> Listed[PresetRow]:
+    """The account's presets by name, without their payload."""
+    statement = repository.of_account(caller.account.id)
+    return await listed(work, statement, repository.ORDER, page, _row)
+
+
+@router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
+async def get_preset(work: Work, caller: CallerOf, id: str) -> PresetRecord:
+    """One preset."""
+    return _record(
+        found(await repository.owned(work, caller.account.id, checked_id(id, "animation preset")), "animation preset")
+    )
+
+
+@router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
+async def put_preset(work: Work, farm: FarmParts, caller: CallerOf, body: PresetRequest) -> PresetRecord:
+    """Publishes a preset; one of the same name is replaced, and its version goes up by one."""
+    return _record(await repository.upsert(work, caller.account.id, body.name, body.animation_data, farm.clock.now()))
+
+
+@router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
+async def delete_preset(work: Work, caller: CallerOf, id: str) -> Deleted:
+    """Deletes a preset."""
+    preset = found(
+        await repository.owned(work, caller.account.id, checked_id(id, "animation preset")), "animation preset"
+    )
+    await work.delete(preset)
+    return Deleted()
+
+
+def _row(preset: Preset) -> PresetRow:
+    return PresetRow.model_validate(preset.model_dump(exclude={"account_id", "animation_data"}))
+
+
+def _record(preset: Preset) -> PresetRecord:
+    return PresetRecord.model_validate(preset.model_dump(exclude={"account_id"}))

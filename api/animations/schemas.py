@@ -1,0 +1,32 @@
+"""Shapes of animation presets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from api.shapes import Moment, Shape
+
+
+class PresetRequest(Shape):
+    """A preset to publish; an existing name is replaced."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    animation_data: dict[str, Any] = Field(description="The preset's payload.")
+
+
+class PresetRow(Shape):
+    """A preset in a list."""
+
+    id: str
+    name: str
+    version: int
+    created_at: Moment
+    updated_at: Moment
+
+
+class PresetRecord(PresetRow):
+    """A preset."""
+
+    animation_data: dict[str, Any]

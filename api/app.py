@@ -1,0 +1,99 @@
+"""The app: its parts, its middleware in order, its routes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
+
+from api.animations.endpoints import router as animations
+from api.assets.endpoints import router as assets
+from api.documentation import add_documentation
+from api.errors import add_error_handlers
+from api.farm import Farm
+from api.files.endpoints import router as files
+from api.health.endpoints import router as health
+from api.json import JSONResponse
+from api.keys.endpoints import router as keys
+from api.middleware.bodies import BodyLimit
+from api.middleware.boundary import ErrorBoundary
+from api.middleware.outside import KeysStayInside
+from api.middleware.rate import RequestRate
+from api.middleware.telemetry import Telemetry
+from api.renders.endpoints import router as renders
+from api.templates.endpoints import router as templates
+from api.usage.endpoints import router as usage
+from farm_core import redis
+from farm_core.accounts.secret import farm_secret
+from farm_core.accounts.tokens import TokenReader
+from farm_core.clock import Clock, SystemClock
+from farm_core.db.database import Database
+from farm_core.net.resolver import Resolver, system_resolver
+from farm_core.rates import RateLimiter
+from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+
+POOL_CONNECTIONS: Final = 12
+
+MIDDLEWARE: Final = (Telemetry, ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
+"""What every request passes, outermost first."""
+
+
+def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> Farm:
+    """The parts that the settings name; `database_url` and `redis_url` must be set."""
+    assert settings.database_url is not None and settings.redis_url is not None
+    secret = farm_secret(settings)
+    clock = clock or SystemClock()
+    links = Links(secret, clock)
+    client = redis.connect(settings.redis_url)
+    return Farm(
+        settings=settings,
+        clock=clock,
+        database=Database(settings.database_url, POOL_CONNECTIONS),
+        redis=client,
+        rates=RateLimiter(client),
+        storage=storage_of(settings, links),
+        links=links,
+        tokens=TokenReader(secret, settings.jwt_jwks_url),
+        resolve=resolve,
+    )
+
+
+def create_app(farm: Farm) -> FastAPI:
+    """The app on these parts, which it closes when it ends."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await farm.redis.aclose()
+        await farm.database.close()
+
+    app = FastAPI(
+        openapi_url="/api/openapi.json",
+        docs_url="/api/docs",
+        redoc_url=None,
+        lifespan=lifespan,
+        default_response_class=JSONResponse,
+        redirect_slashes=False,
+        strict_content_type=False,
+        middleware=[Middleware(layer) for layer in MIDDLEWARE],
+    )
+    app.state.farm = farm
+    add_error_handlers(app)
+    app.include_router(_public())
+    app.include_router(health)
+    app.include_router(files)
+    add_documentation(app)
+    return app
+
+
+def _public() -> APIRouter:
+    """Everything under `/api/v1`."""
+    public = APIRouter(prefix="/api/v1")
+    for router in (keys, templates, renders, assets, usage, animations):
+        public.include_router(router)
+    return public

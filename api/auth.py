@@ -1,0 +1,124 @@
+"""Who is calling, and whether they may.
+
+The order of refusals: 401 (no valid credential), then 403: a key on a session-only route, a plan without API access, a missing
+scope, the monthly quota. A key's request is counted once it is known whose it is and that its plan allows keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+
+from api.farm import Farm, farm_of
+from farm_core.accounts import repository
+from farm_core.accounts.keys import LIVE_PREFIX, hash_of
+from farm_core.accounts.models import Account, ApiKey
+from farm_core.accounts.plans import Limits, limits_of
+from farm_core.accounts.scopes import Scope
+from farm_core.accounts.tokens import InvalidToken
+from farm_core.errors import InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
+from farm_core.telemetry import logs
+from farm_core.usage import repository as usage
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a route asks of its caller: a key with this scope or a session; with no scope, a session."""
+
+    scope: Scope | None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The account that calls, and its limits at this moment."""
+
+    account: Account
+    limits: Limits
+
+
+async def admit(request: Request, need: Need) -> Caller:
+    """The caller, if the route's need is met. Raises Unauthorized, or one of the kinds of Forbidden."""
+    farm = farm_of(request)
+    secret = presented_key(request.headers)
+    if secret is not None:
+        caller = await _with_key(farm, secret, need)
+    else:
+        caller = await _with_token(farm, bearer(request.headers))
+    logs.bind(account_id=caller.account.id)
+    return caller
+
+
+def bearer(headers: Headers) -> str | None:
+    """The credential of the Authorization header; None where it is not of the Bearer form."""
+    scheme, _, value = headers.get("authorization", "").strip().partition(" ")
+    return value.strip() or None if scheme.lower() == "bearer" else None
+
+
+def presented_key(headers: Headers) -> str | None:
+    """The API key that the request presents, in either form; None where it presents something else, or nothing."""
+    if "authorization" in headers:
+        value = bearer(headers)
+        return value if value is not None and value.startswith(LIVE_PREFIX) else None
+    return headers.get("x-api-key", "").strip() or None
+
+
+async def session_account(farm: Farm, token: str | None) -> Account:
+    """The account that a session token signs in; raises Unauthorized."""
+    if token is None:
+        raise Unauthorized
+    try:
+        account_id = await farm.tokens.subject(token)
+    except InvalidToken:
+        raise Unauthorized from None
+    async with farm.database.work() as session:
+        account = await repository.account(session, account_id)
+    if account is None:
+        raise Unauthorized
+    return account
+
+
+async def _with_token(farm: Farm, token: str | None) -> Caller:
+    account = await session_account(farm, token)
+    return Caller(account, limits_of(account))
+
+
+async def _with_key(farm: Farm, secret: str, need: Need) -> Caller:
+    key, account = await _valid_key(farm, secret)
+    caller = Caller(account, limits_of(account))
+    if need.scope is not None and not caller.limits.api_enabled:
+        raise UpgradeRequired
+    counted = await _counted(farm, key, caller.limits)
+    if need.scope is None:
+        raise SessionRequired
+    if need.scope not in key.scopes:
+        raise InsufficientScope(need.scope)
+    if not counted:
+        limit = caller.limits.monthly_api_requests or 0
+        raise QuotaExceeded("api_requests", limit=limit, used=limit)
+    return caller
+
+
+async def _valid_key(farm: Farm, secret: str) -> tuple[ApiKey, Account]:
+    async with farm.database.work() as session:
+        found = await repository.key_and_account(session, hash_of(secret))
+    if found is None:
+        raise Unauthorized
+    key = found[0]
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= farm.clock.now()):
+        raise Unauthorized("This API key has been revoked or has expired.")
+    return found
+
+
+async def _counted(farm: Farm, key: ApiKey, limits: Limits) -> bool:
+    """Counts the request for the account and the key; False where the month's quota is reached.
+
+    A transaction of its own: a request counts whatever becomes of it.
+    """
+    now = farm.clock.now()
+    async with farm.database.connection() as connection:
+        counted = await usage.count_request(connection, key.account_id, now, limits.monthly_api_requests)
+        if counted:
+            await repository.count_key_use(connection, key.id, now)
+    return counted

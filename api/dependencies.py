@@ -1,0 +1,58 @@
+"""What endpoints ask for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Query, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api import farm as parts
+from api.auth import Caller
+
+LIMIT_DEFAULT = 50
+LIMIT_MAX = 100
+_OFFSET_MAX = 2**31 - 1
+
+
+async def _work(request: Request) -> AsyncIterator[AsyncSession]:
+    async with parts.farm_of(request).database.work() as session:
+        yield session
+
+
+def _farm(request: Request) -> parts.Farm:
+    return parts.farm_of(request)
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+def _origin(request: Request) -> str:
+    return parts.origin_of(request)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list is asked for."""
+
+    limit: int
+    offset: int
+
+
+def _page(
+    limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Page size.")] = LIMIT_DEFAULT,
+    offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX, description="How many to skip.")] = 0,
+) -> Page:
+    return Page(limit, offset)
+
+
+# "function" scope: the transaction is committed before the answer leaves, so that a failed commit is a failed request.
+Work = Annotated[AsyncSession, Depends(_work, scope="function")]
+FarmParts = Annotated[parts.Farm, Depends(_farm)]
+CallerOf = Annotated[Caller, Depends(_caller)]
+Origin = Annotated[str, Depends(_origin)]
+PageOf = Annotated[Page, Depends(_page)]

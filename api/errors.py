@@ -1,0 +1,114 @@
+"""Failures as the interface's one envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import Scope
+
+from api.json import JSONResponse
+from farm_core.errors import FarmError, RateLimited, Unauthorized, Unavailable
+from farm_core.telemetry.logs import logger
+
+_NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
+_MESSAGES: Final = {404: "There is nothing here.", 405: "This route does not have this method."}
+GENERIC: Final = "Something went wrong on our side. Try again; if it stays, tell the operator the requestId."
+log = logger("api.errors")
+
+
+def envelope(scope: Scope, error: FarmError, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer for a failure."""
+    body: dict[str, Any] = {
+        "statusCode": error.status,
+        "message": error.message,
+        "error": status_name(error.status),
+        "requestId": scope.get("state", {}).get("request_id", ""),
+        "path": scope["path"],
+    }
+    if error.code is not None:
+        body["code"] = error.code
+    if error.detail is not None:
+        body["detail"] = error.detail
+    return JSONResponse(
+        body | dict(error.extras), status_code=error.status, headers={**_headers(error), **(headers or {})}
+    )
+
+
+def status_name(status: int) -> str:
+    """The status in words."""
+    return _NAMES.get(status) or HTTPStatus(status).phrase
+
+
+def translated(error: Exception) -> FarmError:
+    """What the caller is told of an unexpected failure: nothing internal."""
+    if isinstance(error, FarmError):
+        return error
+    if isinstance(error, OperationalError | InterfaceError | PoolTimeout | ConnectionError | TimeoutError):
+        return Unavailable()
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return Unavailable()
+    return FarmError(GENERIC)
+
+
+class BodyFaults(FarmError):
+    """A request that breaks its schema: every fault at once."""
+
+    status = 400
+
+    def __init__(self, faults: Sequence[tuple[str, str]]) -> None:
+        errors = [{"field": field, "message": message} for field, message in faults]
+        super().__init__([f"{field}: {message}" for field, message in faults], errors=errors)
+
+
+class StatusError(FarmError):
+    """A failure that only has a status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status  # type: ignore[misc]
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Routes every failure that the framework raises to the envelope."""
+    app.add_exception_handler(FarmError, _farm_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+
+
+async def _farm_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, FarmError)
+    return envelope(request.scope, error)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return envelope(request.scope, BodyFaults([_fault(one) for one in error.errors()]))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = _MESSAGES.get(error.status_code, str(error.detail))
+    return envelope(request.scope, StatusError(error.status_code, message), error.headers)
+
+
+def _fault(one: Mapping[str, Any]) -> tuple[str, str]:
+    if one["type"] == "json_invalid":
+        return "body", "is not valid JSON"
+    where = [str(part) for part in one["loc"]]
+    return ".".join(where[1:]) or where[0], str(one["msg"])
+
+
+def _headers(error: FarmError) -> dict[str, str]:
+    if isinstance(error, Unauthorized):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, RateLimited):
+        return {"Retry-After": str(error.extras["retryAfterSeconds"])}
+    return {"Retry-After": "1"} if error.status == 503 else {}

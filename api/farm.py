@@ -1,0 +1,44 @@
+"""What the API works with; made once by the app, reached from requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+from starlette.requests import HTTPConnection
+
+from farm_core.accounts.tokens import TokenReader
+from farm_core.clock import Clock
+from farm_core.db.database import Database
+from farm_core.net.resolver import Resolver
+from farm_core.rates import RateLimiter
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.port import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Farm:
+    """The parts of the farm that requests use."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    redis: Redis
+    rates: RateLimiter
+    storage: Storage
+    links: Links
+    tokens: TokenReader
+    resolve: Resolver
+
+
+def farm_of(request: HTTPConnection) -> Farm:
+    """The farm of this request's app."""
+    farm: Farm = request.app.state.farm
+    return farm
+
+
+def origin_of(request: HTTPConnection) -> str:
+    """Origin of the farm's URLs: the public one of the settings, else that which the request names."""
+    configured = farm_of(request).settings.public_origin
+    return configured.rstrip("/") if configured else f"{request.url.scheme}://{request.url.netloc}"

@@ -1,0 +1,1 @@
+"""Stored files, by signed link."""

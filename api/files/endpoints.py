@@ -1,0 +1,102 @@
+"""`/files/`: stored objects, by signed link, or to a session of the account that owns them; with byte ranges."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from sqlalchemy import select
+from sqlmodel import col
+from starlette.responses import Response, StreamingResponse
+
+from api.auth import bearer, session_account
+from api.dependencies import FarmParts
+from api.farm import Farm
+from api.files.ranges import Span, Unsatisfiable, span_of
+from farm_core.assets import repository as assets
+from farm_core.errors import FarmError, Forbidden, NotFound
+from farm_core.jobs.models import Job
+from farm_core.storage.keys import is_key
+from farm_core.storage.port import ObjectMissing, Storage, StoredObject
+
+router = APIRouter(include_in_schema=False)
+_CHUNK_BYTES: Final = 256 * 1024
+_NOT_HERE: Final = "There is no such file, or it has expired."
+
+
+class RangeNotSatisfiable(FarmError):
+    """The range lies outside the file."""
+
+    status = 416
+
+
+@router.api_route("/files/{key:path}", methods=["GET", "HEAD"])
+async def get_file(request: Request, farm: FarmParts, key: str) -> Response:
+    """The object's bytes, all of them or a range."""
+    if not is_key(key):
+        raise NotFound(_NOT_HERE)
+    await _admit(request, farm, key)
+    try:
+        facts = await asyncio.to_thread(farm.storage.describe, key)
+    except ObjectMissing:
+        raise NotFound(_NOT_HERE) from None
+    return await _answer(request, farm.storage, facts)
+
+
+async def _admit(request: Request, farm: Farm, key: str) -> None:
+    """Raises Forbidden for a link that does not open, Unauthorized without any, NotFound for another account's file."""
+    query = request.query_params
+    if "signature" in query:
+        parts = (query.get("expires", ""), query["signature"], query.get("filename", ""))
+        if not farm.links.opens(key, *parts):
+            raise Forbidden("This link is not valid, or has expired.")
+        return
+    account = await session_account(farm, bearer(request.headers))
+    async with farm.database.work() as session:
+        job = select(col(Job.id)).where(col(Job.video_key) == key, col(Job.account_id) == account.id)
+        if not await assets.owned(session, account.id, key, farm.clock.now()) and not await session.scalar(job):
+            raise NotFound(_NOT_HERE)
+
+
+async def _answer(request: Request, storage: Storage, facts: StoredObject) -> Response:
+    tag = f'"{hashlib.sha256(f"{facts.key} {facts.bytes} {facts.modified_at}".encode()).hexdigest()[:32]}"'
+    headers = _headers(request, facts, tag)
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    asked = request.headers.get("range") if request.headers.get("if-range", tag) == tag else None
+    try:
+        span = span_of(asked, facts.bytes)
+    except Unsatisfiable:
+        raise RangeNotSatisfiable(f"The file has {facts.bytes} bytes.") from None
+    whole = span or Span(0, facts.bytes)
+    headers["Content-Length"] = str(whole.end - whole.start)
+    if span is not None:
+        headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{facts.bytes}"
+    status = 200 if span is None else 206
+    if request.method == "HEAD" or not facts.bytes:
+        return Response(status_code=status, headers=headers, media_type=facts.content_type)
+    return StreamingResponse(_chunks(storage, facts.key, whole), status, headers, facts.content_type)
+
+
+def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
+    filename = request.query_params.get("filename")
+    headers = {
+        "Accept-Ranges": "bytes",
+        "ETag": tag,
+        "Cache-Control": "private, max-age=3600",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    }
+    if filename:
+        headers["Content-Disposition"] = f"inline; filename*=UTF-8''{quote(filename)}"
+    return headers
+
+
+def _chunks(storage: Storage, key: str, span: Span) -> Iterator[bytes]:
+    with storage.open_range(key, span.start, span.end) as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            yield chunk

@@ -1,0 +1,37 @@
+"""Byte ranges (RFC 9110, 14)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes [start, end)."""
+
+    start: int
+    end: int
+
+
+class Unsatisfiable(Exception):
+    """The range lies outside the object."""
+
+
+def span_of(header: str | None, size: int) -> Span | None:
+    """The part that a Range header asks for; None for the whole: no header, several ranges, or one that is not understood."""
+    match = _RANGE.fullmatch((header or "").strip())
+    if match is None or match.groups() == ("", ""):
+        return None
+    first, last = match.groups()
+    if not first:
+        start, end = max(0, size - int(last)), size
+    else:
+        start, end = int(first), min(size, int(last) + 1 if last else size)
+        if last and int(last) < int(first):
+            return None
+    if start >= end:
+        raise Unsatisfiable
+    return Span(start, end)

@@ -1,0 +1,106 @@
+"""`/api/health`, `/api/ready` and `/metrics`: without credentials."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import timedelta
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from redis.exceptions import RedisError
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlmodel import col
+
+from api.dependencies import FarmParts
+from api.farm import Farm
+from api.json import JSONResponse
+from api.shapes import Shape
+from farm_core.jobs.models import Job
+from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.jobs.workers import live_workers
+from farm_core.telemetry.metrics import JOBS, QUEUE_AGE_SECONDS, REGISTRY
+
+router = APIRouter(tags=["health"])
+CHECK_SECONDS = 3.0
+
+
+class Health(Shape):
+    """The process answers."""
+
+    status: str = "ok"
+
+
+class Readiness(Shape):
+    """Whether each part that requests need is there."""
+
+    ready: bool
+    checks: dict[str, bool]
+
+
+@router.get("/api/health")
+async def health() -> Health:
+    """Live: this process answers."""
+    return Health()
+
+
+@router.get("/api/ready", responses={503: {"model": Readiness, "description": "Something is missing; see `checks`."}})
+async def ready(farm: FarmParts) -> Readiness:
+    """Ready: Postgres, Redis and storage answer, and at least one worker is there."""
+    checks = {"postgres": _postgres(farm), "redis": _redis(farm), "storage": _storage(farm), "workers": _workers(farm)}
+    results = await asyncio.gather(*(_passes(check) for check in checks.values()))
+    outcome = Readiness(ready=all(results), checks=dict(zip(checks, results, strict=True)))
+    if outcome.ready:
+        return outcome
+    return JSONResponse(outcome.model_dump(), status_code=503)  # type: ignore[return-value]
+
+
+@router.get("/metrics", include_in_schema=False)
+async def metrics(farm: FarmParts) -> Response:
+    """Prometheus metrics of this process, and of the queue."""
+    await _passes(_measure_queue(farm))
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _passes(check: Awaitable[bool]) -> bool:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await check
+    except (SQLAlchemyError, RedisError, OSError, TimeoutError):
+        return False
+    except Exception:
+        return False
+
+
+async def _postgres(farm: Farm) -> bool:
+    async with farm.database.connection() as connection:
+        return (await connection.execute(text("SELECT 1"))).scalar() == 1
+
+
+async def _redis(farm: Farm) -> bool:
+    return bool(await farm.redis.ping())
+
+
+async def _storage(farm: Farm) -> bool:
+    await asyncio.to_thread(farm.storage.exists, "ready/probe")
+    return True
+
+
+async def _workers(farm: Farm) -> bool:
+    async with farm.database.work() as session:
+        return bool(await live_workers(session, farm.clock.now()))
+
+
+async def _measure_queue(farm: Farm) -> bool:
+    now = farm.clock.now()
+    recent = (col(Job.finished_at) > now - timedelta(days=1)) | col(Job.status).not_in(sorted(JOB_TERMINAL))
+    counts = select(col(Job.status), func.count()).where(recent).group_by(col(Job.status))
+    oldest = select(func.min(col(Job.created_at))).where(col(Job.status) == JobStatus.queued)
+    async with farm.database.work() as session:
+        found = dict((await session.execute(counts)).tuples().all())
+        since = await session.scalar(oldest)
+    for status in JobStatus:
+        JOBS.labels(status.value).set(found.get(status, 0))
+    QUEUE_AGE_SECONDS.set((now - since).total_seconds() if since else 0)
+    return True

@@ -1,0 +1,33 @@
+"""`/v1/keys`: session only."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from api.dependencies import CallerOf, FarmParts, PageOf, Work
+from api.documentation import answers
+from api.keys import service
+from api.keys.schemas import KeyRequest, KeySummary, NewKey, Revoked
+from api.route import FarmRoute, needs
+from api.shapes import Listed
+
+router = APIRouter(prefix="/keys", tags=["keys"], route_class=FarmRoute)
+
+
+@router.get("", openapi_extra=needs(None, conditional=True), responses=answers())
+async def list_keys(work: Work, caller: CallerOf, page: PageOf) -> Listed[KeySummary]:
+    """The account's keys, newest first."""
+    return await service.page(work, caller, page)
+
+
+@router.post("", status_code=201, openapi_extra=needs(None), responses=answers())
+async def create_key(work: Work, farm: FarmParts, caller: CallerOf, body: KeyRequest) -> NewKey:
+    """A new key, with its secret, which is not shown again."""
+    return await service.create(work, farm, caller, body)
+
+
+@router.delete("/{id}", openapi_extra=needs(None), responses=answers(404))
+async def revoke_key(work: Work, farm: FarmParts, caller: CallerOf, id: str) -> Revoked:
+    """Revokes a key, from its next request on."""
+    await service.revoke(work, farm, caller, id)
+    return Revoked()

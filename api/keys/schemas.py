@@ -1,0 +1,46 @@
+"""Shapes of API keys."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, Field, StringConstraints
+
+from api.shapes import Moment, Shape
+from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
+
+NAME_LENGTH_MAX = 80
+
+
+class KeyRequest(Shape):
+    """What a new key shall be."""
+
+    name: str = Field("API key", description="Truncated to 80 characters.")
+    scopes: list[Scope] = Field(default_factory=lambda: list(DEFAULT_SCOPES), max_length=64)
+    expires_at: AwareDatetime | None = Field(None, description="In the future; never when left out.")
+
+
+class KeySummary(Shape):
+    """A key without its secret."""
+
+    id: str
+    name: str
+    prefix: str = Field(description="The first characters of the key.")
+    scopes: list[Scope]
+    created_at: Moment
+    last_used_at: Moment | None
+    request_count: int
+    expires_at: Moment | None
+    revoked_at: Moment | None
+
+
+class NewKey(KeySummary):
+    """A key just made: the only time its secret is shown."""
+
+    secret: Annotated[str, StringConstraints(min_length=48, max_length=48)]
+
+
+class Revoked(Shape):
+    """The key no longer works."""
+
+    revoked: bool = True

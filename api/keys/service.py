@@ -1,0 +1,59 @@
+"""Making, listing and revoking keys."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from api.auth import Caller
+from api.dependencies import Page
+from api.farm import Farm
+from api.keys.schemas import NAME_LENGTH_MAX, KeyRequest, KeySummary, NewKey
+from api.pagination import checked_id, listed
+from api.shapes import Listed
+from farm_core.accounts import repository
+from farm_core.accounts.keys import PREFIX_LENGTH, hash_of, new_secret
+from farm_core.accounts.models import ApiKey
+from farm_core.accounts.plans import limits_of
+from farm_core.errors import BadRequest, KeyLimitReached, NotFound, UpgradeRequired
+from farm_core.ids import new_id
+
+
+async def create(session: AsyncSession, farm: Farm, caller: Caller, wanted: KeyRequest) -> NewKey:
+    """A new key. The account is locked meanwhile, so that its cap of active keys is exact."""
+    now = farm.clock.now()
+    account = await repository.locked_account(session, caller.account.id)
+    limits = limits_of(account)
+    if not limits.api_enabled:
+        raise UpgradeRequired
+    if wanted.expires_at is not None and wanted.expires_at <= now:
+        raise BadRequest("expiresAt must be in the future.")
+    cap = limits.max_active_api_keys
+    if cap is not None and await repository.active_keys(session, account.id, now) >= cap:
+        raise KeyLimitReached(cap)
+    secret = new_secret()
+    key = ApiKey(
+        id=new_id("key"), account_id=account.id, name=wanted.name.strip()[:NAME_LENGTH_MAX] or "API key",
+        prefix=secret[:PREFIX_LENGTH], secret_hash=hash_of(secret), scopes=list(dict.fromkeys(wanted.scopes)),
+        created_at=now, expires_at=wanted.expires_at,
+    )  # fmt: skip
+    session.add(key)
+    return NewKey(**summary(key).model_dump(by_alias=False), secret=secret)
+
+
+async def page(session: AsyncSession, caller: Caller, asked: Page) -> Listed[KeySummary]:
+    """The account's keys, also revoked ones, newest first."""
+    statement = select(ApiKey).where(col(ApiKey.account_id) == caller.account.id)
+    return await listed(session, statement, (col(ApiKey.created_at).desc(), col(ApiKey.id).desc()), asked, summary)
+
+
+async def revoke(session: AsyncSession, farm: Farm, caller: Caller, key_id: str) -> None:
+    """Revokes the key; raises NotFound."""
+    if not await repository.revoke_key(session, caller.account.id, checked_id(key_id, "key"), farm.clock.now()):
+        raise NotFound("There is no such key.")
+
+
+def summary(key: ApiKey) -> KeySummary:
+    """What is shown of a key."""
+    return KeySummary.model_validate(key.model_dump(exclude={"account_id", "secret_hash"}))

@@ -1,0 +1,1 @@
+"""What every request passes, outermost first, as app.py lists it."""

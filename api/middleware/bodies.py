@@ -1,0 +1,65 @@
+"""How large a body may be."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.errors import envelope
+from farm_core.errors import PayloadTooLarge
+
+BODY_BYTES_MAX: Final = 10 * 1024 * 1024
+_DISCARD_BYTES_MAX: Final = 64 * 1024 * 1024
+
+
+class BodyLimit:
+    """Refuses bodies over 10 MB, announced or not; multipart uploads have limits of their own (`api/uploads.py`).
+
+    What is too much is read and dropped up to a bound, so that a client which sends before it listens gets its answer.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers the request."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else None
+        if headers is None or headers.get("content-type", "").lower().startswith("multipart/form-data"):
+            await self._app(scope, receive, send)
+            return
+        announced = headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > BODY_BYTES_MAX:
+            await _discard(receive)
+            await envelope(scope, _too_large())(scope, receive, send)
+            return
+        await self._app(scope, _bounded(receive), send)
+
+
+def _bounded(receive: Receive) -> Receive:
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > BODY_BYTES_MAX:
+            await _discard(receive)
+            raise _too_large()
+        return message
+
+    return counted
+
+
+def _too_large() -> PayloadTooLarge:
+    return PayloadTooLarge(f"The request body is larger than {BODY_BYTES_MAX} bytes.")
+
+
+async def _discard(receive: Receive) -> None:
+    size = 0
+    while size < _DISCARD_BYTES_MAX:
+        message = await receive()
+        size += len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return

@@ -1,0 +1,39 @@
+"""The outermost catch: an unexpected failure becomes a generic answer, and is logged whole."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.errors import envelope, translated
+from farm_core.telemetry.logs import logger
+
+log = logger("api.errors")
+
+
+class ErrorBoundary:
+    """Nothing internal gets past it; the log has the cause under the same request id."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers the request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:
+            told = translated(error)
+            if told is not error:
+                log.error("request failed", exc_info=error)
+            if begun:
+                raise
+            await envelope(scope, told)(scope, receive, send)

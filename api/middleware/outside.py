@@ -1,0 +1,44 @@
+"""API keys have no business outside `/v1`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.auth import presented_key
+from api.errors import envelope
+from farm_core.accounts.keys import LIVE_PREFIX
+from farm_core.errors import Forbidden
+
+_OPEN: Final = frozenset({"/api/health", "/api/ready", "/metrics", "/api/openapi.json", "/api/docs"})
+_PUBLIC: Final = "/api/v1/"
+_LINKED: Final = "/files/"
+
+
+class KeysStayInside:
+    """Refuses live keys on routes outside `/v1`.
+
+    Routes that need no credential ignore it; a signed link under `/files/` is its own credential, and clients carry their
+    headers along when a download redirects there.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers the request."""
+        if scope["type"] == "http" and not _allowed(scope):
+            key = presented_key(Headers(scope=scope)) or ""
+            if key.startswith(LIVE_PREFIX):
+                error = Forbidden("API keys work only on routes under /v1.")
+                await envelope(scope, error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _allowed(scope: Scope) -> bool:
+    path: str = scope["path"]
+    linked = path.startswith(_LINKED) and b"signature=" in scope.get("query_string", b"")
+    return path.startswith(_PUBLIC) or path in _OPEN or linked

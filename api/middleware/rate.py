@@ -1,0 +1,33 @@
+"""How many requests an address may make."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.errors import envelope
+from api.farm import farm_of
+from farm_core.errors import RateLimited
+
+_PROBES: Final = frozenset({"/api/health", "/api/ready", "/metrics"})
+
+
+class RequestRate:
+    """At most so many requests a minute from one address, probes aside."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers the request."""
+        if scope["type"] == "http" and scope["path"] not in _PROBES:
+            farm = farm_of(HTTPConnection(scope))
+            address = scope["client"][0] if scope.get("client") else "unknown"
+            limit = farm.settings.automation_requests_per_minute_per_ip
+            wait = await farm.rates.wait_seconds(f"address:{address}", limit)
+            if wait:
+                await envelope(scope, RateLimited(wait))(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

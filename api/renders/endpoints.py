@@ -1,0 +1,80 @@
+"""`/v1/renders`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from starlette.responses import RedirectResponse
+
+from api.dependencies import CallerOf, FarmParts, Origin, PageOf, Work
+from api.documentation import answers
+from api.renders import service
+from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest
+from api.route import FarmRoute, needs
+from api.shapes import Listed
+from farm_core.accounts.scopes import Scope
+from farm_core.jobs.models import Job
+from farm_core.jobs.status import JobStatus
+
+router = APIRouter(prefix="/renders", tags=["renders"], route_class=FarmRoute)
+_READ, _WRITE = Scope.renders_read, Scope.renders_write
+_REDIRECT: dict[int | str, dict[str, Any]] = {
+    302: {
+        "description": "Where the MP4 is.",
+        "headers": {"Location": {"description": "The MP4's address.", "schema": {"type": "string"}}},
+    }
+}
+IdempotencyKey = Annotated[
+    str | None,
+    Header(description="8 to 128 characters from A-Z a-z 0-9 . _ : -; a repeat returns the original job."),
+]
+
+
+@router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers(404, 409))
+async def create_render(
+    work: Work,
+    farm: FarmParts,
+    caller: CallerOf,
+    origin: Origin,
+    body: RenderRequest,
+    idempotency_key: IdempotencyKey = None,
+) -> JobStatusShape:
+    """Queues a render and reserves its minutes."""
+    return _status(await service.create(work, farm, caller, body, idempotency_key, origin))
+
+
+@router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
+async def list_renders(
+    work: Work, farm: FarmParts, caller: CallerOf, origin: Origin, page: PageOf
+) -> Listed[JobRecord]:
+    """The account's renders, newest first."""
+    return await service.page(work, farm, caller, page, origin)
+
+
+@router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
+async def get_render(work: Work, farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
+    """One render."""
+    return service.record(farm, await service.owned(work, caller, id), origin)
+
+
+@router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
+async def cancel_render(work: Work, caller: CallerOf, id: str) -> JobStatusShape:
+    """Cancels a render unless it has ended; answers with the status that holds."""
+    return _status(await service.cancel(work, caller, id))
+
+
+@router.get(
+    "/{id}/download",
+    status_code=302,
+    response_class=RedirectResponse,
+    openapi_extra=needs(_READ),
+    responses={**_REDIRECT, **answers(404, 409)},
+)
+async def download_render(work: Work, farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> RedirectResponse:
+    """Redirects to the MP4 of a completed render."""
+    return RedirectResponse(await service.download(work, farm, caller, id, origin), status_code=302)
+
+
+def _status(job: Job) -> JobStatusShape:
+    return JobStatusShape(job_id=job.id, status=JobStatus(job.status))

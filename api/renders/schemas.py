@@ -1,0 +1,68 @@
+"""Shapes of renders."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field, WithJsonSchema
+
+from api.shapes import Moment, Number, Shape
+from farm_core.jobs.status import JobStatus
+
+SIDE_MIN: Final = 64
+SIDE_MAX: Final = 4096
+PIXELS_MAX: Final = 16_000_000
+FPS_MAX: Final = 120
+
+_OUTPUT: Final = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {
+                "format": {"type": "string", "enum": ["mp4"]},
+                "width": {"type": "integer", "minimum": SIDE_MIN, "maximum": SIDE_MAX},
+                "height": {"type": "integer", "minimum": SIDE_MIN, "maximum": SIDE_MAX},
+                "fps": {"type": "integer", "minimum": 1, "maximum": FPS_MAX},
+            },
+        },
+        {"type": "null"},
+    ],
+    "description": "The template's own size and rate where left out; width times height at most 16 megapixels.",
+}
+_INPUTS: Final = {
+    "type": "object",
+    "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+    "description": "Values by input id, of the types that the template's inputs declare.",
+}
+_CALLBACK: Final = {
+    "anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}],
+    "description": "Public http(s) URL that one webhook goes to when the render ends.",
+}
+_TEMPLATE_ID: Final = {"type": "string", "description": "A template of the caller's account."}
+
+
+class RenderRequest(Shape):
+    """A render to create. What it may hold is said by its schema; it is checked by `rules.py`, which finds every fault."""
+
+    template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)]
+    inputs: Annotated[Any, WithJsonSchema(_INPUTS)]
+    output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
+    callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
+
+
+class JobStatusShape(Shape):
+    """A job's identifier, and the status that holds."""
+
+    job_id: str
+    status: JobStatus
+
+
+class JobRecord(Shape):
+    """A render job."""
+
+    job_id: str
+    status: JobStatus
+    progress: Number = Field(ge=0, le=100)
+    video_url: str | None
+    error: str | None
+    created_at: Moment

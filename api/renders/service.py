@@ -1,0 +1,178 @@
+"""Creating, showing, cancelling and downloading renders."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+import orjson
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from api.auth import Caller
+from api.dependencies import Page
+from api.farm import Farm
+from api.pagination import checked_id, found, listed
+from api.renders.rules import faults_of, output_of
+from api.renders.schemas import JobRecord, RenderRequest
+from api.shapes import Listed
+from farm_core.accounts import repository as accounts
+from farm_core.accounts.plans import limits_of
+from farm_core.errors import (
+    BadRequest,
+    Conflict,
+    IdempotencyConflict,
+    InvalidInputs,
+    QuotaExceeded,
+    RateLimited,
+    UpgradeRequired,
+)
+from farm_core.ids import new_id
+from farm_core.jobs import repository
+from farm_core.jobs.models import Job
+from farm_core.jobs.status import JobStatus
+from farm_core.templates import repository as templates
+from farm_core.templates.models import Template
+from farm_core.usage import repository as usage
+from motion.timing import frame_count
+
+_IDEMPOTENCY_KEY: Final = re.compile(r"[A-Za-z0-9._:-]{8,128}")
+_MS_PER_MINUTE: Final = 60_000
+_VIDEO_SECONDS: Final = 24 * 3600
+_DOWNLOAD_SECONDS: Final = 3600
+
+
+async def create(
+    session: AsyncSession, farm: Farm, caller: Caller, wanted: RenderRequest, idempotency_key: str | None, origin: str
+) -> Job:
+    """A queued job, or the one that the same request with the same key made before.
+
+    Checks in order: the key's form, the plan, a repeat, the template, every fault of the request, the rate, then under the
+    account's lock the plan and quota as they are at that moment.
+    """
+    if idempotency_key is not None and not _IDEMPOTENCY_KEY.fullmatch(idempotency_key):
+        raise BadRequest("Idempotency-Key must be 8 to 128 characters from A-Z a-z 0-9 . _ : -")
+    if not caller.limits.api_enabled:
+        raise UpgradeRequired
+    request_hash = _hash(wanted)
+    repeated = await _repeat(session, caller, idempotency_key, request_hash)
+    if repeated is not None:
+        return repeated
+    template = await _template(session, caller, wanted)
+    origins = frozenset(filter(None, (origin, farm.settings.public_origin)))
+    faults = await faults_of(farm, caller.account.id, origins, template, wanted)
+    if faults:
+        raise InvalidInputs(faults)
+    await _respect_rate(farm, caller)
+    job = _job(farm, caller, template, wanted, origin)
+    job.idempotency_key, job.request_hash = idempotency_key, request_hash
+    return await _reserve(session, farm, caller, job)
+
+
+async def owned(session: AsyncSession, caller: Caller, job_id: str) -> Job:
+    """The account's job; raises NotFound."""
+    statement = _of_account(caller).where(col(Job.id) == checked_id(job_id, "render"))
+    return found(await session.scalar(statement), "render")
+
+
+async def page(session: AsyncSession, farm: Farm, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
+    """The account's jobs, newest first."""
+    order = (col(Job.created_at).desc(), col(Job.id).desc())
+    return await listed(session, _of_account(caller), order, asked, lambda job: record(farm, job, origin))
+
+
+async def cancel(session: AsyncSession, caller: Caller, job_id: str) -> Job:
+    """The job, cancelled unless it had ended; raises NotFound."""
+    job = await owned(session, caller, job_id)
+    moved = await repository.cancel(session, job.id)
+    if moved is None:
+        await session.refresh(job)
+    return moved or job
+
+
+async def download(session: AsyncSession, farm: Farm, caller: Caller, job_id: str, origin: str) -> str:
+    """The address of a completed job's MP4; raises NotFound, or Conflict with the job's status."""
+    job = await owned(session, caller, job_id)
+    if job.status != JobStatus.completed or job.video_key is None:
+        raise Conflict(_why_not(job), status=job.status)
+    return farm.storage.link(job.video_key, _DOWNLOAD_SECONDS, origin, f"{job.id}.mp4")
+
+
+def record(farm: Farm, job: Job, origin: str) -> JobRecord:
+    """What is shown of a job. The video's link stays the same for an hour, so that unchanged lists are unchanged."""
+    video_url = None
+    if job.video_key is not None:
+        video_url = farm.links.url(origin, job.video_key, farm.links.in_seconds(_VIDEO_SECONDS, 3600), f"{job.id}.mp4")
+    return JobRecord(
+        job_id=job.id, status=JobStatus(job.status), progress=round(job.progress, 1), video_url=video_url, error=job.error,
+        created_at=job.created_at,
+    )  # fmt: skip
+
+
+def _of_account(caller: Caller) -> Select[Job]:
+    return select(Job).where(col(Job.account_id) == caller.account.id)
+
+
+def _hash(wanted: RenderRequest) -> str:
+    asked = wanted.model_dump(by_alias=True, exclude_unset=True)
+    return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+async def _repeat(session: AsyncSession, caller: Caller, key: str | None, request_hash: str) -> Job | None:
+    if key is None:
+        return None
+    earlier = await repository.with_key(session, caller.account.id, key)
+    if earlier is not None and earlier.request_hash != request_hash:
+        raise IdempotencyConflict
+    return earlier
+
+
+async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template:
+    if not isinstance(wanted.template_id, str):
+        raise InvalidInputs([("templateId", "must be a string")])
+    row = await templates.owned(session, caller.account.id, checked_id(wanted.template_id, "template"))
+    return found(row, "template")
+
+
+async def _respect_rate(farm: Farm, caller: Caller) -> None:
+    limit = farm.settings.automation_renders_per_minute
+    wait = await farm.rates.wait_seconds(f"renders:{caller.account.id}", limit)
+    if wait:
+        raise RateLimited(wait, f"At most {limit} renders a minute may be created. Try again in {wait} s.")
+
+
+def _job(farm: Farm, caller: Caller, template: Template, wanted: RenderRequest, origin: str) -> Job:
+    output, _ = output_of(template, wanted.output)
+    return Job(
+        id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=wanted.inputs,
+        width=output.width, height=output.height, fps=output.fps,
+        frame_count=frame_count(template.duration_seconds, output.fps),
+        reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
+        request_hash="", created_at=farm.clock.now(),
+    )  # fmt: skip
+
+
+async def _reserve(session: AsyncSession, farm: Farm, caller: Caller, job: Job) -> Job:
+    """Stores the job if its minutes fit, under the account's lock: of concurrent creations, exactly those that fit."""
+    limits = limits_of(await accounts.locked_account(session, caller.account.id))
+    repeated = await _repeat(session, caller, job.idempotency_key, job.request_hash)
+    if repeated is not None:
+        return repeated
+    if not limits.api_enabled:
+        raise UpgradeRequired
+    minutes = await usage.minutes(session, caller.account.id, farm.clock.now())
+    used_ms = minutes.rendered_ms + minutes.reserved_ms
+    quota = limits.monthly_render_minutes
+    if quota is not None and used_ms + job.reserved_ms > round(quota * _MS_PER_MINUTE):
+        raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / _MS_PER_MINUTE)
+    return await repository.create(session, job)
+
+
+def _why_not(job: Job) -> str:
+    if job.status == JobStatus.failed:
+        return job.error or "The render failed."
+    if job.status == JobStatus.cancelled:
+        return "The render was cancelled."
+    return "The render is not completed yet."

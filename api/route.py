@@ -1,0 +1,79 @@
+"""A route of `/v1`: its caller is admitted before its body is looked at, and its lists can be asked for conditionally."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from api.auth import Need, admit
+from api.json import JSONRequest
+from farm_core.accounts.scopes import Scope
+from farm_core.errors import BadRequest
+
+_NEED: Final = "x-required-scope"
+_CONDITIONAL: Final = "x-conditional"
+_SESSION: Final = "session"
+
+
+def needs(scope: Scope | None, *, conditional: bool = False, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a route demands, as its part of the OpenAPI document, from which `FarmRoute` reads it back.
+
+    `conditional`: answers carry an ETag. `body`: the request body's description, where the framework cannot tell it.
+    """
+    bearer: list[dict[str, list[str]]] = [{"session": []}]
+    keys: list[dict[str, list[str]]] = [] if scope is None else [{"bearerKey": [scope]}, {"headerKey": [scope]}]
+    said: dict[str, Any] = {"security": [*keys, *bearer], _NEED: scope or _SESSION}
+    if conditional:
+        said[_CONDITIONAL] = True
+    if body is not None:
+        said["requestBody"] = body
+    return said
+
+
+class FarmRoute(APIRoute):
+    """Admits the caller (`request.state.caller`) by what `needs` declared, then reads the body strictly."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The route's handler, with what comes before and after it."""
+        handle = super().get_route_handler()
+        declared = self.openapi_extra or {}
+        scope = declared[_NEED]
+        need = Need(None if scope == _SESSION else Scope(scope))
+        reads_json = self.body_field is not None
+
+        async def handler(request: Request) -> Response:
+            request.state.caller = await admit(request, need)
+            strict = JSONRequest(request.scope, request.receive)
+            if reads_json:
+                await _require_json(strict)
+            response = await handle(strict)
+            return _conditional(request, response) if _CONDITIONAL in declared else response
+
+        return handler
+
+
+async def _require_json(request: JSONRequest) -> None:
+    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise BadRequest("The request body must be application/json.")
+    try:
+        await request.json()
+    except ValueError:
+        raise BadRequest("The request body is not valid JSON.") from None
+
+
+def _conditional(request: Request, response: Response) -> Response:
+    """The answer with an ETag, or 304 where the caller has it already."""
+    if response.status_code != 200:
+        return response
+    tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
+    known = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    response.headers.update(headers)
+    return response

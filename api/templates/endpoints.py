@@ -1,0 +1,49 @@
+"""`/v1/templates`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+
+from api.dependencies import CallerOf, FarmParts, PageOf, Work
+from api.documentation import answers
+from api.route import FarmRoute, needs
+from api.shapes import Deleted, Listed
+from api.templates import service
+from api.templates.schemas import IMPORT_FORM, ImportedTemplate, TemplateRecord, TemplateRequest
+from api.uploads import received
+from farm_core.accounts.scopes import Scope
+
+router = APIRouter(prefix="/templates", tags=["templates"], route_class=FarmRoute)
+_READ, _WRITE = Scope.templates_read, Scope.templates_write
+
+
+@router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
+async def list_templates(work: Work, caller: CallerOf, page: PageOf) -> Listed[TemplateRecord]:
+    """The account's templates, newest first."""
+    return await service.page(work, caller, page)
+
+
+@router.post("/import", status_code=201, openapi_extra=needs(_WRITE, body=IMPORT_FORM), responses=answers())
+async def import_template(request: Request, work: Work, farm: FarmParts, caller: CallerOf) -> ImportedTemplate:
+    """A template from a `.motion` project, zipped or as a legacy single file. Every layer with a source becomes an input."""
+    async with received(request, caller.limits.max_upload_bytes) as upload:
+        return await service.import_bundle(work, farm, caller, upload)
+
+
+@router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
+async def publish_template(work: Work, farm: FarmParts, caller: CallerOf, body: TemplateRequest) -> TemplateRecord:
+    """A template from the editor's document."""
+    return await service.publish(work, farm, caller, body)
+
+
+@router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
+async def get_template(work: Work, caller: CallerOf, id: str) -> TemplateRecord:
+    """One template."""
+    return await service.get(work, caller, id)
+
+
+@router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
+async def delete_template(work: Work, farm: FarmParts, caller: CallerOf, id: str) -> Deleted:
+    """Deletes a template. Renders of it that were accepted still end."""
+    await service.delete(work, farm, caller, id)
+    return Deleted()

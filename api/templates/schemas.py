@@ -1,0 +1,106 @@
+"""Shapes of templates."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from api.shapes import Moment, Number, Shape
+
+NAME_LENGTH_MAX = 120
+DESCRIPTION_LENGTH_MAX = 500
+SIDE_MAX = 8192
+FPS_MAX = 240
+SECONDS_MAX = 3600
+INPUTS_MAX = 1000
+ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
+
+Kind = Literal["text", "color", "number", "image", "media"]
+
+
+class TemplateInput(Shape):
+    """One thing that may vary per render."""
+
+    id: Annotated[str, StringConstraints(pattern=ID_PATTERN)] = Field(description="The key to send in `inputs`.")
+    label: str = Field(max_length=500)
+    kind: Kind
+    required: bool | None = Field(None, description="True by default for image and media.")
+    default: str | None = Field(None, description="The source that the layer has already.")
+
+
+def _distinct(inputs: list[TemplateInput]) -> list[TemplateInput]:
+    ids = [one.id for one in inputs]
+    repeated = sorted({id_ for id_ in ids if ids.count(id_) > 1})
+    if repeated:
+        raise ValueError(f"Input ids must differ; repeated: {', '.join(repeated)}")
+    return inputs
+
+
+class TemplateRequest(Shape):
+    """A template to publish."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] = Field(
+        description="Truncated to 120 characters."
+    )
+    description: str | None = Field(None, description="Truncated to 500 characters.")
+    document: dict[str, Any] = Field(description="The full editor document snapshot.")
+    inputs: Annotated[list[TemplateInput], AfterValidator(_distinct)] = Field(max_length=INPUTS_MAX)
+    width: Annotated[float, Field(gt=0, le=SIDE_MAX, allow_inf_nan=False, strict=True)]
+    height: Annotated[float, Field(gt=0, le=SIDE_MAX, allow_inf_nan=False, strict=True)]
+    fps: Annotated[float, Field(gt=0, le=FPS_MAX, allow_inf_nan=False, strict=True)]
+    duration_seconds: Annotated[float, Field(gt=0, le=SECONDS_MAX, allow_inf_nan=False, strict=True)]
+    project_id: str | None = Field(None, max_length=200)
+
+
+class ShownInput(Shape):
+    """An input of a stored template."""
+
+    id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+    label: str
+    kind: Kind
+    required: bool
+    default: str | None = Field(None, exclude_if=lambda value: value is None)
+
+
+class TemplateRecord(Shape):
+    """A template. It says nothing of what its inputs write to."""
+
+    id: str
+    name: str
+    description: str | None
+    width: Number
+    height: Number
+    fps: Number
+    duration_seconds: Number
+    inputs: list[ShownInput]
+    project_id: str | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class ImportedTemplate(TemplateRecord):
+    """A template made from a project, and what its author should know."""
+
+    required_inputs: list[str] = Field(description="Ids of the inputs that every render must supply.")
+    warnings: list[str]
+
+
+IMPORT_FORM: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["file"],
+                "properties": {
+                    "file": {"type": "string", "contentMediaType": "application/octet-stream"},
+                    "name": {"type": "string", "description": "The composition's name when left out."},
+                    "description": {"type": "string"},
+                    "compId": {"type": "string", "description": "The project's active composition when left out."},
+                    "includeText": {"type": "string", "enum": ["true", "false"], "default": "false"},
+                },
+            }
+        }
+    },
+}

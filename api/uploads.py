@@ -1,0 +1,163 @@
+"""Multipart uploads, streamed to a temporary file and bounded while they arrive."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.message import Message
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from python_multipart import MultipartParser
+from python_multipart.exceptions import MultipartParseError
+from starlette.requests import ClientDisconnect, Request
+
+from farm_core.errors import BadRequest, UploadTooLarge
+
+FILE_FIELD: Final = "file"
+_FIELD_BYTES_MAX: Final = 64 * 1024
+_PARTS_MAX: Final = 64
+_HEADER_BYTES_MAX: Final = 16 * 1024
+_COUNT_ON_BYTES_MAX: Final = 512 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Upload:
+    """The file of a multipart body, and its text fields."""
+
+    path: Path
+    bytes: int
+    declared_type: str | None
+    filename: str | None
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def received(request: Request, limit_bytes: int | None) -> AsyncIterator[Upload]:
+    """The upload in the field `file`; its temporary file is gone after the block.
+
+    Raises BadRequest, or UploadTooLarge with the file's true size (what is over the limit is counted, not kept).
+    """
+    with tempfile.NamedTemporaryFile(prefix="farm-upload-") as file:
+        body = _Body(file, limit_bytes)  # type: ignore[arg-type]
+        await _feed(request, body)
+        file.flush()
+        yield body.upload(Path(file.name))
+
+
+async def _feed(request: Request, body: _Body) -> None:
+    parser = MultipartParser(_boundary(request), body.callbacks())
+    try:
+        async for chunk in request.stream():
+            parser.write(chunk)
+            if body.file_bytes > (body.limit_bytes or _COUNT_ON_BYTES_MAX) + _COUNT_ON_BYTES_MAX:
+                raise UploadTooLarge(body.limit_bytes or _COUNT_ON_BYTES_MAX, body.file_bytes)
+        parser.finalize()
+    except MultipartParseError:
+        raise BadRequest("The multipart body is malformed.") from None
+    except ClientDisconnect:
+        raise BadRequest("The upload was cut off.") from None
+
+
+def _boundary(request: Request) -> bytes:
+    message = Message()
+    message["content-type"] = request.headers.get("content-type", "")
+    boundary = message.get_param("boundary")
+    if message.get_content_type() != "multipart/form-data" or not isinstance(boundary, str) or not boundary:
+        raise BadRequest("The request body must be multipart/form-data.")
+    return boundary.encode("latin-1", "replace")
+
+
+class _Body:
+    """Takes the parser's events: the file goes to disk, other fields are kept as text."""
+
+    def __init__(self, file: BinaryIO, limit_bytes: int | None) -> None:
+        self.limit_bytes = limit_bytes
+        self.file_bytes = 0
+        self._file = file
+        self._parts = 0
+        self._fields: dict[str, bytearray] = {}
+        self._seen_file = False
+        self._declared_type: str | None = None
+        self._filename: str | None = None
+        self._name: str | None = None
+        self._is_file = False
+        self._header = bytearray()
+        self._value = bytearray()
+        self._headers: dict[str, str] = {}
+        self._ended = False
+
+    def callbacks(self) -> Any:
+        """The parser's events."""
+        return {
+            "on_part_begin": self._part_begin,
+            "on_header_field": lambda data, start, end: self._collect(self._header, data[start:end]),
+            "on_header_value": lambda data, start, end: self._collect(self._value, data[start:end]),
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._part_data,
+            "on_end": self._end,
+        }
+
+    def upload(self, path: Path) -> Upload:
+        """What has come, once all of it has."""
+        if not self._ended:
+            raise BadRequest("The multipart body is malformed or was cut off.")
+        if not self._seen_file:
+            raise BadRequest(f"The form has no file in a field named {FILE_FIELD!r}.")
+        if self.limit_bytes is not None and self.file_bytes > self.limit_bytes:
+            raise UploadTooLarge(self.limit_bytes, self.file_bytes)
+        try:
+            fields = {name: value.decode() for name, value in self._fields.items()}
+        except UnicodeDecodeError:
+            raise BadRequest("The form's fields must be UTF-8.") from None
+        if any("\x00" in value for value in fields.values()):
+            raise BadRequest("The form's fields must not hold NUL characters.")
+        return Upload(path, self.file_bytes, self._declared_type, self._filename, fields)
+
+    def _part_begin(self) -> None:
+        self._parts += 1
+        if self._parts > _PARTS_MAX:
+            raise BadRequest(f"The form has more than {_PARTS_MAX} parts.")
+        self._headers = {}
+
+    def _collect(self, target: bytearray, data: bytes) -> None:
+        target += data
+        if len(target) > _HEADER_BYTES_MAX:
+            raise BadRequest("A part of the form has headers that are too long.")
+
+    def _header_end(self) -> None:
+        self._headers[self._header.decode("latin-1").lower()] = self._value.decode("utf-8", "replace")
+        self._header.clear()
+        self._value.clear()
+
+    def _headers_finished(self) -> None:
+        disposition = Message()
+        disposition["content-disposition"] = self._headers.get("content-disposition", "")
+        name = disposition.get_param("name", header="content-disposition")
+        filename = disposition.get_param("filename", header="content-disposition")
+        self._name = name if isinstance(name, str) else None
+        self._is_file = self._name == FILE_FIELD
+        if self._is_file:
+            if self._seen_file:
+                raise BadRequest(f"The form has more than one field named {FILE_FIELD!r}.")
+            self._seen_file = True
+            self._declared_type = self._headers.get("content-type")
+            self._filename = filename if isinstance(filename, str) else None
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        chunk = data[start:end]
+        if self._is_file:
+            self.file_bytes += len(chunk)
+            if self.limit_bytes is None or self.file_bytes <= self.limit_bytes:
+                self._file.write(chunk)
+        elif self._name is not None:
+            kept = self._fields.setdefault(self._name, bytearray())
+            kept += chunk
+            if len(kept) > _FIELD_BYTES_MAX:
+                raise BadRequest(f"The form's field {self._name!r} is too long.")
+
+    def _end(self) -> None:
+        self._ended = True

@@ -1,0 +1,39 @@
+"""`/v1/usage`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from api.dependencies import CallerOf, FarmParts, Work
+from api.documentation import answers
+from api.route import FarmRoute, needs
+from api.usage.schemas import LimitsShape, UsageRecord
+from farm_core.accounts import repository as accounts
+from farm_core.accounts.plans import limits_of
+from farm_core.accounts.scopes import Scope
+from farm_core.usage import repository
+
+router = APIRouter(prefix="/usage", tags=["usage"], route_class=FarmRoute)
+_MS_PER_MINUTE = 60_000
+
+
+@router.get("", openapi_extra=needs(Scope.usage_read, conditional=True), responses=answers())
+async def get_usage(work: Work, farm: FarmParts, caller: CallerOf) -> UsageRecord:
+    """The account's usage of this month, and its limits."""
+    now = farm.clock.now()
+    account_id = caller.account.id
+    used = await repository.of_month(work, account_id, now)
+    minutes = await repository.minutes(work, account_id, now)
+    return UsageRecord(
+        period=used.period,
+        render_jobs=used.render_jobs,
+        render_duration_ms=used.render_duration_ms,
+        rendered_minutes=minutes.rendered_ms / _MS_PER_MINUTE,
+        reserved_render_minutes=minutes.reserved_ms / _MS_PER_MINUTE,
+        api_requests=used.api_requests,
+        asset_processing_bytes=used.asset_bytes,
+        active_api_keys=await accounts.active_keys(work, account_id, now),
+        limits=LimitsShape(**asdict(limits_of(caller.account))),
+    )

@@ -1,0 +1,19 @@
+"""Why a file is refused."""
+
+from __future__ import annotations
+
+
+class NotRenderable(Exception):
+    """The file is none that the renderer decodes; the message says why, after "not a renderable asset type:"."""
+
+
+SIDE_PX_MAX = 16_384
+PICTURE_PIXELS_MAX = 100_000_000
+
+
+def check_size(width: float, height: float) -> None:
+    """Raises NotRenderable for a picture that nobody means."""
+    if width < 1 or height < 1:
+        raise NotRenderable("the picture has no size")
+    if max(width, height) > SIDE_PX_MAX or width * height > PICTURE_PIXELS_MAX:
+        raise NotRenderable(f"the picture is too large ({width:g} x {height:g})")

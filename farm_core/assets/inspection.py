@@ -1,0 +1,72 @@
+"""What an uploaded file is: its type from its bytes, and that its head really decodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import magic
+
+from farm_core.assets import audio, isobmff, pictures, svg, webm
+from farm_core.assets.faults import NotRenderable
+from farm_core.assets.kinds import declared_kind
+from farm_core.errors import BadRequest
+
+_HEAD_BYTES: Final = 8192
+_TYPES: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
+
+# What libmagic calls a file decides only which decoder looks at it; the decoder says what it is.
+_READERS: Final[dict[str, Callable[[Path], str]]] = {
+    "image/png": pictures.read,
+    "image/jpeg": pictures.read,
+    "image/webp": pictures.read,
+    "image/gif": pictures.read,
+    "image/svg+xml": svg.read,
+    "text/xml": svg.read,
+    "text/html": svg.read,
+    "text/plain": svg.read,
+    "application/xml": svg.read,
+    "video/mp4": isobmff.read,
+    "video/quicktime": isobmff.read,
+    "video/x-m4v": isobmff.read,
+    "video/3gpp": isobmff.read,
+    "audio/mp4": isobmff.read,
+    "audio/x-m4a": isobmff.read,
+    "video/webm": webm.read,
+    "video/x-matroska": webm.read,
+    "audio/mpeg": audio.read_mp3,
+    "audio/x-wav": audio.read_wav,
+    "audio/vnd.wave": audio.read_wav,
+}
+
+
+def kind_of(path: Path, declared: str | None) -> str:
+    """The file's media type, one of the eleven. Raises BadRequest: not renderable, damaged, or not what was declared."""
+    try:
+        kind = _read(path)
+    except NotRenderable as refusal:
+        raise BadRequest(f"This is not a renderable asset type: {refusal}. Accepted are {_TYPES}.") from None
+    claimed = declared_kind(declared)
+    if claimed is not None and claimed != kind:
+        raise BadRequest(f"The file was declared as {claimed}, but its bytes are {kind}.")
+    return kind
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    if not head:
+        raise NotRenderable("the file is empty")
+    guess = str(magic.from_buffer(head, mime=True))
+    reader = _READERS.get(guess) or _reader_by_signature(head)
+    if reader is None:
+        raise NotRenderable(f"the bytes look like {guess}")
+    return reader(path)
+
+
+def _reader_by_signature(head: bytes) -> Callable[[Path], str] | None:
+    """For files that libmagic does not know: ISO media with unusual brands, MP3 behind padding."""
+    if head[4:8] == b"ftyp":
+        return isobmff.read
+    return audio.read_mp3 if head[:3] == b"ID3" or (head[0] == 0xFF and head[1:2] and head[1] & 0xE0 == 0xE0) else None

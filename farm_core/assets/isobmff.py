@@ -1,0 +1,103 @@
+"""MP4, QuickTime and M4A: the boxes of ISO/IEC 14496-12, walked as far as the tracks' descriptions."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from farm_core.assets.faults import NotRenderable, check_size
+
+_BOXES_MAX: Final = 10_000
+_TRACKS_MAX: Final = 64
+_AUDIO_BRANDS: Final = (b"M4A ", b"M4B ", b"M4P ")
+_VIDEO, _SOUND = b"vide", b"soun"
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    kind: bytes
+    start: int
+    end: int
+
+
+def read(path: Path) -> str:
+    """The container's type; raises NotRenderable where it is damaged or has no track that could be decoded."""
+    with path.open("rb") as file:
+        reader = _Reader(file, os.fstat(file.fileno()).st_size)
+        try:
+            brand, handlers = reader.brand(), reader.handlers()
+        except (struct.error, RecursionError):
+            raise NotRenderable("the container is damaged") from None
+    if _VIDEO not in handlers and _SOUND not in handlers:
+        raise NotRenderable("the container has neither video nor sound")
+    if brand == b"qt  ":
+        return "video/quicktime"
+    return "audio/mp4" if brand in _AUDIO_BRANDS or _VIDEO not in handlers else "video/mp4"
+
+
+class _Reader:
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._size = size
+        self._boxes = 0
+
+    def brand(self) -> bytes:
+        """The major brand; QuickTime's where there is none."""
+        first = next(self._children(0, self._size), None)
+        if first is not None and first.kind == b"ftyp":
+            return self._bytes(first.start, 4)
+        return b"qt  "
+
+    def handlers(self) -> set[bytes]:
+        """Kinds of the tracks that have a description of at least one sample format."""
+        movie = self._child(_Box(b"", 0, self._size), b"moov")
+        if movie is None:
+            raise NotRenderable("the container is damaged or has no index")
+        tracks = [box for box in self._children(movie.start, movie.end) if box.kind == b"trak"]
+        if len(tracks) > _TRACKS_MAX:
+            raise NotRenderable("the container has too many tracks")
+        return {handler for track in tracks if (handler := self._handler(track)) is not None}
+
+    def _handler(self, track: _Box) -> bytes | None:
+        media = self._child(track, b"mdia")
+        handler_box = self._child(media, b"hdlr")
+        table = self._child(self._child(self._child(media, b"minf"), b"stbl"), b"stsd")
+        if handler_box is None or table is None:
+            return None
+        handler = self._bytes(handler_box.start + 8, 4)
+        (count,) = struct.unpack(">I", self._bytes(table.start + 4, 4))
+        if count < 1:
+            return None
+        if handler == _VIDEO:
+            # A visual sample entry: 8 bytes of box, 6 reserved, 2 index, 16 predefined, then width and height.
+            check_size(*struct.unpack(">HH", self._bytes(table.start + 8 + 8 + 24, 4)))
+        return handler
+
+    def _child(self, parent: _Box | None, kind: bytes) -> _Box | None:
+        if parent is None:
+            return None
+        return next((box for box in self._children(parent.start, parent.end) if box.kind == kind), None)
+
+    def _children(self, start: int, end: int) -> Iterator[_Box]:
+        while start + 8 <= end:
+            self._boxes += 1
+            if self._boxes > _BOXES_MAX:
+                raise NotRenderable("the container has too many parts")
+            size, kind = struct.unpack(">I4s", self._bytes(start, 8))
+            header = 8
+            if size == 1:
+                (size,) = struct.unpack(">Q", self._bytes(start + 8, 8))
+                header = 16
+            size = end - start if size == 0 else size
+            if size < header or start + size > end:
+                raise NotRenderable("the container is damaged or was cut off")
+            yield _Box(kind, start + header, start + size)
+            start += size
+
+    def _bytes(self, start: int, count: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(count)

@@ -1,0 +1,33 @@
+"""The eleven types of upload, and the other names that clients give them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ENDINGS: Final = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/webp": "webp",
+    "image/gif": "gif",
+    "image/svg+xml": "svg",
+    "video/mp4": "mp4",
+    "video/webm": "webm",
+    "video/quicktime": "mov",
+    "audio/mpeg": "mp3",
+    "audio/wav": "wav",
+    "audio/mp4": "m4a",
+}
+_OTHER_NAMES: Final = {
+    "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/svg": "image/svg+xml",
+    "text/xml": "image/svg+xml", "application/xml": "image/svg+xml", "video/x-m4v": "video/mp4",
+    "audio/webm": "video/webm", "audio/mp3": "audio/mpeg", "audio/x-mp3": "audio/mpeg", "audio/x-mpeg": "audio/mpeg",
+    "audio/wave": "audio/wav", "audio/x-wav": "audio/wav", "audio/vnd.wave": "audio/wav", "audio/x-pn-wav": "audio/wav",
+    "audio/x-m4a": "audio/mp4", "audio/m4a": "audio/mp4", "audio/mp4a-latm": "audio/mp4", "application/mp4": "video/mp4",
+}  # fmt: skip
+_NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-stream"})
+
+
+def declared_kind(content_type: str | None) -> str | None:
+    """The type that a client declares, under its usual name; None where it declares none."""
+    bare = (content_type or "").partition(";")[0].strip().lower()
+    return None if bare in _NO_TYPE else _OTHER_NAMES.get(bare, bare)

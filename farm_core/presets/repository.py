@@ -1,0 +1,47 @@
+"""Presets in the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Select, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.ids import new_id
+from farm_core.presets.models import Preset
+
+ORDER: Final = (col(Preset.name), col(Preset.id))
+
+
+def of_account(account_id: str) -> Select[Preset]:
+    """The account's presets."""
+    return select(Preset).where(col(Preset.account_id) == account_id)
+
+
+async def owned(session: AsyncSession, account_id: str, preset_id: str) -> Preset | None:
+    """The account's preset with this id."""
+    found: Preset | None = await session.scalar(of_account(account_id).where(col(Preset.id) == preset_id))
+    return found
+
+
+async def upsert(session: AsyncSession, account_id: str, name: str, data: dict[str, Any], now: datetime) -> Preset:
+    """Stores a preset, or replaces the data of the one with this name and raises its version. One statement."""
+    row = Preset(
+        id=new_id("pre"), account_id=account_id, name=name, animation_data=data, created_at=now, updated_at=now
+    )
+    statement = insert(Preset).values(**row.model_dump())
+    changed = {
+        "animation_data": statement.excluded.animation_data,
+        "version": col(Preset.version) + 1,
+        "updated_at": statement.excluded.updated_at,
+    }
+    stored: Preset = (
+        await session.scalars(
+            statement.on_conflict_do_update(constraint="one_preset_per_name", set_=changed).returning(Preset),
+            execution_options={"populate_existing": True},
+        )
+    ).one()
+    return stored

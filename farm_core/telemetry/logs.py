@@ -1,0 +1,80 @@
+"""Logs: one JSON object a line, followed through all parts by `request_id` and `job_id`, without secrets."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import MutableMapping
+from typing import Any, Final
+
+import structlog
+
+_SECRET_NAMES: Final = re.compile(r"authorization|secret|token|password|api_key|cookie", re.IGNORECASE)
+_SECRET_VALUES: Final = re.compile(
+    r"pm_live_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"
+    r"|(?<=signature=)[^&\s\"']+|(?<=X-Amz-Signature=)[^&\s\"']+|(?<=://)[^/\s@]+:[^/\s@]+(?=@)",
+    re.IGNORECASE,
+)
+HIDDEN: Final = "[hidden]"
+
+bind = structlog.contextvars.bind_contextvars
+unbind = structlog.contextvars.unbind_contextvars
+bound = structlog.contextvars.bound_contextvars
+
+
+def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
+    """Sends all logs of the process, also those of libraries, to standard error: JSON, or plain lines on a terminal."""
+    human = sys.stderr.isatty() if human is None else human
+    before: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _without_secrets,
+    ]
+    line = structlog.dev.ConsoleRenderer(colors=True) if human else structlog.processors.JSONRenderer()
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, line]
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    for noisy in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "s3transfer", "alembic", "asyncio"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+
+
+def logger(name: str) -> structlog.stdlib.BoundLogger:
+    """A logger: `log.info("what happened", job_id=..., frames=...)`."""
+    found: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
+    return found
+
+
+def scrubbed(text: str) -> str:
+    """The text without keys, tokens, signatures and passwords in URLs."""
+    return _SECRET_VALUES.sub(HIDDEN, text)
+
+
+def _without_secrets(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in event.items():
+        event[name] = HIDDEN if _SECRET_NAMES.search(name) else _scrubbed_value(value)
+    return event
+
+
+def _scrubbed_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrubbed(value)
+    if isinstance(value, dict):
+        return {
+            name: HIDDEN if _SECRET_NAMES.search(str(name)) else _scrubbed_value(one) for name, one in value.items()
+        }
+    return [_scrubbed_value(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,24 @@
+"""Prometheus metrics of the service's processes. Each process serves its own; queue figures come from the database."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+REGISTRY: Final = CollectorRegistry()
+
+REQUESTS: Final = Counter(
+    "farm_http_requests_total", "Requests answered.", ("method", "route", "status"), registry=REGISTRY
+)
+REQUEST_SECONDS: Final = Histogram(
+    "farm_http_request_seconds",
+    "Time to answer.",
+    ("method", "route"),
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+    registry=REGISTRY,
+)
+JOBS: Final = Gauge(
+    "farm_jobs", "Jobs by status; of ended ones, those of the last day.", ("status",), registry=REGISTRY
+)
+QUEUE_AGE_SECONDS: Final = Gauge("farm_queue_age_seconds", "Age of the oldest queued job.", registry=REGISTRY)

@@ -1,0 +1,39 @@
+"""A template's public manifest and its hidden write targets, to and from the fields that `motion` works with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from farm_core.templates.models import Template
+from motion.template import InputField, Target
+
+NO_TARGET = Target("", "", "")
+
+
+def public(fields: Iterable[InputField]) -> list[dict[str, Any]]:
+    """What callers see: no targets, and only defaults that are addresses."""
+    return [_public(field) for field in fields]
+
+
+def targets(fields: Iterable[InputField]) -> dict[str, Any]:
+    """What callers do not see: where each input is written."""
+    return {field.id: asdict(field.target) for field in fields if field.target != NO_TARGET}
+
+
+def fields_of(template: Template) -> list[InputField]:
+    """A stored template's inputs; one that writes nowhere has the target NO_TARGET."""
+    return [_field(stored, template.targets) for stored in template.inputs]
+
+
+def _public(field: InputField) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": field.id, "label": field.label, "kind": field.kind, "required": field.required}
+    if field.kind in ("image", "media") and isinstance(field.default, str):
+        shown["default"] = field.default
+    return shown
+
+
+def _field(stored: Mapping[str, Any], held: Mapping[str, Any]) -> InputField:
+    target = Target(**held[stored["id"]]) if stored["id"] in held else NO_TARGET
+    return InputField(stored["id"], stored["label"], stored["kind"], stored["required"], stored.get("default"), target)

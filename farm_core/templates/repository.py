@@ -1,0 +1,34 @@
+"""Templates in the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.templates.models import Template
+
+ORDER: Final = (col(Template.created_at).desc(), col(Template.id).desc())
+
+
+def of_account(account_id: str) -> Select[Template]:
+    """The account's templates that are not deleted."""
+    return select(Template).where(col(Template.account_id) == account_id, col(Template.deleted_at).is_(None))
+
+
+async def owned(session: AsyncSession, account_id: str, template_id: str) -> Template | None:
+    """The account's template with this id, unless it is deleted."""
+    found: Template | None = await session.scalar(of_account(account_id).where(col(Template.id) == template_id))
+    return found
+
+
+async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:
+    """Deletes the template; jobs that use it keep it until they end. Says whether there was one."""
+    template = await owned(session, account_id, template_id)
+    if template is None:
+        return False
+    template.deleted_at = now
+    return True

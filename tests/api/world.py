@@ -1,0 +1,197 @@
+"""What a contract test works with: accounts, their credentials, and a client."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import psycopg
+from PIL import Image
+
+from farm_core.accounts import tokens
+from farm_core.accounts.models import Account
+from farm_core.accounts.plans import set_limit
+from farm_core.accounts.secret import farm_secret
+from farm_core.clock import ManualClock
+from farm_core.ids import new_id
+from farm_core.settings import Settings
+
+ALL_SCOPES = ["renders:read", "renders:write", "templates:read", "templates:write", "usage:read"]
+
+
+@dataclass
+class Someone:
+    """A caller with one credential."""
+
+    world: World
+    headers: dict[str, str]
+    account_id: str
+
+    def ask(self, method: str, path: str, **given: Any) -> httpx.Response:
+        headers = {**self.headers, **given.pop("headers", {})}
+        return self.world.client.request(method, f"/api/v1{path}", headers=headers, **given)
+
+    def get(self, path: str, **given: Any) -> httpx.Response:
+        return self.ask("GET", path, **given)
+
+    def post(self, path: str, **given: Any) -> httpx.Response:
+        return self.ask("POST", path, **given)
+
+    def delete(self, path: str, **given: Any) -> httpx.Response:
+        return self.ask("DELETE", path, **given)
+
+    def usage(self) -> dict[str, Any]:
+        record: dict[str, Any] = self.get("/usage").json()
+        return record
+
+    def new_key(self, scopes: list[str] | None = None, **body: Any) -> Someone:
+        """A caller with a new key of this account."""
+        made = self.post("/keys", json={"scopes": ALL_SCOPES if scopes is None else scopes, **body}).json()
+        return Someone(self.world, {"Authorization": f"Bearer {made['secret']}"}, self.account_id)
+
+    def template(self, **changes: Any) -> str:
+        """The id of a template with the inputs `headline` (text), `size` (number), `tint` (color), `photo` (image)."""
+        answer = self.post("/templates", json=template_body(**changes))
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def render(self, template_id: str, **body: Any) -> httpx.Response:
+        headers = body.pop("headers", {})
+        inputs = body.pop("inputs", {"photo": "https://media.example.com/photo.png"})
+        return self.post("/renders", json={"templateId": template_id, "inputs": inputs, **body}, headers=headers)
+
+    def job(self, **body: Any) -> str:
+        """The id of a new job."""
+        answer = self.render(self.template(), **body)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["jobId"])
+
+    def upload(self, data: bytes, name: str = "file", content_type: str = "application/octet-stream") -> httpx.Response:
+        return self.post("/assets", files={"file": (name, data, content_type)})
+
+
+class World:
+    """A running app."""
+
+    def __init__(self, origin: str, settings: Settings, clock: ManualClock) -> None:
+        self.origin = origin
+        self.settings = settings
+        self.clock = clock
+        self.client = httpx.Client(base_url=origin, timeout=30)
+        self.database = psycopg.connect(str(settings.database_url), autocommit=True)
+
+    def close(self) -> None:
+        self.client.close()
+        self.database.close()
+
+    def account(self, name: str = "ada", plan: str = "pro", **limits: Any) -> Someone:
+        """A new account, signed in."""
+        account = Account(id=new_id("acc"), name=f"{name}-{new_id('n')}", plan=plan)
+        self.database.execute(
+            "INSERT INTO accounts (id, name, plan, created_at) VALUES (%s, %s, %s, now())",
+            (account.id, account.name, plan),
+        )
+        self.limit(account.id, **limits)
+        token = tokens.issue(farm_secret(self.settings), account.id, 3600)
+        return Someone(self, {"Authorization": f"Bearer {token}"}, account.id)
+
+    def limit(self, account_id: str, plan: str | None = None, **limits: Any) -> None:
+        """Changes plan or limits at once, as the command line does."""
+        account = Account(id=account_id, name="", plan=plan or "pro")
+        for name, value in limits.items():
+            set_limit(account, f"{name}={json.dumps(value)}")
+        fields = (
+            "api_enabled",
+            "monthly_render_minutes",
+            "monthly_api_requests",
+            "max_active_api_keys",
+            "max_upload_bytes",
+        )
+        columns = {field: getattr(account, field) for field in fields} | {"unlimited": account.unlimited}
+        if plan is not None:
+            columns["plan"] = plan
+        assignments = ", ".join(f"{column} = %({column})s" for column in columns)
+        self.database.execute(f"UPDATE accounts SET {assignments} WHERE id = %(id)s", {**columns, "id": account_id})
+
+    def move(self, job_id: str, status: str, **columns: Any) -> None:
+        """Puts a job into a state, as the scheduler would have."""
+        ended = status in ("completed", "failed", "cancelled")
+        values = {"status": status, **columns}
+        assignments = ", ".join(f"{column} = %({column})s" for column in values)
+        ended_at = ", finished_at = now()" if ended else ""
+        self.database.execute(f"UPDATE jobs SET {assignments}{ended_at} WHERE id = %(id)s", {**values, "id": job_id})
+
+
+def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """A small document: a composition with these layers, and the fields that its author exposed."""
+    root: dict[str, Any] = {
+        "id": "comp_root", "name": "Main Comp", "parent": None, "children": [node["id"] for node in nodes],
+        "visible": True, "components": [{"id": "c0", "type": "Transform", "props": {"__kind": "composition"}}],
+    }  # fmt: skip
+    if fields is not None:
+        root["components"][0]["props"]["__templateFields"] = fields
+    comp = {"id": "comp_root", "name": "Card", "width": 640, "height": 360, "fps": 30, "durationSeconds": 3}
+    return {
+        "version": "1.6.0",
+        "scene": {"rootIds": ["comp_root"], "nodes": [root, *nodes]},
+        "animation": {"tracks": {}, "expressions": {}},
+        "comps": {"comp_root": comp},
+    }
+
+
+def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
+    """A layer of a document."""
+    transform = {"id": f"{node_id}t", "type": "Transform", "props": {"__kind": kind, **props}}
+    components = [transform]
+    if kind == "text":
+        components.append({"id": f"{node_id}x", "type": "Text", "props": {"content": "Hello"}})
+    return {
+        "id": node_id, "name": name, "parent": "comp_root", "children": [], "visible": True, "components": components,
+    }  # fmt: skip
+
+
+def field(id_: str, kind: str, node_id: str, component: str, prop: str) -> dict[str, Any]:
+    """An exposed field of a document."""
+    target = {"nodeId": node_id, "componentType": component, "prop": prop}
+    return {"id": id_, "label": id_.title(), "kind": kind, "target": target}
+
+
+def template_body(**changes: Any) -> dict[str, Any]:
+    """A request that publishes a template with an input of each kind but `media`."""
+    fields = [
+        field("headline", "text", "n1", "Text", "content"), field("size", "number", "n1", "Text", "fontSize"),
+        field("tint", "color", "n1", "Style", "fill"), field("photo", "image", "n2", "Transform", "src"),
+    ]  # fmt: skip
+    body = {
+        "name": "Card",
+        "document": document(layer("n1", "Headline", "text"), layer("n2", "Photo", "image", src=""), fields=fields),
+        "inputs": [{"id": one["id"], "label": one["label"], "kind": one["kind"]} for one in fields],
+        "width": 640, "height": 360, "fps": 30, "durationSeconds": 3,
+    }  # fmt: skip
+    return body | changes
+
+
+def bundle(stored: dict[str, Any], folder: str = "") -> bytes:
+    """The document as a zipped bundle."""
+    chunks = {
+        "manifest.json": {"documentVersion": stored["version"]},
+        "scene.json": stored["scene"],
+        "animation.json": stored["animation"],
+        "meta.json": {"comps": stored["comps"]},
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, chunk in chunks.items():
+            archive.writestr(folder + name, json.dumps(chunk))
+    return packed.getvalue()
+
+
+def picture(kind: str = "PNG", size: tuple[int, int] = (8, 6)) -> bytes:
+    """A picture's bytes."""
+    out = io.BytesIO()
+    Image.new("RGB", size, (200, 30, 30)).save(out, kind)
+    return out.getvalue()
