@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-import structlog
-
 from cluster.media_cache import MediaCache
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.telemetry import logs
 from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import check
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
@@ -20,7 +19,7 @@ from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 Progress = Callable[[int], None]
 Stopped = Callable[[], bool]

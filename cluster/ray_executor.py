@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import ray
-import structlog
 from ray.exceptions import RayActorError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -22,14 +21,16 @@ from cluster.render_actor import ActorReport, RenderActor
 from cluster.slots import Slot, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
+from farm_core.telemetry import logs
 from scheduler.ports import Advanced, Ended, Order, Report, WorkerState
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 NAMESPACE: Final = "farm"
 CONNECT_SECONDS: Final = 20.0
 RECONCILE_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.25
+RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
 SILENCE_SECONDS: Final = 15.0
 """A cluster that has not answered for so long is given up."""
@@ -63,6 +64,7 @@ class RayExecutor:
 
     async def start(self) -> None:
         """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
+        await _answers(self._address)
         await asyncio.wait_for(asyncio.to_thread(_join, self._address), CONNECT_SECONDS)
         await self._reconcile()
         self._spawn(self._keep_reconciled())
@@ -181,8 +183,8 @@ class RayExecutor:
             self._workers[slot.name] = _Worker(slot, actor, _state(slot, report))
             _log.info("worker ready", worker=slot.name, device=report.device, encoder=report.encoder)
         except (TimeoutError, RayError, ValueError) as error:
-            _log.warning("worker did not start", worker=slot.name, error=str(error).split("\n", 1)[0])
-            await asyncio.sleep(RECONCILE_SECONDS)
+            _log.warning("worker did not start", worker=slot.name, error=str(error).strip().rsplit("\n", 1)[-1])
+            await asyncio.sleep(RETRY_SECONDS)
         finally:
             self._starting.pop(slot.name, None)
 
@@ -213,6 +215,20 @@ class RayExecutor:
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _answers(address: str) -> None:
+    """Waits until somebody listens at the address: Ray itself would wait for minutes, and not be stopped."""
+    host, port = address.rsplit(":", 1)
+    async with asyncio.timeout(CONNECT_SECONDS):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection(host, int(port))
+            except OSError:
+                await asyncio.sleep(0.1)
+                continue
+            writer.close()
+            return
 
 
 def _join(address: str) -> None:

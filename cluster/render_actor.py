@@ -24,6 +24,8 @@ from farm_core.settings import Settings
 from scheduler.ports import Ended, Finished, Order, SegmentOrder
 
 CLOSE_SECONDS: Final = 3.0
+LAST_WORDS_SECONDS: Final = 1.0
+"""Time for an actor that ends to hand over why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +109,13 @@ class RenderActor:
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
-        """Waits until the renderer is ready."""
-        self._thread.work()
-        return self._report()
+        """Waits until the renderer is ready; one that cannot be made ready ends the actor, for a fresh one."""
+        try:
+            return self._report()
+        except Exception:
+            self._leaving = True
+            threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
+            raise
 
     @ray.method(concurrency_group="control")
     def report(self) -> ActorReport:

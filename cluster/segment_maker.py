@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final, cast
 
 import orjson
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.order_work import Progress, Stopped
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
 from scheduler.ports import SegmentOrder
@@ -30,7 +30,7 @@ class SessionMaker:
         extra = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
         self._session = RenderSession(
             SessionOptions(
-                fonts=FontFolders(ROOT / ".fonts", extra),
+                fonts=FontFolders(ROOT / ".fonts", further=extra),
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
             )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from motion.errors import CompositionUnknown
-from motion.model.composition import Composition, MotionBlur
+from motion.model.composition import Composition, MotionBlur, Plan
+from motion.model.layer import Layer
 from motion.model.parity import REFERENCE, Parity
 from motion.plans import PlanMaker
 from motion.schema.animation import animations
 from motion.schema.compositions import chosen, compositions
+from motion.schema.facts import facts
 from motion.schema.nodes import nodes
 from motion.schema.paints import paint
 from motion.schema.stored import Document, Record, flag, number, record, strings, text
@@ -26,7 +30,8 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     if composition_id is not None and composition_id not in by_id:
         raise CompositionUnknown(f"The project has no composition {composition_id!r}.", "compId")
     lines = timelines(document, by_id, table, settings)
-    maker = PlanMaker(by_id, table, lines, animations(document), lines[settings.id].fps, parity)
+    moving = animations(document)
+    maker = PlanMaker(by_id, table, lines, moving, lines[settings.id].fps, parity)
     plan = maker.plan(settings)
     unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
     return Composition(
@@ -43,9 +48,20 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
         timeline_fps=lines[settings.id].fps,
         motion_blur=_motion_blur(record(document, "motionBlur")),
         color=_color_management(record(document, "colorManagement")),
+        facts=facts(document, by_id, moving, settings, lines[settings.id].fps),
+        layers=_layers_by_node(maker.plans),
         parity=parity,
         warnings=(*unread, *maker.warnings),
     )
+
+
+def _layers_by_node(plans: Mapping[str, Plan]) -> dict[str, Layer]:
+    """A layer of each node; the rendered composition's own come first."""
+    found: dict[str, Layer] = {}
+    for plan in plans.values():
+        for held in plan.layers.values():
+            found.setdefault(held.source_id, held)
+    return found
 
 
 def _background_paint(stored: Record) -> LinearGradient | RadialGradient | None:

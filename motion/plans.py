@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from motion.clones import copies
 from motion.errors import PropertyRefused
+from motion.evaluate.cloner import Clone
+from motion.evaluate.particles import particle_field
+from motion.evaluate.rigs import rig
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent
-from motion.model.layer import Clone, Layer
+from motion.model.layer import Layer
 from motion.model.parity import Parity
 from motion.model.timing import Bar
 from motion.overrides import overridden
@@ -38,6 +42,7 @@ class Draft:
     clone: Clone | None = None
     delay: float = 0.0
     splices: tuple[str, ...] = ()
+    is_copy: bool = False
     units: int = 0
 
 
@@ -114,7 +119,25 @@ class PlanMaker:
             prefix = f"{draft.id}::"
             shared = replace(shared, prefix=prefix, spliced=True, splices=(*draft.splices, reference))
             children = nodes[reference].children
-        return [replace(shared, id=shared.prefix + child, node=nodes[child]) for child in children if child in nodes]
+        found = [replace(shared, id=shared.prefix + child, node=nodes[child]) for child in children if child in nodes]
+        return [copy for child in found for copy in self._copied(child, nodes)]
+
+    def _copied(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
+        """The draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
+        made = None if draft.is_copy else copies(draft.node, nodes)
+        if made is None:
+            return [draft]
+        return [
+            replace(
+                draft,
+                id=f"{draft.prefix}{index}~{draft.node.id}",
+                prefix=f"{draft.prefix}{index}~",
+                clone=clone,
+                delay=clone.delay_seconds,
+                is_copy=True,
+            )
+            for index, clone in enumerate(made)
+        ]
 
     def _layers(
         self, drafts: list[Draft], settings: CompositionSettings, moving: Mapping[str, NodeAnimation]
@@ -141,7 +164,7 @@ class PlanMaker:
             content=self._content(node, settings),
             clone=draft.clone,
             delay=draft.delay,
-            solo=node.solo and not draft.spliced and draft.delay == 0.0,
+            solo=node.solo and not draft.spliced and not draft.is_copy,
         )
         return layer(node, setting)
 
@@ -165,6 +188,12 @@ class PlanMaker:
             self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
+        held = rig(node.fx.get("puppet"), node.fx.get("skeleton"))
+        if held is not None and held.unsupported:
+            self._warn(f"Layer “{node.name}” moves bones by inverse kinematics, which are left out.")
+        if node.kind == "particle":
+            for setting in particle_field(node.fx.get("particle")).unsupported:
+                self._warn(f"Layer “{node.name}” asks its particles for {setting}, which they are drawn without.")
         if node.kind != "comp" or node.composition_reference is None or _collapses(node):
             return None
         return self._instance(node, node.composition_reference, host)
@@ -194,7 +223,7 @@ def _parent_id(draft: Draft, by_id: Mapping[str, Draft]) -> str | None:
     own = draft.prefix + named
     if own in by_id:
         return own
-    return draft.parent if draft.spliced else None
+    return draft.parent if draft.spliced or draft.clone is not None else None
 
 
 def _parents_first(draft: Draft, by_id: Mapping[str, Draft], done: Mapping[str, Layer]) -> list[Draft]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final
 
-import structlog
 import uvloop
 
 from cluster.execution import executor_of
@@ -20,10 +21,14 @@ from farm_core.net.fetch import Guard
 from farm_core.settings import Settings, settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
+from farm_core.telemetry import logs
 from scheduler.farm import Scheduler
 from scheduler.parts import Parts
 
-_log = structlog.get_logger(__name__)
+RESTART: Final = 3
+"""Exit status of a scheduler whose cluster is gone: whoever supervises it starts it afresh."""
+
+_log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
@@ -34,21 +39,26 @@ def main(words: list[str]) -> int:
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
+    logs.set_up(chosen.log_level)
     return uvloop.run(_run(chosen))
 
 
 async def _run(chosen: Settings) -> int:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    _listen_to_signals(stop)
     with tempfile.TemporaryDirectory(prefix="farm-scheduler-") as scratch:
         parts = parts_of(chosen, Path(scratch))
         scheduler = Scheduler(parts, str(chosen.database_url))
-        await scheduler.start()
+        try:
+            await scheduler.start()
+        except (TimeoutError, ConnectionError) as error:
+            _log.warning("the cluster does not answer", error=type(error).__name__)
+            return RESTART
+        _listen_to_signals(stop)  # again: joining a cluster has put its own handlers in place
         _log.info("scheduler ready", workers=len(parts.executor.workers()))
         lost = await _first(stop, parts.executor.gone)
         await scheduler.stop()
-    return 3 if lost else 0
+    return RESTART if lost else 0
 
 
 def parts_of(chosen: Settings, scratch: Path) -> Parts:
@@ -67,6 +77,11 @@ def parts_of(chosen: Settings, scratch: Path) -> Parts:
     )
 
 
+def _listen_to_signals(stop: asyncio.Event) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+
+
 async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
     """Waits for either; says whether the executor is gone."""
     waits = [asyncio.create_task(event.wait()) for event in (stop, gone)]
@@ -77,4 +92,6 @@ async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(status)  # threads of a cluster that does not answer would hold up an ordinary exit

@@ -6,20 +6,20 @@ import asyncio
 from functools import partial
 from typing import Final
 
-import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from farm_core.jobs import claims
 from farm_core.jobs.claims import Claim
 from farm_core.jobs.judge import REPEATED_FAILURE
 from farm_core.jobs.repository import transition
+from farm_core.telemetry import logs
 from farm_core.usage import repository as usage
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.parts import Parts
 from scheduler.planner import plan_or_reuse
 from scheduler.service import Service
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 PREPARATIONS_MAX: Final = 16
 ATTEMPTS_MAX: Final = 5
@@ -74,7 +74,7 @@ class Claimer(Service):
         except IngestFailed as failure:
             await self._failed(claim, str(failure))
         except Exception as error:
-            _log.warning("preparation failed", job=claim.job_id, error=f"{type(error).__name__}: {error}")
+            _log.warning("preparation failed", job_id=claim.job_id, error=f"{type(error).__name__}: {error}")
             await self._handed_back(claim)
 
     async def _ingested_and_planned(self, claim: Claim) -> None:
@@ -104,7 +104,7 @@ class Claimer(Service):
             async with self.parts.database.work() as session:
                 await claims.release_jobs(session, self.parts.clock.now(), [claim.token], counted=True)
         except SQLAlchemyError:
-            _log.warning("job not handed back; its lease will expire", job=claim.job_id)
+            _log.warning("job not handed back; its lease will expire", job_id=claim.job_id)
 
 
 class ClaimKeeper(Service):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 
-import structlog
-
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.repository import transition
+from farm_core.telemetry import logs
 from scheduler.assembler import Assembler
 from scheduler.dispatcher import Dispatcher
 from scheduler.flights import Flight, Flights
@@ -18,7 +17,7 @@ from scheduler.parts import Parts
 from scheduler.ports import Advanced, AssembleOrder, Ended, Finished, Report, SegmentOrder
 from scheduler.service import Service
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 BLAMED = (FailureKind.crash, FailureKind.stall)
 
@@ -77,7 +76,7 @@ class Collector(Service):
             await workers.use_segment(session, now, report.key, report.bytes)
             await workers.praise_worker(session, report.worker)
         if done is None:
-            _log.info("result discarded", job=order.job_id, task=order.task_id)
+            _log.info("result discarded", job_id=order.job_id, task=order.task_id)
 
     async def _ended(self, flight: Flight, report: Ended) -> None:
         twins = [other for other in self.flights.of_lease(flight.lease) if other is not flight]
@@ -91,7 +90,7 @@ class Collector(Service):
 
     async def _judged(self, flight: Flight, report: Ended) -> None:
         now, job_id = self.parts.clock.now(), flight.order.job_id
-        _log.info("attempt failed", job=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
+        _log.info("attempt failed", job_id=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
         async with self.parts.database.work() as session:
             if report.missing:
                 await tasks.lose_segments(session, now, job_id, report.missing)
@@ -157,7 +156,7 @@ class FlightKeeper(Service):
         now = time.monotonic()
         size = order.picture.width, order.picture.height
         if self.pace.stalled(order.job_id, *size, now - flight.advanced) and self._is_first_at_worker(flight):
-            _log.warning("worker hangs", worker=flight.worker_id, job=order.job_id)
+            _log.warning("worker hangs", worker=flight.worker_id, job_id=order.job_id)
             flight.advanced = now
             self.parts.executor.restart(flight.worker_id)
         elif not self._has_copy(flight) and self.pace.straggles(order.job_id, order.frame_count, now - flight.started):
@@ -184,7 +183,7 @@ class FlightKeeper(Service):
                 order.task_id, f"{order.token}.copy", order.job_id, order.document_key, order.media, order.picture,
                 order.first_frame, order.frame_count,
             )  # fmt: skip
-            _log.info("straggler copied", job=order.job_id, task=order.task_id, worker=idle[0])
+            _log.info("straggler copied", job_id=order.job_id, task=order.task_id, worker=idle[0])
             self.flights.add(Flight(copy, flight.lease, idle[0], now, now))
             self.parts.executor.submit(copy, idle[0])
 

@@ -7,17 +7,17 @@ import time
 from typing import Final
 
 import orjson
-import structlog
 
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_post
+from farm_core.telemetry import logs
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, outcome
 from scheduler.parts import Parts
 from scheduler.service import Service
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 POSTS_MAX: Final = 32
 
@@ -68,7 +68,7 @@ class Deliverer(Service):
             "at": self.parts.clock.now().isoformat(), "status": answer, "error": problem,
             "ms": round((time.monotonic() - began) * 1000),
         }  # fmt: skip
-        _log.info("webhook", job=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
+        _log.info("webhook", job_id=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
         async with self.parts.database.work() as session:
             await repository.end_attempt(session, self.parts.clock.now(), delivery, result, record)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-import structlog
-
 from farm_core.jobs import tasks
+from farm_core.telemetry import logs
 from scheduler.claimer import Claimer, ClaimKeeper
 from scheduler.collector import Collector, FlightKeeper, ProgressTeller
 from scheduler.deliverer import Deliverer
@@ -19,7 +18,7 @@ from scheduler.pace import Pace
 from scheduler.parts import Parts
 from scheduler.service import Service
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 DRAIN_SECONDS = 20.0
 

@@ -14,13 +14,17 @@ from typing import Any, Final, cast
 
 import orjson
 
+from farm_core.assets.inspection import kind_of
+from farm_core.assets.kinds import ENDINGS
+from farm_core.errors import BadRequest
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.storage.port import Storage
+from farm_core.templates.manifest import NO_TARGET, fields_of
+from farm_core.templates.models import Template
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.stored import Document
-from scheduler.fields import input_fields
-from scheduler.kinds import file_ending
+from motion.template import InputField
 from scheduler.media import MediaUnavailable, fetched_media
 from scheduler.parts import Parts
 
@@ -52,9 +56,12 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
     stored = await asyncio.to_thread(parts.storage.get_bytes, job.template_document_key)
     document = cast(Document, orjson.loads(stored))
-    fields = input_fields(job.template_inputs, job.template_targets)
-    values = {field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None}
-    values |= {name: value for name, value in job.inputs.items() if value is not None}
+    fields = await _fields(parts, job)
+    declared = {field.id for field in fields}
+    values: dict[str, str | float] = {
+        field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None
+    }
+    values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
     kept = await _fetched(parts, job, {source: f"input {name!r}" for name, source in given.items()})
     named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
@@ -69,6 +76,13 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     media |= {source: held.key for source, held in others.items()}
     key = await asyncio.to_thread(_store_document, parts.storage, document)
     return Frozen(key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
+
+
+async def _fields(parts: Parts, job: ClaimedJob) -> list[InputField]:
+    """The template's inputs; one that writes nowhere changes nothing."""
+    async with parts.database.work() as session:
+        stored = await session.get_one(Template, job.template_id)
+    return [field for field in fields_of(stored) if field.target != NO_TARGET]
 
 
 async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:
@@ -101,9 +115,10 @@ async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: s
 
 
 def _store_media(storage: Storage, path: Path, purpose: str) -> str:
-    ending = file_ending(path)
-    if ending is None:
-        raise IngestFailed(f"The media of {purpose} could not be used: it is no picture or video of a supported type.")
+    try:
+        ending = ENDINGS[kind_of(path, None)]
+    except BadRequest as fault:
+        raise IngestFailed(f"The media of {purpose} cannot be used. {fault}") from fault
     with path.open("rb") as file:
         key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
     if not storage.exists(key):

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import psycopg
-import structlog
 
 from farm_core.db.database import libpq_url
+from farm_core.telemetry import logs
 from scheduler.service import Service
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 RECONNECT_SECONDS: Final = 0.5
 

@@ -9,18 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
-
-from sqlalchemy import select
-from sqlmodel import col
 
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
-from farm_core.assets.models import Asset
+from farm_core.assets import repository as assets
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_get
-from farm_core.storage.links import PATH_PREFIX
 from farm_core.storage.port import ObjectMissing
 from scheduler.parts import Parts
 
@@ -46,7 +41,8 @@ class FetchedMedia:
 @asynccontextmanager
 async def fetched_media(parts: Parts, job: ClaimedJob, source: str) -> AsyncIterator[FetchedMedia]:
     """The source's bytes, in a file that is gone after the block. Raises MediaUnavailable."""
-    key = own_key(source, {job.origin, parts.settings.public_origin})
+    origins = {origin for origin in (job.origin, parts.settings.public_origin) if origin is not None}
+    key = assets.own_key(f"{job.origin}{source}" if source.startswith("/") else source, origins)
     media = await (_own(parts, job, key) if key else _foreign(parts, job, source))
     try:
         yield media
@@ -54,23 +50,9 @@ async def fetched_media(parts: Parts, job: ClaimedJob, source: str) -> AsyncIter
         media.path.unlink(missing_ok=True)
 
 
-def own_key(source: str, origins: set[str | None]) -> str | None:
-    """The storage key that the source names on the farm's own origin, None where it points elsewhere."""
-    url = urlsplit(source)
-    origin = f"{url.scheme}://{url.netloc}" if url.netloc else None
-    if not url.path.startswith(PATH_PREFIX) or (origin is not None and origin not in origins):
-        return None
-    return unquote(url.path.removeprefix(PATH_PREFIX))
-
-
 async def _own(parts: Parts, job: ClaimedJob, key: str) -> FetchedMedia:
     async with parts.database.work() as session:
-        wanted = select(col(Asset.id)).where(
-            col(Asset.storage_key) == key,
-            col(Asset.account_id) == job.account_id,
-            col(Asset.expires_at) > parts.clock.now(),
-        )
-        found = (await session.execute(wanted)).one_or_none()
+        found = await assets.owned(session, job.account_id, key, parts.clock.now())
     if found is None:
         raise MediaUnavailable("the account has no such upload, or it has expired.", lasting=True)
     with tempfile.NamedTemporaryFile(dir=parts.scratch, delete=False) as file:

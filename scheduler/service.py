@@ -7,9 +7,9 @@ import contextlib
 from abc import ABC, abstractmethod
 from typing import Final
 
-import structlog
+from farm_core.telemetry import logs
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 RETRY_SECONDS: Final = 0.5
 """Pause after a turn that failed, Postgres being away, say."""

@@ -2,7 +2,6 @@
 // u_source: any target that holds the same frame pixels. Out: the same values.
 #include "frame.glsl"
 
-in vec2 v_frame;
 out vec4 o_color;
 
 uniform sampler2D u_source;

@@ -18,6 +18,7 @@ from cluster.embedded.process import ServerFailed
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
+from farm_core import running
 from farm_core.db import migrate
 from farm_core.settings import ROOT, Settings
 
@@ -58,6 +59,7 @@ class LocalFarm:
         self._stores.start()
         self._services = Supervisor(self._service_parts())
         self._services.start()
+        running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
         """Looks after the parts until the API says that it can take requests; False where `ended` came first.
@@ -85,7 +87,13 @@ class LocalFarm:
         if self._services is not None:
             self._services.stop()
         self._stores.stop()
+        running.remove(self._data)
         os.close(self._lock)
+
+    @property
+    def database_url(self) -> str:
+        """Where the farm's Postgres is, once it has been started."""
+        return self._settings.database_url or self._urls["DATABASE_URL"]
 
     def _store_parts(self) -> list[Part]:
         """Embedded stores, where the settings name none."""
@@ -125,6 +133,11 @@ class LocalFarm:
         web = (*python, "api", "--host", self._wishes.host, "--port", str(self._wishes.port))
         parts.append(ProcessPart("api", web, environment, self._log("api")))
         return parts
+
+    def _running(self) -> running.Running:
+        """What other commands need to know of this farm."""
+        redis_url = self._settings.redis_url or self._urls["REDIS_URL"]
+        return running.Running(self.database_url, redis_url, self.origin, os.getpid())
 
     def _log(self, name: str) -> Path:
         return self._data / "logs" / f"{name}.log"

@@ -85,7 +85,7 @@ class ProcessPart:
         """Starts it, after sweeping away what a killed predecessor has left."""
         self.sweep()
         assignments = [f"{name}={value}" for name, value in sorted(self.environment.items())]
-        self.process = process.spawn(["env", *assignments, *self.command], self.log_path, "TERM")
+        self.process = process.spawn(["env", *assignments, *self.command], self.log_path, "KILL")
 
     @property
     def alive(self) -> bool:

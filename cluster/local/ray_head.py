@@ -49,10 +49,10 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
         f"--num-cpus={cores}", f"--object-store-memory={OBJECT_STORE_BYTES}", "--include-dashboard=false",
         "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
-        "--ray-client-server-port=0", "--node-ip-address=127.0.0.1", "--log-color=false",
+        f"--ray-client-server-port={free_port()}", "--node-ip-address=127.0.0.1", "--log-color=false",
     ]  # fmt: skip
     part = ProcessPart(
-        "ray", command, {**environment, **ray_environment}, log_path, stop_seconds=10, sweep=lambda: _sweep(folder)
+        "ray", command, {**environment, **ray_environment}, log_path, stop_seconds=1, sweep=lambda: _sweep(folder)
     )
     return RayHead(f"127.0.0.1:{port}", ray_environment, part)
 

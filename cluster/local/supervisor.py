@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import structlog
-
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import Part
+from farm_core.telemetry import logs
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 LOOK_SECONDS: Final = 0.2
 RESTART_SECONDS_MAX: Final = 10.0

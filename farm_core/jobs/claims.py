@@ -34,7 +34,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """What ingest and plan need to know of a job and its template. `fields` are the template's inputs with their targets."""
+    """What ingest and plan need to know of a job and its template."""
 
     id: str
     account_id: str
@@ -46,9 +46,8 @@ class ClaimedJob:
     frame_count: int
     document_key: str | None
     media: Mapping[str, str]
+    template_id: str
     template_document_key: str
-    template_inputs: Sequence[Mapping[str, Any]]
-    template_targets: Mapping[str, Any]
     composition_id: str | None
     duration_seconds: float
 

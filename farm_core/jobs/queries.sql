@@ -46,8 +46,7 @@ WHERE lease_token = ANY(:tokens) AND status = 'processing'
 -- claimed_job --
 -- All that ingest and plan need of a job that is still mine.
 SELECT jobs.id, jobs.account_id, jobs.origin, jobs.inputs, jobs.width, jobs.height, jobs.fps, jobs.frame_count, jobs.document_key,
-    jobs.media, jobs.attempt, templates.document_key AS template_document_key, templates.inputs AS template_inputs,
-    templates.targets AS template_targets, templates.composition_id, templates.duration_seconds
+    jobs.media, jobs.attempt, jobs.template_id, templates.document_key AS template_document_key, templates.composition_id, templates.duration_seconds
 FROM jobs JOIN templates ON templates.id = jobs.template_id
 WHERE jobs.id = :job_id AND jobs.lease_token = :token AND jobs.status = 'processing'
 
@@ -254,9 +253,9 @@ FROM due WHERE deliveries.id = due.id
 RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token
 
 -- end_delivery_attempt --
-UPDATE deliveries SET status = :status, due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
+UPDATE deliveries SET status = CAST(:status AS text), due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
     lease_token = NULL, lease_expires_at = NULL, attempts = attempts || CAST(:outcome AS jsonb),
-    finished_at = CASE WHEN :status = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
+    finished_at = CASE WHEN CAST(:status AS text) = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
 WHERE lease_token = :token AND status = 'due'
 RETURNING id
 

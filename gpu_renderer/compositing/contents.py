@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from motion.snapshot import MaskPath, Source
 
 class ContentSource(Protocol):
     """Answers by value and keeps what it made: the same source gives the same object again."""
+
+    @property
+    def monospace(self) -> Any:
+        """Skia's typeface for counters; None where there is none."""
 
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px."""

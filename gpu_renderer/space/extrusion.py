@@ -13,6 +13,7 @@ from gpu_renderer.space.projection import times
 from motion.snapshot import (
     EffectSnapshot,
     Extrusion,
+    ImageSource,
     LayerSnapshot,
     LinearGradient,
     Matrix4,
@@ -22,6 +23,7 @@ from motion.snapshot import (
     SolidPaint,
     TextSource,
     Transform3D,
+    VideoSource,
 )
 
 FALLBACK_FILL = "#2a2a2a"
@@ -59,10 +61,11 @@ def faces(layer: LayerSnapshot, transform: Transform3D) -> list[Face]:
     extrusion = transform.extrusion
     if extrusion is None or extrusion.depth <= 0:
         return []
-    if isinstance(layer.source, ShapeSource) and layer.source.primitive != "path":
-        pieces = list(_pieces(layer.source, extrusion))
-        return [_face(layer, layer.source, transform, piece, len(pieces)) for piece in pieces]
-    return list(_copies(layer, transform, extrusion))
+    outline = _outline_source(layer)
+    if outline is None:
+        return list(_copies(layer, transform, extrusion))
+    pieces = list(_pieces(outline, extrusion))
+    return [_face(layer, outline, transform, piece, len(pieces)) for piece in pieces]
 
 
 def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
@@ -72,6 +75,16 @@ def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
         return layer
     b = _bevel_px(source, extrusion)
     return replace(layer, source=replace(source, width=source.width - 2 * b, height=source.height - 2 * b))
+
+
+def _outline_source(layer: LayerSnapshot) -> ShapeSource | None:
+    """The rectangle or ellipse whose sides become walls; None for text and paths. A picture is a box without a fill."""
+    source = layer.source
+    if isinstance(source, ShapeSource):
+        return None if source.primitive == "path" else source
+    if isinstance(source, (ImageSource, VideoSource)):
+        return ShapeSource("rect", source.width, source.height, (SolidPaint(FALLBACK_FILL),))
+    return None
 
 
 def _pieces(source: ShapeSource, extrusion: Extrusion) -> Iterator[_Piece]:
@@ -163,7 +176,8 @@ def _piece_color(source: ShapeSource, transform: Transform3D, piece: _Piece) -> 
 def _copies(layer: LayerSnapshot, transform: Transform3D, extrusion: Extrusion) -> Iterator[Face]:
     """A body without flat sides: the content again and again, close enough to look solid."""
     count = min(max(math.ceil(extrusion.depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
-    gain = 1.0 if transform.material.accepts_lights or extrusion.side_fill else extrusion.side_gain
+    # the gain of textures is decoded before it multiplies encoded numbers: measured on the reference
+    gain = 1.0 if transform.material.accepts_lights or extrusion.side_fill else color.decoded(extrusion.side_gain)
     copy = replace(
         layer, source=_repainted(layer, extrusion.side_fill, gain), effects=_kept_effects(layer.effects, count)
     )

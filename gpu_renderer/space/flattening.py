@@ -15,20 +15,39 @@ from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
-from motion.snapshot import LayerSnapshot
+from motion.snapshot import EffectSnapshot, LayerSnapshot
 
 MARGIN_SIZES_MAX = 1.5
+BLUR_SIGMAS = 2.5
 
 
 def box(layer: LayerSnapshot, ink: Ink, scene: Scene) -> tuple[float, float]:
     """Width and height, layer px, of the layer with room for its effects."""
     width, height = ink.width + 2 * ink.padding, ink.height + 2 * ink.padding
-    still = EffectScene(scene.frame, Box(0, 0, width, height), width, height, layer_id=layer.id)
-    spread = effects.spread_px(layer.effects, still, after_baking=effects.needs_baking(layer))
-    return (
-        width + 2 * min(float(spread), MARGIN_SIZES_MAX * width),
-        height + 2 * min(float(spread), MARGIN_SIZES_MAX * height),
-    )
+    spread = max((_spread_px(entry) for entry in layer.effects), default=0.0)
+    return width + 2 * min(spread, MARGIN_SIZES_MAX * width), height + 2 * min(spread, MARGIN_SIZES_MAX * height)
+
+
+def _spread_px(entry: EffectSnapshot) -> float:
+    """The margin that the reference leaves for an effect, layer px (effects.md 3.6); what spreads farther is cut."""
+    effect = effects.find(entry.type)
+    if effect is None:
+        return 0.0
+    values = effects.resolve(effect, entry)
+    match entry.type:
+        case "blur":
+            return BLUR_SIGMAS * values.number("amount")
+        case "glow":
+            return BLUR_SIGMAS * values.number("radius")
+        case "drop-shadow":
+            return abs(values.number("distance")) + BLUR_SIGMAS * values.number("softness")
+        case "stroke":
+            return values.number("width")
+        case "displacement-map":
+            return abs(values.number("amount"))
+        case "compound-blur":
+            return BLUR_SIGMAS * values.number("maxBlur")
+    return 0.0
 
 
 def flattened(

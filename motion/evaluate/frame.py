@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from motion.evaluate import shutter, space, stacks
+from motion.evaluate.boxes import box
 from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.media import media, remapped_time
 from motion.evaluate.moment import Budget, Frame, Pass, Values
+from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
 from motion.evaluate.properties import Properties
+from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import shape
 from motion.evaluate.texts import text
 from motion.model.composition import Composition, Entry
@@ -31,7 +34,9 @@ from motion.snapshot import (
     LightWash,
     MaskPath,
     Matte,
+    Mesh,
     MissingSource,
+    ParticleSource,
     Snapshot,
     Source,
     Transform3D,
@@ -39,6 +44,7 @@ from motion.snapshot import (
 from motion.timing import round_half_up
 
 T = TypeVar("T")
+ParticleShape = Literal["circle", "square", "line", "star"]
 
 MAX_NESTING = 8
 REMEMBERED = 4
@@ -50,8 +56,7 @@ def snapshot(composition: Composition, time_seconds: float, output_fps: float | 
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    frame = Frame(composition, output_fps or composition.fps, Properties(), Budget())
-    moment = Pass(frame, composition.plan, time_seconds)
+    moment = Pass(_frame(composition, output_fps or composition.fps), composition.plan, time_seconds)
     inner = picture(moment)
     return _remembered(
         moment,
@@ -62,6 +67,20 @@ def snapshot(composition: Composition, time_seconds: float, output_fps: float | 
             color=composition.color,
         ),
     )
+
+
+def _frame(composition: Composition, output_fps: float) -> Frame:
+    """What the passes of a frame share; coordinates in expressions are worked out in passes of their own."""
+    passes: dict[float, Pass] = {}
+
+    def moment(time: float) -> Pass:
+        if time not in passes:
+            passes[time] = Pass(frame, composition.plan, time)
+        return passes[time]
+
+    properties = Properties(composition.facts, composition.layers, moment)
+    frame = Frame(composition, output_fps, properties, Budget())
+    return frame
 
 
 def picture(moment: Pass) -> Snapshot:
@@ -169,9 +188,22 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
         draft_quality=layer.draft_quality,
         continuous_raster=layer.continuous_raster,
+        mesh=None if layer.rig is None else _mesh(layer, layer.rig, values),
         samples=shutter.samples(moment, layer, placed) if blurs else (),
         ghosts=shutter.ghosts(moment, layer, placed, opacity),
     )
+
+
+def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
+    """The layer's rig at its own time."""
+
+    def made() -> Mesh | None:
+        paths = [path for path in layer.moving if path.startswith(("puppet.", "bone."))]
+        moved = {path: value for path in paths if (value := values.moving(path)) is not None}
+        places = {path: values.data(path) for path in layer.data if path.startswith("puppet.")}
+        return mesh(rig, *box(values), moved, places)
+
+    return _folded(layer, "mesh", values, False, made)
 
 
 def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
@@ -214,8 +246,8 @@ def _source(moment: Pass, layer: Layer, values: Values) -> Source:
         case InstanceContent() as content:
             values.moved = True
             return _instance(moment, layer, content)
-        case ParticleContent():
-            return MissingSource("particles")
+        case ParticleContent() as content:
+            return _particles(content, values)
         case _:
             return MissingSource("it draws nothing by itself")
 
@@ -228,6 +260,21 @@ def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> Compositi
     inner = Pass(moment.frame, plan, remapped_time(moment, layer), (*moment.stack, plan.key))
     shown = _remembered(inner, picture(inner))
     return CompositionSource(shown, content.width, content.height, True, black=not shown.layers)
+
+
+def _particles(content: ParticleContent, values: Values) -> ParticleSource:
+    paths = [path for path in values.layer.moving if path.startswith("particle.")]
+    moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}
+    field = animate(content.field, moved)
+    width, height = box(values)
+    shape_name = field.shape if field.shape in {"square", "line", "star"} else "circle"
+    return ParticleSource(
+        width,
+        height,
+        cast(ParticleShape, shape_name),
+        field.blend == "add",
+        particles(field, width, height, values.time),
+    )
 
 
 def _wash(content: LightContent, values: Values) -> LightWash:

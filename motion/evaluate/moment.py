@@ -6,17 +6,20 @@ A `Pass` keeps what it has worked out, because parents, mattes and expressions a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from motion.errors import PropertyRefused
 from motion.evaluate import affine
 from motion.evaluate.affine import Affine
 from motion.evaluate.data_keyframes import DataValue, sample_data
 from motion.evaluate.keyframes import sample_scalar
-from motion.evaluate.properties import Properties
 from motion.model.composition import Composition, Plan
 from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
 from motion.timing import round_half_up
+
+if TYPE_CHECKING:
+    from motion.evaluate.properties import Properties
 
 MAX_LAYERS_A_FRAME = 100_000
 

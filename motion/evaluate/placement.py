@@ -7,10 +7,11 @@ import math
 from motion.evaluate import affine, matrix4, space
 from motion.evaluate.affine import Parts
 from motion.evaluate.boxes import is_pinned
+from motion.evaluate.cloner import Clone
 from motion.evaluate.moment import Pass, Values
 from motion.evaluate.shapes import boolean_outline
 from motion.model.content import InstanceContent, LightContent
-from motion.model.layer import Clone, Layer
+from motion.model.layer import Layer
 from motion.snapshot import Extrusion, Matrix4, Transform2D, Transform3D
 
 HEADING_SECONDS = 1 / 120

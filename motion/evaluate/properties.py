@@ -1,17 +1,183 @@
-"""The value of a property that an expression drives, and what expressions may look at."""
+"""The value of a property that an expression drives, and the document as expressions see it (animation.md 4)."""
 
 from __future__ import annotations
 
-from motion.evaluate.keyframes import sample_scalar
-from motion.model.layer import Layer
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from motion.evaluate import affine, matrix4, space
+from motion.evaluate.expressions import (
+    CompositionFacts,
+    ExpressionError,
+    LayerFacts,
+    Marker,
+    SourceRect,
+    property_value,
+)
+from motion.evaluate.keyframes import ScalarTrack
+from motion.evaluate.matrix4 import Point3
+from motion.model.facts import DocumentFacts
+from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
+
+if TYPE_CHECKING:
+    from motion.evaluate.moment import Pass
+
+T = TypeVar("T")
+
+MAX_SOURCE_CHARACTERS = 20_000_000
+"""Expression text that one frame may run through, all reads of other layers counted; what is beyond counts as absent."""
+MAX_COORDINATE_READS = 2_000
+"""Coordinate conversions that one frame may make: each evaluates a chain of parents."""
 
 
 class Properties:
-    """Answers the value of any layer's property at a time of that layer."""
+    """Answers the value of any property at a layer time, for one frame."""
+
+    def __init__(self, facts: DocumentFacts, layers: Mapping[str, Layer], moment: Callable[[float], Pass]) -> None:
+        self._host = Host(facts, layers, moment)
+        self._known: dict[tuple[str, str, float], float | None] = {}
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
         """The expression's result, else the keyframed value; None where neither gives one."""
-        moving = layer.moving[path]
-        base = sample_scalar(moving.track, own_time) if moving.track is not None else None
-        return None if base is None else max(-LARGEST, min(LARGEST, base))
+        address = (layer.id, path, own_time)
+        if address not in self._known:
+            value = property_value(self._host.seen_by(layer), layer.source_id, path, own_time)
+            self._known[address] = None if value is None else max(-LARGEST, min(LARGEST, value))
+        return self._known[address]
+
+
+class Host:
+    """What expressions may ask; implements `ExpressionHost`. Nodes are addressed by their own ids."""
+
+    def __init__(self, facts: DocumentFacts, layers: Mapping[str, Layer], moment: Callable[[float], Pass]) -> None:
+        self._facts, self._layers, self._moment = facts, layers, moment
+        self._current: Layer | None = None
+        self._characters = self._reads = 0
+        self._is_placing = False
+
+    def seen_by(self, layer: Layer) -> Host:
+        """The same host, on behalf of a layer: its own overrides count, and not those of its namesakes."""
+        self._current = layer
+        return self
+
+    def track(self, node_id: str, path: str) -> ScalarTrack | None:
+        """The keyframes of a property."""
+        moving = self._moving(node_id, path)
+        return None if moving is None else moving.track
+
+    def expression(self, node_id: str, path: str) -> str | None:
+        """The enabled expression of a property, while the frame's budget lasts."""
+        moving = self._moving(node_id, path)
+        source = None if moving is None else moving.expression
+        self._characters += 0 if source is None else len(source)
+        return source if self._characters <= MAX_SOURCE_CHARACTERS else None
+
+    def static_number(self, node_id: str, path: str) -> float | None:
+        """The number of that name on the node's Transform."""
+        return self._facts.numbers.get(node_id, {}).get(path)
+
+    def seed_id(self, node_id: str) -> str:
+        """Clones are addressed by their original's id already."""
+        return node_id
+
+    def layer_named(self, name: str) -> str | None:
+        """The id of the first node of that name."""
+        return self._facts.by_name.get(name)
+
+    def layer_facts(self, node_id: str) -> LayerFacts:
+        """Name and static size."""
+        return self._facts.layers.get(node_id, LayerFacts())
+
+    def control_owner(self, name: str) -> str | None:
+        """The first node with that control."""
+        return self._facts.control_owners.get(name)
+
+    def composition(self) -> CompositionFacts:
+        """The rendered composition."""
+        return self._facts.composition
+
+    def composition_markers(self) -> tuple[Marker, ...]:
+        """The rendered composition's markers."""
+        return self._facts.composition_markers
+
+    def layer_markers(self, node_id: str) -> tuple[Marker, ...]:
+        """A layer's markers."""
+        return self._facts.markers.get(node_id, ())
+
+    def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
+        """The stored box about the centre; the box of a text is known only where it is drawn."""
+        facts = self.layer_facts(node_id)
+        if facts.width is None or facts.height is None:
+            return None
+        return SourceRect(-facts.width / 2, -facts.height / 2, facts.width, facts.height)
+
+    def to_composition(self, node_id: str, point: Point3, time_seconds: float) -> tuple[float, float]:
+        """A point of the layer in composition px."""
+        moment, layer = self._place(node_id, time_seconds)
+        return self._within(lambda: _to_composition(moment, layer, point))
+
+    def from_composition(self, node_id: str, point: tuple[float, float], time_seconds: float) -> tuple[float, float]:
+        """A point of the composition in layer px."""
+        moment, layer = self._place(node_id, time_seconds)
+        return self._within(lambda: _from_composition(moment, layer, point))
+
+    def to_world(self, node_id: str, point: Point3, time_seconds: float) -> Point3:
+        """A point of the layer in world space."""
+        moment, layer = self._place(node_id, time_seconds)
+        return self._within(lambda: _to_world(moment, layer, point))
+
+    def from_world(self, node_id: str, point: Point3, time_seconds: float) -> tuple[float, ...]:
+        """A point of world space in layer px; of a flat layer without its depth."""
+        return self.from_composition(node_id, (point[0], point[1]), time_seconds)
+
+    def _moving(self, node_id: str, path: str) -> Moving | None:
+        current = self._current
+        if current is not None and current.source_id == node_id:
+            return current.moving.get(path)
+        return self._facts.moving.get(node_id, {}).get(path)
+
+    def _place(self, node_id: str, time_seconds: float) -> tuple[Pass, Layer]:
+        self._reads += 1
+        layer = self._layers.get(node_id)
+        if layer is None or self._is_placing or self._reads > MAX_COORDINATE_READS:
+            raise ExpressionError("the coordinates of this layer cannot be worked out here")
+        return self._moment(time_seconds), layer
+
+    def _within(self, convert: Callable[[], T]) -> T:
+        """Converts with expressions about other layers allowed, but no conversion inside the conversion."""
+        current, self._is_placing = self._current, True
+        try:
+            return convert()
+        finally:
+            self._current, self._is_placing = current, False
+
+
+def _to_world(moment: Pass, layer: Layer, point: Point3) -> Point3:
+    if layer.is_3d:
+        return matrix4.applied(space.world(moment, layer), point)
+    x, y = affine.applied(moment.world(layer), point[0], point[1])
+    return x, y, 0.0
+
+
+def _to_composition(moment: Pass, layer: Layer, point: Point3) -> tuple[float, float]:
+    if not layer.is_3d:
+        return affine.applied(moment.world(layer), point[0], point[1])
+    view = space.camera(moment) or space.default_camera(moment)
+    return space.projected(view, moment, _to_world(moment, layer, point)) or (0.0, 0.0)
+
+
+def _from_composition(moment: Pass, layer: Layer, point: tuple[float, float]) -> tuple[float, float]:
+    """Where the ray through a point of the picture meets the layer's plane; (0, 0) for a plane seen edge-on."""
+    if not layer.is_3d:
+        return affine.applied(affine.inverse(moment.world(layer)), *point)
+    view = space.camera(moment) or space.default_camera(moment)
+    m = matrix4.product(view.view, space.world(moment, layer))
+    u = (point[0] - moment.plan.settings.width / 2) / view.focal_length
+    v = (point[1] - moment.plan.settings.height / 2) / view.focal_length
+    a, b, c = m[0] - u * m[8], m[1] - u * m[9], u * m[11] - m[3]
+    d, e, f = m[4] - v * m[8], m[5] - v * m[9], v * m[11] - m[7]
+    determinant = a * e - b * d
+    if abs(determinant) < 1e-12:
+        return 0.0, 0.0
+    return (c * e - b * f) / determinant, (a * f - c * d) / determinant

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from motion.evaluate.colors import moving_color
 from motion.evaluate.moment import Values
+from motion.evaluate.text_animators import glyph_poses
+from motion.evaluate.text_selectors import ExpressionSelector, WigglySelector
 from motion.model.content import TextContent
-from motion.snapshot import MissingSource, TextPath, TextSource, TextStyle
+from motion.snapshot import GlyphPose, MissingSource, TextPath, TextSource, TextStyle
 
 PLACEHOLDER = "Text"
 """What a text layer without any content draws (text.md 1)."""
@@ -32,9 +34,23 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
         stored_box_width=content.box_width,
         stroke_over_fill=content.stroke_over_fill,
         runs=content.runs,
+        has_animators=any(animator.is_enabled for animator in content.animators),
+        poses=_poses(content, measured, values),
         path=_path(content, values),
         per_character_3d=content.per_character_3d,
     )
+
+
+def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPose, ...]:
+    """What the animators do to each code point; they count by the static content, whatever is drawn (Q13)."""
+    if not any(animator.is_enabled for animator in content.animators):
+        return ()
+    paths = [path for path in values.layer.moving if path.startswith("ta.")]
+    sampled = {path: value for path in paths if (value := values.moving(path)) is not None}
+    restless = any(
+        isinstance(held, WigglySelector | ExpressionSelector) for each in content.animators for held in each.selectors
+    )
+    return glyph_poses(content.animators, measured, values.time if restless else 0.0, sampled)
 
 
 def _style(style: TextStyle, values: Values) -> TextStyle:

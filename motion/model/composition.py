@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from motion.model.facts import DocumentFacts
 from motion.model.layer import Layer
 from motion.model.parity import Parity
 from motion.schema.compositions import CompositionSettings
@@ -54,7 +55,8 @@ class MotionBlur:
 class Composition:
     """What `build` returns and `snapshot` evaluates: immutable, every reference resolved.
 
-    Sizes in px, times in seconds. `timeline_fps` is the rate at which all bars are read, nested ones included.
+    Sizes in px, times in seconds. `timeline_fps` is the rate at which all bars are read, nested ones included. `layers`
+    holds a layer for every node that is in some plan, by the node's id; `facts` is what expressions may read.
     """
 
     id: str
@@ -70,5 +72,7 @@ class Composition:
     timeline_fps: float
     motion_blur: MotionBlur
     color: ColorManagement
+    facts: DocumentFacts
+    layers: Mapping[str, Layer]
     parity: Parity
     warnings: tuple[str, ...]

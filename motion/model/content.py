@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from motion.snapshot import BrushStroke, Paint, ParameterValue, PathPoint, Run, Stroke, TextRun, TextStyle
+from motion.snapshot import BrushStroke, Paint, PathPoint, Run, Stroke, TextRun, TextStyle
 
 if TYPE_CHECKING:
     from motion.evaluate.booleans import Operation
+    from motion.evaluate.particles import ParticleField
     from motion.evaluate.path_ops import PathOperator
+    from motion.evaluate.text_animators import Animator
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class TextContent:
     box_width: float | None
     stroke_over_fill: bool
     runs: tuple[TextRun, ...]
-    animators: tuple[Mapping[str, object], ...]
+    animators: tuple[Animator, ...]
     path: TextPathSettings | None
     per_character_3d: bool
 
@@ -83,9 +84,9 @@ class MediaContent:
 
 @dataclass(frozen=True, slots=True)
 class ParticleContent:
-    """A particle field; `settings` as stored."""
+    """A particle field as stored."""
 
-    settings: Mapping[str, ParameterValue]
+    field: ParticleField
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from motion.evaluate.rigs import Rig
 from motion.model.content import Content
 from motion.model.timing import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, MaskPath, Material, ParameterValue
 
 if TYPE_CHECKING:
+    from motion.evaluate.cloner import Clone
     from motion.evaluate.data_keyframes import DataTrack
     from motion.evaluate.keyframes import ScalarTrack
     from motion.evaluate.mask_keys import MaskTrack
@@ -53,21 +55,6 @@ class MatteReference:
 
 
 @dataclass(frozen=True, slots=True)
-class Clone:
-    """What a cloner adds to one copy: px, degrees, a factor, an opacity factor, seconds of delay.
-
-    Only the copied layer itself is displaced; what lies below it is copied in place, and delayed.
-    """
-
-    x: float = 0.0
-    y: float = 0.0
-    rotation: float = 0.0
-    scale: float = 1.0
-    opacity: float = 1.0
-    delay: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Echo:
     """Copies of a layer at other times: steps of seconds and opacity factor, and how they are blended."""
 
@@ -92,7 +79,8 @@ class Layer:
     `numbers` holds the static number of every property path that the layer stores; `moving` what replaces them.
     `remapped_by` are the parents, outermost first, that composite as a unit and carry keyframes for the time of what is in
     them; `is_time_unit` names a layer that composites as one.
-    `moves` tells whether its place can change. `folded` remembers the parts of its snapshot that never change.
+    `moves` tells whether its place can change. `clone` displaces a copy itself, `delay` all that
+    was copied with it. `folded` remembers the parts of its snapshot that never change.
     """
 
     id: str
@@ -129,8 +117,7 @@ class Layer:
     continuous_raster: bool = False
     material: Material = field(default_factory=Material)
     face_materials: Mapping[str, ParameterValue] = field(default_factory=dict)
-    puppet: Mapping[str, object] | None = None
-    skeleton: Mapping[str, object] | None = None
+    rig: Rig | None = None
     clone: Clone | None = None
     delay: float = 0.0
     folded: dict[str, object] = field(default_factory=dict)

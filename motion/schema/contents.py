@@ -7,7 +7,9 @@ from typing import Literal
 from motion.evaluate.booleans import Operation
 from motion.evaluate.mask_keys import mask_paths
 from motion.evaluate.outline import stored_runs
+from motion.evaluate.particles import particle_field
 from motion.evaluate.path_ops import path_operators
+from motion.evaluate.text_animators import text_animators
 from motion.model.content import (
     Content,
     LightContent,
@@ -20,7 +22,6 @@ from motion.model.content import (
 )
 from motion.schema import paints
 from motion.schema.nodes import Node
-from motion.schema.parameters import parameters
 from motion.schema.stored import Record, finite, flag, number, record, records, strings, text, text_or_none
 from motion.snapshot import MaskPath, PathPoint, SolidPaint, TextRun, TextStyle
 
@@ -51,7 +52,7 @@ def content(node: Node) -> Content:
         case "image" | "video" | "svg":
             return media_content(node, "image" if node.kind == "image" else "video" if node.kind == "video" else "svg")
         case "particle":
-            return ParticleContent(dict(parameters(record(node.fx, "particle"))))
+            return ParticleContent(particle_field(node.fx.get("particle")))
         case "light":
             return light_content(node)
         case _:
@@ -101,7 +102,7 @@ def text_content(node: Node) -> TextContent:
         box_width=box_width if box_width is not None and box_width > 0 else None,
         stroke_over_fill=_last_flag(node, "strokeOverFill"),
         runs=tuple(run for entry in records(stored, "__runs") if (run := _text_run(entry)) is not None),
-        animators=tuple(records(stored, "__animators")),
+        animators=text_animators(stored.get("__animators")),
         path=_text_path(node),
         per_character_3d=flag(node.component("Transform"), "perChar3D"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 
 from farm_core.jobs import tasks, workers
@@ -46,23 +47,25 @@ class Rescuer(Service):
 
 
 class Roll(Service):
-    """Records the workers that live, for the API, the operators and the other schedulers."""
+    """Records the workers that live, for the API, the operators and the other schedulers: changes at once."""
 
-    every_seconds = workers.LIVE_SECONDS / 3
+    every_seconds = 0.3
 
     def __init__(self, parts: Parts, dispatcher: Dispatcher) -> None:
         super().__init__()
         self.parts = parts
         self.dispatcher = dispatcher
         self._known: set[str] = set()
+        self._next_write = self.parts.clock.now()
 
     async def turn(self) -> int:
-        """Writes the roll; new workers are given work at once."""
+        """Writes the roll where it has changed, or was written a while ago; new workers are given work."""
         living = self.parts.executor.workers()
+        names, now = {worker.id for worker in living}, self.parts.clock.now()
+        if names == self._known and now < self._next_write:
+            return 0
         async with self.parts.database.work() as session:
-            await workers.see_workers(session, self.parts.clock.now(), living)
-        names = {worker.id for worker in living}
-        if names - self._known:
-            self.dispatcher.wake()
-        self._known = names
+            await workers.see_workers(session, now, living)
+        self._known, self._next_write = names, now + timedelta(seconds=workers.LIVE_SECONDS / 3)
+        self.dispatcher.wake()
         return 0

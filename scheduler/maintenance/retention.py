@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
-import structlog
-from sqlalchemy import delete, exists, select
+from sqlalchemy import exists, select
 from sqlmodel import col
 
-from farm_core.assets.models import Asset
+from farm_core.assets import repository as assets
 from farm_core.jobs import workers
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JOB_TERMINAL
+from farm_core.telemetry import logs
 from scheduler.parts import Parts
 from scheduler.service import Service
 
-_log = structlog.get_logger(__name__)
+_log = logs.logger(__name__)
 
 BATCH: Final = 200
 _ENDED: Final = tuple(sorted(JOB_TERMINAL))
@@ -36,12 +36,7 @@ class UploadReaper(Service):
     async def turn(self) -> int:
         """One batch; returns how many uploads were deleted."""
         async with self.parts.database.work() as session:
-            expired = select(Asset).where(col(Asset.expires_at) <= self.parts.clock.now()).limit(BATCH)
-            found = list((await session.execute(expired)).scalars())
-            for asset in found:
-                await asyncio.to_thread(self.parts.storage.delete, asset.storage_key)
-            await session.execute(delete(Asset).where(col(Asset.id).in_([asset.id for asset in found])))
-        return len(found)
+            return await assets.reap(session, self.parts.storage, self.parts.clock.now(), BATCH)
 
 
 class SegmentReaper(Service):

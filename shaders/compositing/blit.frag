@@ -6,7 +6,6 @@
 #include "color.glsl"
 #include "color_stage.glsl"
 
-in vec2 v_frame;
 out vec4 o_color;
 
 uniform sampler2D u_scene;
@@ -54,7 +53,7 @@ vec3 displayed(vec3 v) {
 }
 
 void main() {
-    vec4 scene = texture(u_scene, within(u_scene_region, v_frame));
+    vec4 scene = texel_of(u_scene, u_scene_region, v_frame);
     vec4 color = straight(scene);
     // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
     o_color = vec4(displayed(color.rgb) * color.a, 1.0);

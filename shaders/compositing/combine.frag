@@ -6,7 +6,6 @@
 #include "color.glsl"
 #include "blend.glsl"
 
-in vec2 v_frame;
 out vec4 o_color;
 
 uniform sampler2D u_backdrop;
@@ -20,11 +19,10 @@ uniform uint u_seed;
 #endif
 
 vec4 layer_at(vec2 frame) {
-    vec2 at = within(u_layer_region, frame);
-    if (any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) {
+    if (!holds_frame(u_layer_region, frame)) {
         return vec4(0.0);
     }
-    return premultiplied(straight(texture(u_layer, at))) * u_opacity;
+    return premultiplied(straight(texel_of(u_layer, u_layer_region, frame))) * u_opacity;
 }
 
 #if MODE >= 35
@@ -39,7 +37,7 @@ float pattern(vec2 frame) {
 #endif
 
 void main() {
-    vec4 D = floor(clamp(texture(u_backdrop, within(u_backdrop_region, v_frame)), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    vec4 D = floor(clamp(texel_of(u_backdrop, u_backdrop_region, v_frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
     vec4 S = layer_at(v_frame);
     vec3 cs = S.a > 1e-6 ? min(S.rgb / S.a, 1.0) : vec3(0.0);
     vec3 cb = D.a > 1e-6 ? min(D.rgb / D.a, 1.0) : vec3(0.0);

@@ -2,7 +2,6 @@
 // u_layer: linear premultiplied. u_backdrop: linear premultiplied, its coordinates are frame pixels times u_backdrop_scale.
 #include "frame.glsl"
 
-in vec2 v_frame;
 out vec4 o_color;
 
 uniform sampler2D u_layer;
@@ -12,6 +11,6 @@ uniform vec4 u_backdrop_region;
 uniform float u_backdrop_scale;
 
 void main() {
-    float alpha = floor(clamp(texture(u_layer, within(u_layer_region, v_frame)).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
-    o_color = texture(u_backdrop, within(u_backdrop_region, v_frame * u_backdrop_scale)) * alpha;
+    float alpha = floor(clamp(texel_of(u_layer, u_layer_region, v_frame).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    o_color = sample_of(u_backdrop, u_backdrop_region, v_frame * u_backdrop_scale) * alpha;
 }

@@ -4,7 +4,6 @@
 #include "frame.glsl"
 #include "color.glsl"
 
-in vec2 v_frame;
 out vec4 o_color;
 
 uniform sampler2D u_layer;
@@ -13,6 +12,7 @@ uniform sampler2D u_backdrop;
 uniform vec4 u_backdrop_region;
 uniform float u_backdrop_scale;
 uniform vec2 u_frame_size;
+uniform vec2 u_pixel_size;  // 1 / u_frame_size
 uniform float u_saturation;
 uniform vec4 u_tint;        // raw encoded numbers; alpha is the tint's opacity
 uniform vec3 u_rim_color;   // raw encoded numbers
@@ -22,15 +22,14 @@ uniform float u_rim_opacity;
 uniform float u_grain;
 
 float alpha(vec2 frame) {
-    vec2 at = within(u_layer_region, frame);
-    if (any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) {
+    if (!holds_frame(u_layer_region, frame)) {
         return 0.0;
     }
-    return floor(clamp(texture(u_layer, at).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    return floor(clamp(sample_of(u_layer, u_layer_region, frame).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
 }
 
 vec3 backdrop(vec2 frame) {
-    return straight(texture(u_backdrop, within(u_backdrop_region, frame * u_backdrop_scale))).rgb;
+    return straight(sample_of(u_backdrop, u_backdrop_region, frame * u_backdrop_scale)).rgb;
 }
 
 // Directions count upwards in the reference's export: 315 degrees lights the top left rim.
@@ -39,9 +38,12 @@ vec2 light(float angle) {
 }
 
 float grain(vec2 frame) {
-    vec2 uv = vec2(frame.x, u_frame_size.y - frame.y) / u_frame_size;
-    vec2 q = fract(1024.0 * uv * vec2(123.34, 456.21));
-    q += dot(q, q + 45.32);
+    // by the reciprocal, as interpolated coordinates come out: the hash hangs on their last bits
+    EXACT vec2 uv = vec2(frame.x, u_frame_size.y - frame.y) * u_pixel_size;
+    EXACT vec2 scaled = 1024.0 * uv * vec2(123.34, 456.21);
+    EXACT vec2 q = scaled - floor(scaled);
+    EXACT float along = q.x * (q.x + 45.32) + q.y * (q.y + 45.32);
+    q += along;
     return fract(q.x * q.y);
 }
 

@@ -6,7 +6,6 @@
 #include "color.glsl"
 #include "matte.glsl"
 
-in vec2 v_frame;
 out vec4 o_color;
 
 uniform sampler2D u_layer;
@@ -14,6 +13,6 @@ uniform vec4 u_layer_region;
 uniform float u_opacity;
 
 void main() {
-    vec4 layer = premultiplied(straight(texture(u_layer, within(u_layer_region, v_frame))));
+    vec4 layer = premultiplied(straight(texel_of(u_layer, u_layer_region, v_frame)));
     o_color = layer * (u_opacity * matte(v_frame));
 }

@@ -38,7 +38,7 @@ vec4 content(vec2 unit) {
     float inside = u_hard > 0.5 ? 1.0 : edge(unit);
     return vec4(u_color.rgb, u_color.a * inside);
 #elif CONTENT == 3
-    return graded(straight(texture(u_content, within(u_content_region, gl_FragCoord.xy + u_region.xy))));
+    return graded(straight(texel_of(u_content, u_content_region, v_frame)));
 #else
     vec4 texel = straight(texture(u_content, u_crop.xy + unit * u_crop.zw));
 #if CONTENT == 0
@@ -52,13 +52,12 @@ vec4 content(vec2 unit) {
 }
 
 void main() {
-    vec2 frame = gl_FragCoord.xy + u_region.xy;  // the same with a real quad as with a full-target triangle
-    vec2 unit = plane(frame);
+    vec2 unit = plane(v_frame);
     vec4 color = content(unit);
     color.rgb = lit(color.rgb, unit);
     color.a *= u_opacity;
 #ifdef MASK
     color.a *= texture(u_mask, unit).r;
 #endif
-    o_color = premultiplied(color) * coverage(frame);
+    o_color = premultiplied(color) * coverage(v_frame);
 }

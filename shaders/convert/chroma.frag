@@ -6,7 +6,6 @@
 #include "bt709.glsl"
 
 uniform sampler2D u_source;
-in vec2 v_frame;
 out vec4 o_samples;
 
 vec3 rows(int x, int y, ivec2 last) {

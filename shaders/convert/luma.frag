@@ -5,7 +5,6 @@
 #include "bt709.glsl"
 
 uniform sampler2D u_source;
-in vec2 v_frame;
 out vec4 o_samples;
 
 float sample_at(ivec2 at, ivec2 last) {

@@ -8,7 +8,7 @@ uniform float u_max_blur;
 uniform bool u_invert;
 
 void main() {
-    float m = luma709(texture(u_map, within(u_map_region, v_frame)).rgb);
+    float m = luma709(texel_of(u_map, u_map_region, v_frame).rgb);
     float radius = u_max_blur * u_length_scale * clamp(u_invert ? 1.0 - m : m, 0.0, 1.0);
     vec4 sum = here();
     if (radius >= 0.34) {

@@ -8,7 +8,7 @@ uniform vec4 u_color;
 uniform vec2 u_offset;
 
 void main() {
-    float a = straight(texture(u_blurred, within(u_blurred_region, v_frame - u_offset))).a * u_color.a;
+    float a = straight(sample_of(u_blurred, u_blurred_region, v_frame - u_offset)).a * u_color.a;
     vec4 shadow = vec4(srgb_to_linear(u_color.rgb) * a, a), top = premultiplied(straight(here()));
     put(top + shadow * (1.0 - top.a));
 }

@@ -4,9 +4,8 @@
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
 uniform float u_factor;
-in vec2 v_frame;
 out vec4 f_color;
 
 void main() {
-    f_color = texture(u_source, within(u_source_region, v_frame / u_factor));
+    f_color = sample_of(u_source, u_source_region, v_frame / u_factor);
 }

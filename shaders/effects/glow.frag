@@ -15,8 +15,8 @@ vec4 silhouette(float a) {
 
 void main() {
     vec4 light = vec4(0.0);
-    if (u_has_wide) light = silhouette(0.4 * straight(texture(u_wide, within(u_wide_region, v_frame))).a);
-    vec4 middle = silhouette(straight(texture(u_middle, within(u_middle_region, v_frame))).a);
+    if (u_has_wide) light = silhouette(0.4 * straight(texel_of(u_wide, u_wide_region, v_frame)).a);
+    vec4 middle = silhouette(straight(texel_of(u_middle, u_middle_region, v_frame)).a);
     light = middle + light * (1.0 - middle);
     vec4 top = premultiplied(straight(here()));
     put(top + light * (1.0 - top.a));

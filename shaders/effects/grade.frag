@@ -4,10 +4,9 @@
 
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
-in vec2 v_frame;
 out vec4 f_color;
 
 void main() {
-    vec4 c = straight(texture(u_source, within(u_source_region, v_frame)));
+    vec4 c = straight(texel_of(u_source, u_source_region, v_frame));
     f_color = premultiplied(vec4(graded(c.rgb), c.a));
 }

@@ -3,9 +3,8 @@
 
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
-in vec2 v_frame;
 out vec4 f_color;
 
 void main() {
-    f_color = texture(u_source, within(u_source_region, 2.0 * v_frame));
+    f_color = sample_of(u_source, u_source_region, 2.0 * v_frame);
 }

@@ -8,7 +8,7 @@ uniform bool u_use_luminance;
 uniform bool u_invert;
 
 void main() {
-    vec4 m = texture(u_map, within(u_map_region, v_frame));
+    vec4 m = texel_of(u_map, u_map_region, v_frame);
     float k = u_use_luminance ? dot(m.rgb, vec3(0.299, 0.587, 0.114)) : m.a;
     put(here() * clamp(u_invert ? 1.0 - k : k, 0.0, 1.0));
 }

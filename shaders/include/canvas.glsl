@@ -9,7 +9,6 @@
 uniform sampler2D u_source;
 uniform vec2 u_canvas_size;
 uniform float u_canvas_scale;  // canvas px per layer px
-in vec2 v_frame;
 out vec4 f_color;
 
 // Byte stores round half to even (effects.md 6).

@@ -14,7 +14,6 @@ uniform vec4 u_box;
 uniform vec2 u_layer_size;
 uniform bool u_mirrored;
 uniform float u_length_scale;
-in vec2 v_frame;
 out vec4 f_color;
 
 vec2 mirrored(vec2 position) {
@@ -23,7 +22,7 @@ vec2 mirrored(vec2 position) {
 
 // The buffer at a true frame position.
 vec4 frame_at(vec2 position) {
-    return texture(u_source, within(u_source_region, position));
+    return sample_of(u_source, u_source_region, position);
 }
 
 // The buffer at a position of the shader's own, perhaps mirrored, space.
@@ -37,7 +36,10 @@ vec2 position() {
 }
 
 vec2 uv() {
-    return position() / u_frame_size;
+    // by the reciprocal, as interpolated coordinates come out: hashes hang on their last bits
+    EXACT vec2 pixel_size = 1.0 / u_frame_size;
+    EXACT vec2 fractions = position() * pixel_size;
+    return fractions;
 }
 
 // The size that positions of place() span.

@@ -1,9 +1,31 @@
 // Frame coordinates: positions are output pixels, origin top-left, y down. A target holds a region of the frame,
 // given as (x, y, width, height); row 0 of its texture is the region's top row.
+// Everything is computed from whole frame pixels, so that a pass gives the same bytes whatever region its targets hold.
 
 uniform vec4 u_region;  // what the target being drawn holds
+
+// This pixel's position in the frame, its centre at +0.5: exact, as an interpolated varying is not.
+#define v_frame (gl_FragCoord.xy + u_region.xy)
 
 // The texture coordinates of a frame position in a target that holds `region`.
 vec2 within(vec4 region, vec2 frame) {
     return (frame - region.xy) / region.zw;
+}
+
+bool holds_frame(vec4 region, vec2 frame) {
+    return all(greaterThanEqual(frame, region.xy)) && all(lessThan(frame, region.xy + region.zw));
+}
+
+// The texel of a target at a frame position; beyond the target its edge repeated.
+vec4 texel_of(sampler2D target, vec4 region, vec2 frame) {
+    return texelFetch(target, clamp(ivec2(floor(frame) - region.xy), ivec2(0), ivec2(region.zw) - 1), 0);
+}
+
+// Bilinear between the four texels around a frame position; beyond the target its edge repeated.
+vec4 sample_of(sampler2D target, vec4 region, vec2 frame) {
+    vec2 corner = floor(frame - 0.5), part = frame - 0.5 - corner;
+    corner += 0.5;
+    vec4 top = mix(texel_of(target, region, corner), texel_of(target, region, corner + vec2(1.0, 0.0)), part.x);
+    vec4 bottom = mix(texel_of(target, region, corner + vec2(0.0, 1.0)), texel_of(target, region, corner + 1.0), part.x);
+    return mix(top, bottom, part.y);
 }

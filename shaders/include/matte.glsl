@@ -9,11 +9,10 @@ float matte(vec2 frame) {
 #if MATTE == 0
     return 1.0;
 #else
-    vec2 at = within(u_matte_region, frame);
-    if (any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) {
+    if (!holds_frame(u_matte_region, frame)) {
         return MATTE == 2 ? 1.0 : 0.0;
     }
-    vec4 source = floor(clamp(texture(u_matte, at), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    vec4 source = floor(clamp(texel_of(u_matte, u_matte_region, frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
     float luma = dot(source.rgb, vec3(0.2126, 0.7152, 0.0722));
 #if MATTE == 1
     return source.a;

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,9 +13,19 @@ from gpu_renderer.effects.baked.bake import bake
 from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
+from gpu_renderer.text.families import Fonts, Style
+from gpu_renderer.text.folders import FontFolders
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ParameterValue, ShapeSource, SolidPaint, Transform2D
 
+ROOT = Path(__file__).resolve().parents[2]
 Pixels = npt.NDArray[np.uint8]
+
+
+@cache
+def monospace() -> Any:
+    """The typeface of counters, from the farm's own fonts."""
+    fonts = Fonts(FontFolders(ROOT / ".fonts").files())
+    return fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface
 
 
 def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: ParameterValue) -> Pixels:
@@ -20,7 +34,7 @@ def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: Parame
     source = ShapeSource("rect", columns, rows, (SolidPaint("#808080"),))
     entry = EffectSnapshot("fx", effect, tuple(stored.items()))
     layer = LayerSnapshot("l", "l", source, Transform2D(0, 0), effects=(entry,))
-    baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8))
+    baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), monospace())
     found = Canvas(painter, baked.target, 1.0).pixels().copy()
     painter.pool.give_back(baked.target)
     assert painter.pool.lent_count == 0

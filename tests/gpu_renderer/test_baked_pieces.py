@@ -27,7 +27,7 @@ BAKED = [
 STRONG: dict[str, dict[str, float]] = {
     "burn-film": {"burn": 50.0},
     "pixel-polly": {"completion": 40.0},
-    "rainfall": {"amount": 100.0},
+    "rainfall": {"amount": 800.0},
 }
 
 

@@ -13,6 +13,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -95,14 +96,16 @@ def baking(
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), float(padding))
 
 
-def bake(painter: Painter, raster: Raster, layer: LayerSnapshot, masking: Masking) -> Baked:
+def bake(painter: Painter, raster: Raster, layer: LayerSnapshot, masking: Masking, typeface: Any = None) -> Baked:
     """Runs mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
-    `raster` is the unmasked content, made as `baking` says. Effects that only exist on the GPU are left for the chain.
+    `raster` is the unmasked content, made as `baking` says; `typeface` is what counters are
+    written in. Effects that only exist on the GPU are left for the chain.
     """
     columns = raster.pixels.shape[1]
     scale = columns / max(1e-6, raster.width + 2 * raster.padding)
     canvas = Canvas.of(painter, raster, scale)
+    canvas.typeface = typeface
     if layer.masks:
         _cover(canvas, layer.masks, raster, masking)
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.effects.values import Rgba
+from gpu_renderer.effects.values import EffectValues, Rgba
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
@@ -38,3 +38,35 @@ def stroke_paint(color: Rgba, opacity: float, width: float, *, round_ends: bool 
         paint.setStrokeCap(skia.Paint.kRound_Cap)
         paint.setStrokeJoin(skia.Paint.kRound_Join)
     return paint
+
+
+def polyline(points: Sequence[tuple[float, float]], *, closed: bool = False) -> skia.Path:
+    """A path through the points, canvas px."""
+    path = skia.Path()
+    path.addPoly([skia.Point(x, y) for x, y in points], closed)
+    return path
+
+
+def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
+    """Draws a line of text about the canvas's centre plus the effect's position, on a box where it shows one.
+
+    The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6).
+    """
+    if canvas.typeface is not None:
+        canvas.paint(drawn(canvas, lambda on: _label(on, canvas, values, text)))
+
+
+def _label(on: skia.Canvas, canvas: Canvas, values: EffectValues, text: str) -> None:
+    size = max(1.0, values.number("size"))
+    font = skia.Font(canvas.typeface, size)
+    font.setEdging(skia.Font.Edging.kAntiAlias)
+    font.setSubpixel(True)
+    wide = font.measureText(text)
+    x, y = canvas.width / 2 + values.number("positionX"), canvas.height / 2 + values.number("positionY")
+    if values.flag("showBox"):
+        half = wide / 2 + 0.4 * size
+        box = skia.Rect.MakeLTRB(x - half, y - 0.8 * size, x + half, y + 0.8 * size)
+        on.drawRect(box, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor"))))
+    metrics = font.getMetrics()
+    middle = y - (metrics.fAscent + metrics.fDescent) / 2
+    on.drawString(text, x - wide / 2, middle, font, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("color"))))

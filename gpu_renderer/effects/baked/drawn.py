@@ -1,9 +1,27 @@
-"""Raster effects: strokes and text drawn over the layer."""
+"""Strokes and text drawn over a layer's canvas (format/effects.md 8.6)."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import skia
+
+from gpu_renderer.effects.baked.contour import Loop, Run, contours, runs
+from gpu_renderer.effects.baked.drawing import color4f, draw_label, drawn, polyline, stroke_paint
+from gpu_renderer.effects.baked.sprites import disc, read, stamp, write
 from gpu_renderer.effects.parameters import color, degrees, filled, flag, layer, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from motion.snapshot import ParameterValue
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
+
+STAMPS_MAX = 5000
+"""Bounds the work of an absurdly long stroke."""
 
 
 @effect("lightning", Tier.RARE, Route.RASTER)
@@ -26,6 +44,10 @@ class Lightning(Effect):
         number("composite", 1, 0, 4),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        bolts = _bolts(canvas, values)
+        canvas.paint(drawn(canvas, lambda on: _draw_bolts(on, bolts, values)), composite=values.whole("composite"))
+
 
 @effect("radio-waves", Tier.RARE, Route.RASTER)
 class RadioWaves(Effect):
@@ -44,6 +66,20 @@ class RadioWaves(Effect):
         number("composite", 0, 0, 4),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.paint(drawn(canvas, lambda on: self._draw(on, canvas, values)), composite=values.whole("composite"))
+
+    def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
+        x, y = canvas.width / 2 + values.number("centerX"), canvas.height / 2 + values.number("centerY")
+        count = min(64, max(1, values.whole("waveCount")))
+        farthest = values.number("maxRadius") or 0.5 * math.hypot(canvas.width, canvas.height)
+        for k in range(count):
+            t = (values.number("phase") / 360 + k / count) % 1.0
+            if t * farthest > 0.5:
+                opacity = values.fraction("opacity") * (1 - values.fraction("fadeOut") * t)
+                paint = stroke_paint(values.color("color"), opacity, max(0.5, values.number("thickness")))
+                on.drawCircle(x, y, t * farthest, paint)
+
 
 @effect("vegas", Tier.COMMON, Route.RASTER)
 class Vegas(Effect):
@@ -59,6 +95,23 @@ class Vegas(Effect):
         color("color", "#ffffff"),
         percent("opacity", 100),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        threshold = min(254.0, max(1.0, values.number("threshold")))
+        loops = contours(canvas.pixels()[..., 3], threshold)
+        canvas.paint(drawn(canvas, lambda on: self._draw(on, loops, values)))
+
+    def _draw(self, on: skia.Canvas, loops: list[Loop], values: EffectValues) -> None:
+        width = max(0.1, values.number("width"))
+        paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, round_ends=True)
+        if (hardness := values.number("hardness")) < 100:
+            sigma = (100 - hardness) / 100 * width / 2
+            paint.setImageFilter(skia.ImageFilters.Blur(sigma, sigma, skia.TileMode.kDecal))
+        for loop in loops:
+            for run in runs(
+                loop, max(1, values.whole("segments")), values.fraction("length"), values.number("rotation") / 360
+            ):
+                on.drawPath(polyline(run), paint)
 
 
 @effect("write-on", Tier.RARE, Route.RASTER)
@@ -76,6 +129,35 @@ class WriteOn(Effect):
         percent("wobble", 25),
         percent("taper", 40),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        picture, done = read(canvas), values.fraction("completion")
+        start = np.array([values.number("startX"), values.number("startY")]) + np.array(
+            [canvas.width / 2, canvas.height / 2]
+        )
+        along = (
+            np.array([values.number("endX"), values.number("endY")])
+            + np.array([canvas.width / 2, canvas.height / 2])
+            - start
+        )
+        length, brush = float(np.hypot(*along)), max(1.0, values.number("brushSize"))
+        if length <= 0 or done <= 0:
+            return
+        normal = np.array([-along[1], along[0]]) / length
+        steps = min(STAMPS_MAX, max(2, math.ceil(length * done / max(1.0, brush / 4))))
+        taper = values.fraction("taper") * done
+        for k in range(steps + 1):
+            t = k / steps * done
+            sway = (
+                values.fraction("wobble")
+                * 0.12
+                * length
+                * (0.7 * math.sin(3.1 * math.pi * t) + 0.3 * math.sin(7.3 * math.pi * t))
+            )
+            thin = 0.25 + 0.75 * min(1.0, (done - t) / taper) if taper > 0 else 1.0
+            x, y = start + along * t + normal * sway
+            stamp(picture, *disc(max(0.5, brush / 2) * thin, float(x), float(y)), values.color("brushColor"), 1.0)
+        write(canvas, picture)
 
 
 @effect("numbers", Tier.COMMON, Route.RASTER)
@@ -95,6 +177,9 @@ class Numbers(Effect):
         color("boxColor", "#000000"),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        draw_label(canvas, values, _number_text(values))
+
 
 @effect("timecode", Tier.COMMON, Route.RASTER)
 class Timecode(Effect):
@@ -112,6 +197,9 @@ class Timecode(Effect):
         flag("showBox", True),
         color("boxColor", "#000000"),
     )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        draw_label(canvas, values, _timecode_text(values))
 
 
 @effect("audio-spectrum", Tier.RARE, Route.RASTER)
@@ -131,6 +219,26 @@ class AudioSpectrum(Effect):
         filled("magnitudes"),
     )
 
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.paint(drawn(canvas, lambda on: self._draw(on, canvas, values)))
+
+    def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
+        count = min(128, max(1, values.whole("bands")))
+        levels = np.resize(_numbers(values.filled("magnitudes")) or [0.0], count)
+        tall, step, bottom = values.number("maxHeight"), canvas.width / count, float(canvas.height)
+        mode = values.whole("displayMode")
+        if mode == 1:
+            heights = [(step * (k + 0.5), bottom - tall * level) for k, level in enumerate(levels)]
+            width = max(1.0, values.number("thickness") / 4)
+            on.drawPath(polyline(heights), stroke_paint(values.color("insideColor"), 1.0, width))
+            return
+        paint = _upright_gradient(values, bottom - tall, bottom) if mode == 0 else _upright_gradient(values, 0, bottom)
+        wide = max(1.0, min(0.9 * step, values.number("thickness")))
+        for k, level in enumerate(levels):
+            top = bottom - tall * level if mode == 0 else (bottom - tall * level) / 2
+            low = bottom if mode == 0 else (bottom + tall * level) / 2
+            on.drawRect(skia.Rect.MakeLTRB(step * (k + 0.5) - wide / 2, top, step * (k + 0.5) + wide / 2, low), paint)
+
 
 @effect("audio-waveform", Tier.RARE, Route.RASTER)
 class AudioWaveform(Effect):
@@ -147,3 +255,133 @@ class AudioWaveform(Effect):
         number("composite", 0, 0, 4),
         filled("samples"),
     )
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return not _numbers(values.filled("samples"))
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        pixels = drawn(canvas, lambda on: self._draw(on, canvas, values))
+        canvas.paint(pixels, composite=values.whole("composite"), opacity=values.fraction("opacity"))
+
+    def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
+        samples, middle = np.array(_numbers(values.filled("samples"))), canvas.height / 2
+        swing, step = 0.5 * values.number("maxHeight"), canvas.width / len(samples)
+        at = [(step * (k + 0.5), float(sample) * swing) for k, sample in enumerate(samples)]
+        paint = _mirrored_gradient(values, middle - swing, middle + swing)
+        match values.whole("displayMode"):
+            case 1:
+                for x, y in at:
+                    on.drawRect(
+                        skia.Rect.MakeLTRB(x - 0.4 * step, middle - abs(y), x + 0.4 * step, middle + abs(y)), paint
+                    )
+            case 2:
+                upper = [(x, middle - abs(y)) for x, y in at]
+                on.drawPath(polyline([*upper, *((x, middle + abs(y)) for x, y in reversed(at))], closed=True), paint)
+            case _:
+                paint.setStyle(skia.Paint.kStroke_Style)
+                paint.setStrokeWidth(max(0.5, values.number("thickness")))
+                on.drawPath(polyline([(x, middle - y) for x, y in at]), paint)
+
+
+class _Chance:
+    """The linear congruential generator of `lightning`, whose product is a double (effects.md 8.6)."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = int(float(seed) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
+
+    def draw(self) -> float:
+        """The next number, 0..1."""
+        self._state = int(float(self._state) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
+        return self._state / 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class _Bolt:
+    """A jagged line, and how much of the thickness, glow width, opacity and glow opacity it has."""
+
+    points: Run
+    width: float
+    glow: float
+    opacity: float
+    glow_opacity: float
+
+
+def _bolts(canvas: Canvas, values: EffectValues) -> list[_Bolt]:
+    """The main bolt, then its branches."""
+    middle = np.array([canvas.width / 2, canvas.height / 2])
+    start = middle + np.array([values.number("startX"), values.number("startY")])
+    end = middle + np.array([values.number("endX"), values.number("endY")])
+    chance, depth = _Chance(values.whole("seed")), min(9, max(1, values.whole("detail")))
+    main = _jagged(start, end, values.number("amplitude"), depth, chance)
+    bolts = [_Bolt(main, 1.0, 1.0, 1.0, 0.35)]
+    length = float(np.hypot(*(end - start)))
+    for _ in range(min(12, max(0, values.whole("branches")))):
+        index = min(len(main) - 2, 1 + math.floor(chance.draw() * max(1, len(main) - 2)))
+        at, after = np.array(main[index]), np.array(main[min(len(main) - 1, index + 1)])
+        heading = math.atan2(*(after - at)[::-1]) + (chance.draw() - 0.5) * 1.2
+        reach = length * (0.15 + 0.25 * chance.draw())
+        tip = at + reach * np.array([math.cos(heading), math.sin(heading)])
+        branch = _jagged(at, tip, values.number("amplitude") / 2, max(1, depth - 2), chance)
+        bolts.append(_Bolt(branch, 0.6, 0.5, 0.7, 0.2))
+    return bolts
+
+
+def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: _Chance) -> Run:
+    """Midpoint displacement along the left normal, the left half first; shared points are repeated."""
+    if depth == 0:
+        return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
+    along = end - start
+    length = float(np.hypot(*along)) or 1.0
+    normal = np.array([-along[1], along[0]]) / length
+    middle = (start + end) / 2 + normal * (chance.draw() - 0.5) * amplitude
+    left = _jagged(start, middle, amplitude / 2, depth - 1, chance)
+    return left + _jagged(middle, end, amplitude / 2, depth - 1, chance)
+
+
+def _draw_bolts(on: skia.Canvas, bolts: list[_Bolt], values: EffectValues) -> None:
+    color, opacity = values.color("color"), values.fraction("opacity")
+    thickness, glow = values.number("thickness"), values.number("glow")
+    for bolt in bolts:
+        path = polyline(bolt.points)
+        if glow > 0:
+            wide = thickness * bolt.width + glow * bolt.glow
+            on.drawPath(path, stroke_paint(color, opacity * bolt.glow_opacity, wide, round_ends=True))
+        on.drawPath(path, stroke_paint(color, opacity * bolt.opacity, thickness * bolt.width, round_ends=True))
+
+
+def _number_text(values: EffectValues) -> str:
+    value = values.number("value")
+    whole, dot, rest = f"{abs(value):.{min(10, max(0, values.whole('decimals')))}f}".partition(".")
+    whole = whole.zfill(min(20, max(0, values.whole("padTo"))))
+    if values.flag("useCommas"):
+        first = len(whole) % 3 or 3
+        whole = ",".join([whole[:first], *(whole[i : i + 3] for i in range(first, len(whole), 3))])
+    return ("-" if value < 0 else "") + whole + dot + rest
+
+
+def _timecode_text(values: EffectValues) -> str:
+    frame = math.floor(abs(values.number("time")) * max(1.0, values.number("fps")) + 1e-6)
+    rate = max(1, values.whole("fps"))
+    seconds, part = divmod(frame, rate)
+    separator = ";" if values.flag("dropFrame") else ":"
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{separator}{part:02d}"
+
+
+def _numbers(value: ParameterValue) -> list[float]:
+    found = value if isinstance(value, tuple) else ()
+    return [float(v) for v in found if isinstance(v, (int, float)) and math.isfinite(v)]
+
+
+def _upright_gradient(values: EffectValues, top: float, bottom: float) -> skia.Paint:
+    colors = [color4f(values.color(key)) for key in ("outsideColor", "insideColor")]
+    return _gradient(colors, top, bottom)
+
+
+def _mirrored_gradient(values: EffectValues, top: float, bottom: float) -> skia.Paint:
+    colors = [color4f(values.color(key)) for key in ("outsideColor", "insideColor", "outsideColor")]
+    return _gradient(colors, top, bottom)
+
+
+def _gradient(colors: list[skia.Color4f], top: float, bottom: float) -> skia.Paint:
+    shader = skia.GradientShader.MakeLinear([(0, top), (0, max(bottom, top + 1e-3))], [c.toColor() for c in colors])
+    return skia.Paint(AntiAlias=True, Shader=shader)

@@ -6,7 +6,6 @@ uniform sampler2D u_source;
 uniform sampler2D u_shape;
 uniform vec3 u_light;
 uniform float u_steepness;
-in vec2 v_frame;
 out vec4 f_color;
 
 float height(ivec2 p) {

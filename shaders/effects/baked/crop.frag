@@ -3,7 +3,6 @@
 
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
-in vec2 v_frame;
 out vec4 f_color;
 
 void main() {

@@ -3,7 +3,6 @@
 #include "formulas.glsl"
 
 uniform sampler2D u_source;
-in vec2 v_frame;
 out vec4 f_color;
 
 void main() {

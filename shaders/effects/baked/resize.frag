@@ -2,7 +2,6 @@
 #include "frame.glsl"
 
 uniform sampler2D u_source;
-in vec2 v_frame;
 out vec4 f_color;
 
 void main() {

@@ -1,0 +1,159 @@
+"""The main job on real input: bring up the whole farm, import an example over HTTP, render it with inputs, download the MP4.
+
+Everything is embedded and lives in `.farm/demo`; nothing is left running. The video is `out/demo.mp4`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import av
+import httpx2
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from cluster.embedded.process import ServerFailed
+from cluster.local.accounts import session_token
+from cluster.local.farm import DataFolderBusy, LocalFarm, Wishes
+from cluster.local.ray_head import free_port
+from farm_core.settings import ROOT, Settings, settings
+
+EXAMPLE: Final = ROOT / "examples" / "title-card.motion"
+PICTURE: Final = ROOT / "examples" / "media" / "logo.png"
+LOOK_SECONDS: Final = 0.1
+RENDER_SECONDS_MAX: Final = 600.0
+
+
+class DemoFailed(Exception):
+    """The demo did not get its video; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Talks to the farm as any caller does, over HTTP; looks after the farm while it waits."""
+
+    client: httpx2.Client
+    look: Callable[[], None]
+
+    def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        """The JSON of an answer. Raises DemoFailed."""
+        answer = self.client.request(method, f"/api/v1{path}", **request)
+        if answer.is_error:
+            raise DemoFailed(f"{method} {path} answered {answer.status_code}: {answer.text}")
+        body: dict[str, Any] = answer.json()
+        return body
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where to put the video, where to keep the farm's data."""
+    parser.add_argument("-o", "--output", type=Path, default=Path("out/demo.mp4"), metavar="FILE")
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data folder (.farm/demo)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Renders; 1 where something is wrong, which is said."""
+    chosen = settings()
+    chosen = chosen.model_copy(update={"data_folder": arguments.data or chosen.data_folder / "demo"})
+    try:
+        _demonstrate(chosen, arguments.output)
+    except (DemoFailed, DataFolderBusy, ServerFailed, httpx2.HTTPError) as failure:
+        print(f"farm: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _demonstrate(chosen: Settings, output: Path) -> None:
+    console = Console()
+    began = time.monotonic()
+    with _farm(chosen, console) as farm:
+        console.print(f"The farm is ready at {farm.origin}/api after {time.monotonic() - began:.1f} s.")
+        headers = {"Authorization": f"Bearer {session_token(chosen, farm.database_url, 'demo')}"}
+        with httpx2.Client(base_url=farm.origin, headers=headers, timeout=60, trust_env=False) as client:
+            caller = Caller(client, farm.look)
+            template = _imported(caller, console)
+            seconds = _rendered(caller, template, output, console)
+        _told(output, seconds, console)
+    console.print("Everything is shut down.")
+
+
+@contextmanager
+def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
+    farm = LocalFarm(chosen, Wishes(port=free_port()))
+    try:
+        with console.status("Starting Postgres, Valkey, Ray, the scheduler and the API ..."):
+            farm.start()
+            farm.wait_ready()
+        yield farm
+    finally:
+        farm.stop()
+
+
+def _imported(caller: Caller, console: Console) -> dict[str, Any]:
+    with EXAMPLE.open("rb") as bundle:
+        template = caller.call(
+            "POST", "/templates/import", files={"file": (EXAMPLE.name, bundle)}, data={"includeText": "true"}
+        )
+    names = ", ".join(f"{one['id']} ({one['kind']})" for one in template["inputs"])
+    console.print(f"Imported {EXAMPLE.name} as template {template['id']}, with the inputs {names}.")
+    return template
+
+
+def _rendered(caller: Caller, template: dict[str, Any], output: Path, console: Console) -> float:
+    """Renders the template with a text, a colour and an uploaded picture, and downloads it; returns the seconds taken."""
+    with PICTURE.open("rb") as picture:
+        asset = caller.call("POST", "/assets", files={"file": (PICTURE.name, picture, "image/png")})
+    inputs = {
+        "headline": "Hello from the farm",
+        "subtitle": f"rendered here on {datetime.now():%d %B %Y at %H:%M:%S}",
+        "accent": "#f97316",
+        "logo": asset["url"],
+    }
+    began = time.monotonic()
+    job_id = caller.call("POST", "/renders", json={"templateId": template["id"], "inputs": inputs})["jobId"]
+    job = _followed(caller, job_id, console)
+    seconds = time.monotonic() - began
+    if job["status"] != "completed":
+        raise DemoFailed(f"the job ended as {job['status']}: {job['error']}")
+    video = caller.client.get(f"/api/v1/renders/{job_id}/download", follow_redirects=True)
+    video.raise_for_status()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_bytes(video.content)
+    return seconds
+
+
+def _followed(caller: Caller, job_id: str, console: Console) -> dict[str, Any]:
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    deadline = time.monotonic() + RENDER_SECONDS_MAX
+    with Progress(*columns, console=console) as bar:
+        line = bar.add_task("rendering", total=100)
+        while time.monotonic() < deadline:
+            job = caller.call("GET", f"/renders/{job_id}")
+            bar.update(line, completed=job["progress"], description=job["status"])
+            if job["status"] not in ("queued", "processing"):
+                return job
+            caller.look()
+            time.sleep(LOOK_SECONDS)
+    raise DemoFailed(f"the job did not end within {RENDER_SECONDS_MAX:.0f} s")
+
+
+def _told(output: Path, seconds: float, console: Console) -> None:
+    with av.open(str(output)) as container:
+        stream = container.streams.video[0]
+        frames, rate = sum(1 for packet in container.demux(stream) if packet.size), float(stream.average_rate)
+        size = f"{stream.codec_context.width}x{stream.codec_context.height}"
+    console.print(
+        f"{output.resolve()}: {output.stat().st_size / 1000:.0f} kB, {size}, {frames} frames at {rate:g} frames per second; "
+        f"rendered in {seconds:.1f} s ({frames / seconds:.0f} frames per second, end to end)."
+    )

@@ -1,0 +1,44 @@
+"""Name what this machine would render and encode with, check every part of the farm, and say how to mend what is wrong.
+
+Exit status 1 if the farm could not work here.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from cluster.diagnosis.finding import Finding
+from cluster.diagnosis.machine import machine_findings
+from cluster.diagnosis.stores import store_findings
+from farm_core.settings import Settings, settings
+
+MARKS = {"good": "[green]ok  [/]", "poor": "[yellow]note[/]", "bad": "[red]BAD [/]"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--data DIR`."""
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data folder (.farm)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a line for each finding, and the remedy below it."""
+    chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
+    console = Console(highlight=False)
+    works = True
+    for finding in _all(chosen):
+        console.print(f"{MARKS[finding.grade]} {finding.subject}: {finding.fact}", soft_wrap=True)
+        if finding.remedy:
+            console.print(f"       {finding.remedy}", soft_wrap=True)
+        works = works and finding.grade != "bad"
+    console.print("The farm can work here." if works else "The farm could not work here.")
+    return 0 if works else 1
+
+
+def _all(chosen: Settings) -> Iterator[Finding]:
+    examinations: tuple[Callable[[Settings], Iterator[Finding]], ...] = (machine_findings, store_findings)
+    for examine in examinations:
+        yield from examine(chosen)

@@ -1,0 +1,104 @@
+"""Render random segments of a completed job again, here, and compare them with what its receipt says.
+
+Equal bytes are promised between workers of one renderer: build, GL renderer, encoder, fonts. Where this machine is another
+kind than the receipt names, that is said, and the comparison fails with status 2 instead of 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import random
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from cluster.media_cache import MediaCache
+from cluster.segment_maker import SessionMaker
+from farm_core.accounts.secret import farm_secret
+from farm_core.cli import reach
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job
+from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.templates.models import Template
+from scheduler.ports import Picture, SegmentOrder
+
+
+class Unverifiable(Exception):
+    """The job cannot be compared; the message says why."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`JOB [--segments N]`."""
+    parser.add_argument("job", metavar="JOB")
+    parser.add_argument("--segments", type=int, default=3, metavar="N", help="how many to render again (3)")
+    reach.add_data_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0 where all compared segments have the same bytes, 1 where not, 2 where this machine cannot tell."""
+    chosen = reach.settings_of(arguments)
+    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    try:
+        job, picture = reach.with_database(arguments, lambda database: _job(database, arguments.job))
+        receipt = _receipt(storage, job)
+        return _compared(chosen, storage, job, picture, receipt, arguments.segments)
+    except Unverifiable as problem:
+        print(f"farm: {problem}", file=sys.stderr)
+        return 2
+
+
+async def _job(database: Database, job_id: str) -> tuple[Job, Picture]:
+    async with database.work() as session:
+        job: Job | None = await session.get(Job, job_id)
+        if job is None or job.receipt_key is None:
+            raise Unverifiable(f"there is no completed job {job_id!r}")
+        template: Template = await session.get_one(Template, job.template_id)
+    return job, Picture(
+        job.width, job.height, job.fps, job.frame_count, template.composition_id, template.duration_seconds
+    )
+
+
+def _receipt(storage: Storage, job: Job) -> Mapping[str, Any]:
+    try:
+        receipt: Mapping[str, Any] = orjson.loads(storage.get_bytes(str(job.receipt_key)))
+    except ObjectMissing:
+        raise Unverifiable("the receipt is no longer in storage") from None
+    return receipt
+
+
+def _compared(
+    chosen: Settings, storage: Storage, job: Job, picture: Picture, receipt: Mapping[str, Any], count: int
+) -> int:
+    maker = SessionMaker(chosen)
+    if maker.renderer != receipt["renderer"]:
+        raise Unverifiable(f"the receipt names {receipt['renderer']!r}, this machine is {maker.renderer!r}")
+    segments: Sequence[Mapping[str, Any]] = receipt["segments"]
+    equal = True
+    with tempfile.TemporaryDirectory(prefix="farm-verify-") as folder:
+        media = MediaCache(storage, Path(folder) / "media")
+        for segment in random.sample(segments, min(count, len(segments))):
+            path = Path(folder) / "segment.mp4"
+            order = SegmentOrder(
+                "",
+                "",
+                job.id,
+                str(job.document_key),
+                job.media or {},
+                picture,
+                segment["firstFrame"],
+                segment["frames"],
+            )
+            maker.render(order, media, path, lambda _: None, lambda: False)
+            same = hashlib.sha256(path.read_bytes()).hexdigest() == segment["sha256"]
+            last = segment["firstFrame"] + segment["frames"] - 1
+            print(f"frames {segment['firstFrame']}..{last}: {'the same bytes' if same else 'OTHER BYTES'}")
+            equal = equal and same
+    return 0 if equal else 1

@@ -1,0 +1,1 @@
+"""What `./farm doctor` looks at."""

@@ -1,0 +1,16 @@
+"""What the doctor says of one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fact about a subject. `poor`: it works, but not as well as it could; `bad`: the farm could not work."""
+
+    subject: str
+    grade: Literal["good", "poor", "bad"]
+    fact: str
+    remedy: str = ""

@@ -1,0 +1,110 @@
+"""What this machine draws and encodes with: GL, GPUs and their EGL devices, encoders that really encode, fonts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from cluster.devices import device_index, egl_devices
+from cluster.diagnosis.finding import Finding
+from farm_core.settings import ROOT, Settings
+from gpu_renderer.context import GpuIdentity, create_context, identity
+from gpu_renderer.encode.probe import probe
+from gpu_renderer.encode.profile import PREFERENCE
+from gpu_renderer.errors import GpuUnavailable
+from gpu_renderer.text.folders import FontFolders
+
+MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
+NVIDIA_EGL = (
+    "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
+    "set NVIDIA_DRIVER_CAPABILITIES=graphics,video,compute,utility and use the NVIDIA runtime."
+)
+
+
+def machine_findings(settings: Settings) -> Iterator[Finding]:
+    """Every finding about the machine itself."""
+    cores, memory = len(os.sched_getaffinity(0)), psutil.virtual_memory().total / 1e9
+    yield Finding("machine", "good", f"{cores} processor cores, {memory:.1f} GB of memory")
+    gpus = nvidia_gpus()
+    yield from _gpus(gpus)
+    yield from _drawing(settings, gpus)
+    yield from _encoders()
+    yield from _fonts(settings)
+
+
+def nvidia_gpus() -> list[str]:
+    """The GPUs that the NVIDIA driver knows, in CUDA's order on the PCI bus; none without its tool."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return []
+    done = subprocess.run(  # noqa: S603
+        [tool, "--query-gpu=index,name,driver_version,memory.total", "--format=csv,noheader"],
+        capture_output=True, text=True, check=False, timeout=20,
+    )  # fmt: skip
+    return [line for line in done.stdout.splitlines() if line.strip()] if done.returncode == 0 else []
+
+
+def _gpus(gpus: list[str]) -> Iterator[Finding]:
+    devices = egl_devices()
+    for gpu in gpus:
+        index = int(gpu.split(",")[0])
+        mapped = [device.index for device in devices if device.cuda_index == index]
+        if mapped:
+            yield Finding("gpu", "good", f"{gpu.strip()}; EGL device {mapped[0]}")
+        else:
+            yield Finding("gpu", "poor", f"{gpu.strip()}; EGL does not offer it", NVIDIA_EGL)
+    for device in devices:
+        kind = "software" if device.is_software else f"CUDA GPU {device.cuda_index}"
+        yield Finding(
+            "egl",
+            "good",
+            f"device {device.index}: {kind if device.cuda_index is not None or device.is_software else 'GPU'}",
+        )
+
+
+def _drawing(settings: Settings, gpus: list[str]) -> Iterator[Finding]:
+    try:
+        index = device_index(0 if gpus else None, software=settings.gl_software)
+        context = create_context(index)
+    except GpuUnavailable as error:
+        yield Finding("drawing", "bad", f"no OpenGL context ({error})", MESA)
+        return
+    drawn_by = identity(context)
+    context.release()
+    yield _drawn_by(drawn_by, settings, gpus)
+
+
+def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Finding:
+    fact = f"{drawn_by.vendor} / {drawn_by.renderer} / {drawn_by.version}"
+    if not drawn_by.is_software:
+        return Finding("drawing", "good", f"hardware: {fact}")
+    if gpus and not settings.gl_software:
+        return Finding("drawing", "poor", f"SOFTWARE, although there is a GPU: {fact}", NVIDIA_EGL)
+    return Finding("drawing", "poor", f"software, on the processor: {fact}", "A GPU draws many times faster.")
+
+
+def _encoders() -> Iterator[Finding]:
+    results = [probe(codec) for codec in PREFERENCE]
+    chosen = next((result.codec for result in results if result.works), None)
+    for result in results:
+        if result.works:
+            yield Finding(
+                "encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == chosen))
+            )
+        else:
+            yield Finding("encoder", "poor" if chosen else "bad", f"{result.codec} does not work ({result.reason})")
+
+
+def _fonts(settings: Settings) -> Iterator[Finding]:
+    further = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
+    files = FontFolders(ROOT / ".fonts", further=further).files()
+    families = len({file.family for file in files})
+    if files:
+        yield Finding("fonts", "good", f"{len(files)} faces of {families} families")
+    else:
+        yield Finding("fonts", "bad", "no fonts", "./farm fonts fetches them.")

@@ -1,0 +1,113 @@
+"""Whether Postgres, Redis, storage and Ray can be used: those of the settings are asked, embedded ones are tried out."""
+
+from __future__ import annotations
+
+import importlib.util
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import redis
+
+from cluster.diagnosis.finding import Finding
+from cluster.embedded import postgres, valkey
+from farm_core.accounts.secret import farm_secret
+from farm_core.db.database import libpq_url
+from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+
+FREE_BYTES_LEAST = 2_000_000_000
+
+
+def store_findings(settings: Settings) -> Iterator[Finding]:
+    """A finding for each store."""
+    examinations: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
+        ("postgres", _postgres, "Check DATABASE_URL, or unset it to use the embedded server."),
+        ("redis", _redis, "Check REDIS_URL, or unset it to use the embedded server."),
+        (
+            "storage",
+            _storage,
+            "Check S3_BUCKET, S3_ENDPOINT_URL and the AWS variables, or that the data folder can be written.",
+        ),
+        ("ray", _ray, "Check RAY_ADDRESS, or unset it to have ./farm up start a local cluster."),
+    )
+    for subject, examine, remedy in examinations:
+        try:
+            yield Finding(subject, "good", examine(settings))
+        except Exception as error:
+            # The doctor's boundary: whatever is wrong with a store is a finding, and the next one is looked at.
+            yield Finding(subject, "bad", f"{type(error).__name__}: {str(error).strip().splitlines()[0]}", remedy)
+    yield _disk(settings)
+
+
+def _postgres(settings: Settings) -> str:
+    if settings.database_url is not None:
+        return f"version {_version(libpq_url(settings.database_url))}, as DATABASE_URL says"
+    with tempfile.TemporaryDirectory(prefix="farm-doctor-") as folder:
+        server = postgres.start(Path(folder) / "postgres", durable=False)
+        try:
+            return f"version {_version(server.url)}, embedded"
+        finally:
+            server.stop()
+
+
+def _version(url: str) -> str:
+    with psycopg.connect(url, connect_timeout=5) as connection:
+        row = connection.execute("SHOW server_version").fetchone()
+        return str(row[0]) if row else "unknown"
+
+
+def _redis(settings: Settings) -> str:
+    if settings.redis_url is not None:
+        return f"{_pinged(settings.redis_url)}, as REDIS_URL says"
+    with tempfile.TemporaryDirectory(prefix="farm-doctor-") as folder:
+        server = valkey.start(Path(folder))
+        try:
+            return f"{_pinged(server.url)}, embedded"
+        finally:
+            server.stop()
+
+
+def _pinged(url: str) -> str:
+    client = redis.Redis.from_url(url, socket_timeout=5)
+    try:
+        facts: dict[str, str] = client.info("server")
+        return f"{facts.get('server_name', 'redis')} {facts.get('valkey_version', facts.get('redis_version'))}"
+    finally:
+        client.close()
+
+
+def _storage(settings: Settings) -> str:
+    storage, key = storage_of(settings, Links(farm_secret(settings))), f"doctor/{secrets.token_hex(8)}"
+    storage.put_bytes(key, b"a probe")
+    try:
+        if storage.get_bytes(key) != b"a probe":
+            raise OSError("what was read is not what was written")
+    finally:
+        storage.delete(key)
+    return f"bucket {settings.s3_bucket}" if settings.s3_bucket else f"files in {settings.data_folder}"
+
+
+def _ray(settings: Settings) -> str:
+    if settings.ray_address is not None:
+        host, port = settings.ray_address.removeprefix("ray://").rsplit(":", 1)
+        socket.create_connection((host, int(port)), timeout=5).close()
+        return f"answers at {settings.ray_address}"
+    if importlib.util.find_spec("ray") is None:
+        raise OSError("not installed")
+    import ray  # noqa: PLC0415 - slow
+
+    return f"version {ray.__version__}, started by ./farm up"
+
+
+def _disk(settings: Settings) -> Finding:
+    folder = settings.data_folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    fact = f"{free / 1e9:.1f} GB free for {folder}"
+    return Finding("disk", "good" if free >= FREE_BYTES_LEAST else "poor", fact)

@@ -1,0 +1,52 @@
+"""Which copies a node's cloner makes of it (layers.md 12.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from motion.evaluate import affine, outline
+from motion.evaluate.cloner import Clone, cloner, clones
+from motion.evaluate.outline import Point, Polyline
+from motion.schema.contents import shape_content
+from motion.schema.nodes import Node
+
+SAMPLES_PER_CURVE = 24
+
+
+def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[Clone, ...] | None:
+    """The copies of a node with an enabled cloner, None for any other. Layers that drive it are taken where they rest."""
+    config = cloner(node.anywhere("__cloner"))
+    if config is None:
+        return None
+    path, driver = nodes.get(config.path_layer_id), nodes.get(config.falloff.layer_id)
+    return clones(
+        config,
+        None if path is None else _path(path, node),
+        None if driver is None else _offset(driver, node),
+    )
+
+
+def _path(driver: Node, node: Node) -> Polyline | None:
+    """The driver's outline in the cloner's frame."""
+    content = shape_content(driver)
+    width, height = _number(driver, "width", 220.0), _number(driver, "height", 220.0)
+    if content.primitive == "path":
+        line = Polyline(outline.flatten(content.runs[0], SAMPLES_PER_CURVE), content.runs[0].closed)
+    elif content.primitive == "ellipse":
+        line = outline.ellipse(width, height)
+    else:
+        line = outline.rectangle(width, height)
+    x, y = _offset(driver, node)
+    scale = _number(driver, "scale", 1.0)
+    scales = _number(driver, "scaleX", scale), _number(driver, "scaleY", scale)
+    placed = affine.placed(x, y, _number(driver, "rotation", 0.0), *scales)
+    return line._replace(points=tuple(affine.applied(placed, *point) for point in line.points))
+
+
+def _offset(driver: Node, node: Node) -> Point:
+    return _number(driver, "x", 0.0) - _number(node, "x", 0.0), _number(driver, "y", 0.0) - _number(node, "y", 0.0)
+
+
+def _number(node: Node, key: str, default: float) -> float:
+    value = node.number(key)
+    return default if value is None else value

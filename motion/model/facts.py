@@ -1,0 +1,26 @@
+"""What expressions may know of the whole document, drawn or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from motion.evaluate.expressions import CompositionFacts, LayerFacts, Marker
+    from motion.model.layer import Moving
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """By node id: what moves it, its name and size, the numbers on its Transform, its markers. Names and controls lead to
+    the first node that has them."""
+
+    composition: CompositionFacts
+    composition_markers: tuple[Marker, ...]
+    moving: Mapping[str, Mapping[str, Moving]]
+    layers: Mapping[str, LayerFacts]
+    numbers: Mapping[str, Mapping[str, float]]
+    markers: Mapping[str, tuple[Marker, ...]]
+    by_name: Mapping[str, str]
+    control_owners: Mapping[str, str]

@@ -1,0 +1,94 @@
+"""The facts of a document that its expressions may read (animation.md 4.4, 4.5, 4.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from motion.evaluate.expressions import CompositionFacts, LayerFacts, Marker
+from motion.model.facts import DocumentFacts
+from motion.schema.animation import NodeAnimation
+from motion.schema.compositions import CompositionSettings
+from motion.schema.nodes import Node, subtree
+from motion.schema.stored import Document, Record, finite, number, record, records, text
+
+CONTROL = "ctrl_"
+
+
+def facts(
+    document: Document,
+    by_id: dict[str, Node],
+    moving: Mapping[str, NodeAnimation],
+    settings: CompositionSettings,
+    fps: float,
+) -> DocumentFacts:
+    """The facts of the document, seen from the composition that is rendered."""
+    numbers = {node.id: _numbers(node) for node in by_id.values()}
+    by_name: dict[str, str] = {}
+    for node in by_id.values():
+        by_name.setdefault(node.name, node.id)
+    line = record(record(document, "timelines"), settings.id)
+    return DocumentFacts(
+        composition=CompositionFacts(
+            settings.width, settings.height, settings.duration_seconds, settings.fps, max(1, len(by_id))
+        ),
+        composition_markers=_composition_markers(line, fps),
+        moving={node_id: held.moving for node_id, held in moving.items() if held.moving},
+        layers={node_id: _layer_facts(by_id[node_id], own) for node_id, own in numbers.items()},
+        numbers=numbers,
+        markers=_layer_markers(document, fps),
+        by_name=by_name,
+        control_owners=_control_owners(by_id, numbers),
+    )
+
+
+def _numbers(node: Node) -> dict[str, float]:
+    transform = node.component("Transform")
+    return {key: value for key, stored in transform.items() if (value := finite(stored)) is not None}
+
+
+def _layer_facts(node: Node, numbers: Mapping[str, float]) -> LayerFacts:
+    return LayerFacts(node.name, numbers.get("width"), numbers.get("height"))
+
+
+def _control_owners(by_id: dict[str, Node], numbers: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """Depth first from the roots in file order: the first node with a control counts."""
+    found: dict[str, str] = {}
+    for root in [node for node in by_id.values() if node.parent is None]:
+        for node in subtree(by_id, root.id):
+            for key in numbers[node.id]:
+                if key.startswith(CONTROL):
+                    found.setdefault(key.removeprefix(CONTROL), node.id)
+    return found
+
+
+def _composition_markers(line: Record, fps: float) -> tuple[Marker, ...]:
+    found = [
+        _marker(stored, fps, 0.0)
+        for stored in records(line, "markers")
+        if text(stored, "scope", "timeline") in {"timeline", "composition"}
+    ]
+    return tuple(sorted(found))
+
+
+def _layer_markers(document: Document, fps: float) -> dict[str, tuple[Marker, ...]]:
+    """A layer's markers are stored relative to its first clip's start."""
+    found: dict[str, list[Marker]] = {}
+    starts: dict[str, float] = {}
+    for line in record(document, "timelines").values():
+        for track in records(line if isinstance(line, dict) else {}, "tracks"):
+            for layer in records(track, "layers"):
+                node_id = text(layer, "sourceId")
+                start = starts.setdefault(node_id, number(record(layer, "clip"), "start", 0.0))
+                found.setdefault(node_id, []).extend(
+                    _marker(stored, fps, start / fps) for stored in records(layer, "markers")
+                )
+    return {node_id: tuple(sorted(markers)) for node_id, markers in found.items() if markers}
+
+
+def _marker(stored: Record, fps: float, shift: float) -> Marker:
+    return Marker(
+        number(stored, "frame", 0.0) / fps + shift,
+        number(stored, "duration", 0.0) / fps,
+        text(stored, "name") or "Marker",
+        text(stored, "comment"),
+    )

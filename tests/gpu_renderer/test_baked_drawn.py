@@ -1,0 +1,91 @@
+"""Strokes and text drawn over a layer's canvas (format/effects.md 8.6)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from gpu_renderer.effects.baked.contour import contours, runs
+from gpu_renderer.effects.baked.drawn import _number_text, _timecode_text
+from gpu_renderer.effects.registry import find
+from gpu_renderer.effects.values import resolve
+from gpu_renderer.painter import Painter
+from motion.snapshot import EffectSnapshot, ParameterValue
+from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
+
+pytestmark = pytest.mark.gl
+
+
+def disc(radius: float = 20) -> Pixels:
+    y, x = np.mgrid[0:64, 0:64]
+    alpha = np.clip(radius - np.hypot(x - 32, y - 32) + 0.5, 0, 1)[..., None] * 255
+    return np.concatenate([alpha * 0, alpha * 0, alpha * 0, alpha], axis=2).astype(np.uint8)
+
+
+def test_the_contour_of_a_disc_is_one_loop_of_its_perimeter_from_the_top() -> None:
+    (loop,) = contours(disc()[..., 3], 128)
+    length = sum(math.dist(a, b) for a, b in zip(loop, [*loop[1:], loop[0]], strict=True))
+    assert length == pytest.approx(math.tau * 20, rel=0.02)
+    assert loop[0][1] == min(y for _, y in loop)
+
+
+def test_a_hole_is_a_loop_of_its_own() -> None:
+    alpha = disc(24)[..., 3].copy()
+    alpha[28:36, 28:36] = 0
+    assert len(contours(alpha, 128)) == 2
+
+
+def test_runs_cover_their_share_of_the_loop() -> None:
+    (loop,) = contours(disc()[..., 3], 128)
+    pieces = runs(loop, 4, 0.5, 0.1)
+    drawn = sum(math.dist(a, b) for piece in pieces for a, b in pairwise(piece))
+    assert len(pieces) == 4
+    assert drawn == pytest.approx(math.tau * 20 / 2, rel=0.03)
+
+
+def test_vegas_draws_on_the_outline_and_not_inside(painter: Painter) -> None:
+    found = baked_pixels(painter, disc(), "vegas", segments=1.0, length=100.0, width=4.0)
+    assert found[12, 32].tolist() == [255, 255, 255, 255]
+    assert found[32, 32].tolist() == [0, 0, 0, 255]
+
+
+@pytest.mark.parametrize("effect", ["lightning", "radio-waves", "write-on", "numbers", "timecode"])
+def test_the_effect_draws_over_the_layer_and_repeats_itself(painter: Painter, effect: str) -> None:
+    first, second = (baked_pixels(painter, opaque(20, 20, 20, 200, 500), effect) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert first[..., :3].max() > 150 or first[..., :3].min() == 0
+    assert not np.array_equal(first, opaque(20, 20, 20, 200, 500))
+
+
+def text_of(effect: str, **stored: ParameterValue) -> str:
+    kind = find(effect)
+    assert kind is not None
+    values = resolve(kind, EffectSnapshot("fx", effect, tuple(stored.items())))
+    return _number_text(values) if effect == "numbers" else _timecode_text(values)
+
+
+def test_numbers_are_padded_then_grouped() -> None:
+    assert text_of("numbers", value=-1234567.891, decimals=2, useCommas=True) == "-1,234,567.89"
+    assert text_of("numbers", value=42, padTo=6, useCommas=True) == "000,042"
+
+
+def test_a_timecode_counts_frames_of_its_rate() -> None:
+    assert text_of("timecode", time=3661.5, fps=24, followCompTime=False) == "01:01:01:12"
+    assert text_of("timecode", time=1.0, fps=29.97, dropFrame=True) == "00:00:00;29"
+
+
+def test_a_waveform_without_samples_draws_nothing_and_with_samples_something(painter: Painter) -> None:
+    plain = opaque(20, 20, 20, 60, 60)
+    assert np.array_equal(baked_pixels(painter, plain, "audio-waveform"), plain)
+    wave = baked_pixels(painter, plain, "audio-waveform", samples=(0.0, 0.5, -0.5, 0.2))
+    assert not np.array_equal(wave, plain)
+
+
+def test_a_spectrum_of_silence_draws_no_bars(painter: Painter) -> None:
+    plain = opaque(20, 20, 20, 60, 60)
+    assert np.array_equal(baked_pixels(painter, plain, "audio-spectrum"), plain)
+    loud = baked_pixels(painter, plain, "audio-spectrum", magnitudes=(1.0,) * 32, maxHeight=40.0)
+    assert not np.array_equal(loud, plain)

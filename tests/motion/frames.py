@@ -1,0 +1,51 @@
+"""Asking a document what it shows at a time."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from motion.build import build
+from motion.evaluate import snapshot
+from motion.migrations import migrate
+from motion.model.composition import Composition
+from motion.model.parity import REFERENCE, Parity
+from motion.snapshot import LayerSnapshot, ShapeSource, Snapshot, Source, Transform2D, Transform3D
+
+S = TypeVar("S", bound=Source)
+
+
+def built(document: Any, composition_id: str | None = None, parity: Parity = REFERENCE) -> Composition:
+    """The document as it would be rendered."""
+    return build(migrate(document), composition_id, parity)
+
+
+def shown(document: Any, time: float = 0.0, output_fps: float | None = None, parity: Parity = REFERENCE) -> Snapshot:
+    """The frame at a time."""
+    return snapshot(built(document, parity=parity), time, output_fps)
+
+
+def layer(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> LayerSnapshot | None:
+    """The layer of the frame at a time, None where it is not in it."""
+    return next((held for held in shown(document, time, **more).layers if held.id == layer_id), None)
+
+
+def place(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> Transform2D:
+    """Where a flat layer is at a time."""
+    held = layer(document, layer_id, time, **more)
+    assert held is not None, f"{layer_id} is not drawn"
+    if isinstance(held.transform, Transform3D):
+        return held.transform.flat
+    return held.transform
+
+
+def source(document: Any, layer_id: str, kind: type[S], time: float = 0.0) -> S:
+    """What a layer draws at a time."""
+    held = layer(document, layer_id, time)
+    assert held is not None
+    assert isinstance(held.source, kind)
+    return held.source
+
+
+def fill(document: Any, layer_id: str, time: float = 0.0) -> Any:
+    """The first fill of a shape."""
+    return source(document, layer_id, ShapeSource, time).fills[0]

@@ -1,0 +1,218 @@
+"""Odd documents render or are refused with the property named: never a hang, a crash, a number that is none."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from motion.build import build
+from motion.bundle import read_value
+from motion.errors import DocumentError, PropertyRefused
+from motion.evaluate import snapshot
+from motion.snapshot_key import key
+from motion.template import discover, media_sources
+from tests.motion.corpus import corpus_documents
+from tests.motion.documents import Json, document, keys, node, root
+from tests.motion.frames import built, layer, place, shown
+
+ODD_VALUES: list[Any] = [
+    None, True, 0, -1, 0.5, 1e9, -1e9, 1e300, -1e300, 2**80, float("inf"), float("nan"), "", "x", "#12", "comp_root",
+    "1e9", [], {}, [1, 2], [[]], {"a": 1}, "\ud800", "𝒳" * 40, [None] * 3, {"keyframes": [{"t": 1e300, "value": -1e300}]},
+]  # fmt: skip
+
+
+def seeds() -> list[Json]:
+    """Documents to break: a small one of everything, and those of the corpus."""
+    everything = document(
+        node(
+            "a", x=1, rotation=3, cornerRadius=4, fx={"effects": [{"id": "e", "type": "blur", "params": {"amount": 3}}]}
+        ),
+        node("t", "text", text={"content": "Hi", "__animators": [{"y": 5, "selectors": [{"kind": "wiggly"}]}]}),
+        node("v", "video", src="a.mp4", fx={"time": {"stretch": 50, "reverse": True}, "motionBlur": True}),
+        node(
+            "g", "group", children=["b"], fx={"precomp": True, "mask": {"paths": [{"points": [{"x": 1, "y": 2}] * 4}]}}
+        ),
+        node(
+            "b", parent="g", z=4, fx={"pathOps": [{"id": "o", "type": "repeater", "copies": 3}], "stroke": {"width": 2}}
+        ),
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b", "__compOverrides": {"n/x": 3}}),
+        node(
+            "n",
+            parent="comp_b",
+            fx={"__cloner": {"enabled": True, "count": 3}, "layerStyles": {"glass": {"enabled": True}}},
+        ),
+        node("c", "camera", z=-500, orbitYaw=4),
+        node("l", "light", z=-50, castShadows=True),
+        node("p", "particle", width=50, height=40, fx={"particle": {"birthRate": 20}}),
+        roots=(root("n", node_id="comp_b"),),
+        comps={"comp_b": {"id": "comp_b", "width": 50, "height": 50}},
+        tracks={
+            "a": {"x": keys((0, 0), (2, 9)), "effect.e.amount": keys((0, 1), (1, 9))},
+            "g": {"timeRemap": keys((0, 0), (9, 3))},
+        },
+        expressions={"a": {"y": "wiggle(2,30)+layer('t','x')"}, "b": {"rotation": "time*10"}},
+        data={"b": {"path.points": {"kind": "points", "keyframes": [{"t": 0, "value": [{"x": 1, "y": 1}] * 3}]}}},
+    )
+    stored = [json.loads(path.read_text()) for path in corpus_documents() if path.stat().st_size < 60_000]
+    return [everything, *stored]
+
+
+SEEDS = seeds()
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The address of every value in a document."""
+    found = [path] if path else []
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for member, inner in members:
+        found.extend(places(inner, (*path, member)))
+    return found
+
+
+@st.composite
+def broken_documents(draw: st.DrawFn) -> Json:
+    held = copy.deepcopy(draw(st.sampled_from(SEEDS)))
+    for _ in range(draw(st.integers(1, 6))):
+        addresses = places(held)
+        *above, last = draw(st.sampled_from(addresses))
+        holder = held
+        for member in above:
+            holder = holder[member]
+        change = draw(st.sampled_from(["replace", "delete", "repeat"]))
+        if change == "replace":
+            holder[last] = copy.deepcopy(draw(st.sampled_from(ODD_VALUES)))
+        elif change == "delete":
+            del holder[last]
+        elif isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[last]))
+    return held
+
+
+def numbers_of(value: Any) -> list[float]:
+    """Every number in a snapshot."""
+    if is_dataclass(value):
+        return [number for field in fields(value) for number in numbers_of(getattr(value, field.name))]
+    if isinstance(value, tuple):
+        return [number for member in value for number in numbers_of(member)]
+    return [value] if isinstance(value, int | float) else []
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(broken_documents(), st.sampled_from([0.0, 0.5, 1.37, 9.99, -3.0, 1e6]))
+def test_broken_documents_evaluate_to_finite_numbers_or_are_refused(held: Json, at: float) -> None:
+    try:
+        made = read_value(held)
+        discover(made, include_text=True)
+        media_sources(made)
+        frame = snapshot(build(made), at)
+    except DocumentError as refused:
+        assert refused.message
+        return
+    assert all(math.isfinite(number) for number in numbers_of(frame))
+    assert key(frame)
+
+
+def test_parents_in_a_circle_are_cut() -> None:
+    held = document(node("a", x=1, parent="b"), node("b", x=2, parent="a"))
+    held["scene"]["nodes"][0]["children"] = ["a", "b"]
+    assert {found.id for found in shown(held).layers} == {"a", "b"}
+
+
+def test_children_in_a_circle_are_drawn_once() -> None:
+    held = document(
+        node("g", "group", children=["h"]), node("h", "group", parent="g", children=["g", "a"]), node("a", parent="h")
+    )
+    assert [found.id for found in shown(held).layers] == ["a"]
+
+
+def test_ten_thousand_layers_are_drawn() -> None:
+    held = document(*(node(f"n{index}", x=index) for index in range(10_000)))
+    assert len(shown(held).layers) == 10_000
+
+
+def test_ten_thousand_parents_in_a_chain_are_followed() -> None:
+    chain = [
+        node(f"n{index}", "null", parent=f"n{index - 1}", children=[f"n{index + 1}"], x=1) for index in range(1, 10_000)
+    ]
+    first = node("n0", "null", children=["n1"], x=1)
+    held = document(first, *chain, node("n10000", parent="n9999", x=1))
+    assert place(held, "n10000").x == 10_001
+
+
+def test_scales_that_multiply_beyond_all_numbers_draw_nothing() -> None:
+    chain = [
+        node(f"n{index}", "null", parent=f"n{index - 1}", children=[f"n{index + 1}"], scale=1e9)
+        for index in range(1, 60)
+    ]
+    held = document(node("n0", "null", children=["n1"], scale=1e9), *chain, node("n60", parent="n59", x=1))
+    assert place(held, "n60").scale_x == 0.0
+
+
+def test_units_in_units_without_end_stay_bounded() -> None:
+    fx = {"precomp": True}
+    chain = [
+        node(f"g{index}", "group", parent=f"g{index - 1}", children=[f"g{index + 1}"], fx=fx)
+        for index in range(1, 3000)
+    ]
+    held = document(node("g0", "group", children=["g1"], fx=fx), *chain, node("g3000", parent="g2999"))
+    assert len(shown(held).layers) == 1
+
+
+def test_placed_compositions_that_multiply_are_refused_by_name() -> None:
+    held = document(*(node(f"i{index}", "comp", fx={"precomp": True, "__compRef": "c0"}) for index in range(12)))
+    for depth in range(7):
+        names = [f"c{depth}_{index}" for index in range(12)]
+        held["scene"]["nodes"].append(root(*names, node_id=f"c{depth}"))
+        held["comps"][f"c{depth}"] = {"id": f"c{depth}"}
+        fx = {"precomp": True, "__compRef": f"c{depth + 1}", "time": {"stretch": 50}}
+        held["scene"]["nodes"] += [node(name, "comp", parent=f"c{depth}", fx=fx) for name in names]
+    start = time.monotonic()
+    with pytest.raises(PropertyRefused, match="multiply") as refused:
+        shown(held)
+    assert refused.value.where == "__compRef"
+    assert time.monotonic() - start < 60
+
+
+def test_clones_of_clones_and_spliced_circles_stay_bounded() -> None:
+    many = {"__cloner": {"enabled": True, "mode": "grid", "countX": 1e9, "countY": 1e9}}
+    held = document(node("g", "group", children=["a"], fx=many), node("a", parent="g", fx=many))
+    assert len(shown(held).layers) == 500
+    spliced = document(
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_root", "collapseTransforms": True}), node("a")
+    )
+    assert 1 <= len(shown(spliced).layers) <= 9
+
+
+@pytest.mark.parametrize("field", ["width", "height", "fps", "durationSeconds"])
+@pytest.mark.parametrize("value", [0, -5, 1e9, "big", float("nan")])
+def test_a_composition_of_no_use_is_refused_with_the_property_named(field: str, value: Any) -> None:
+    with pytest.raises(PropertyRefused) as refused:
+        built(document(composition={field: value}))
+    assert refused.value.where == f"comps.comp_root.{field}"
+
+
+def test_absent_settings_take_their_defaults() -> None:
+    held = document()
+    held["comps"] = {"comp_root": {}}
+    made = built(held)
+    assert (made.width, made.height, made.fps, made.duration_seconds) == (1920, 1080, 30, 10)
+
+
+def test_sizes_are_held_within_what_can_be_drawn() -> None:
+    found = layer(document(node("a", width=1e9, height=-5)), "a")
+    assert found is not None
+    assert (found.source.width, found.source.height) == (100_000, 0)  # type: ignore[union-attr]
+
+
+def test_a_text_of_four_megabytes_is_cut() -> None:
+    found = layer(document(node("t", "text", text={"content": "x" * 4_000_000})), "t")
+    assert found is not None
+    assert len(found.source.content) <= 100_000  # type: ignore[union-attr]

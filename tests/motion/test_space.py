@@ -1,0 +1,163 @@
+"""Layers, cameras and lights in space: three-d.md 1 to 3 and 6."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from motion.evaluate import matrix4
+from motion.model.parity import REPAIRED
+from motion.snapshot import Camera, LightWash, Transform2D, Transform3D
+from tests.motion.documents import Json, document, keys, node
+from tests.motion.frames import layer, place, shown, source
+
+WIDE = {"width": 480, "height": 360}
+
+
+def deep(held: Json, layer_id: str = "a", time: float = 0.0, **more: Any) -> Transform3D:
+    found = layer(held, layer_id, time, **more)
+    assert found is not None
+    assert isinstance(found.transform, Transform3D)
+    return found.transform
+
+
+def camera(held: Json, time: float = 0.0) -> Camera:
+    found = shown(held, time).camera
+    assert found is not None
+    return found
+
+
+def seen(view: Camera, placed: Transform3D, x: float, y: float) -> tuple[float, float]:
+    """A point of a layer, in px from its centre, as the camera of a 480 x 360 composition sees it."""
+    world = matrix4.applied(placed.matrix, (x - placed.anchor_x, y - placed.anchor_y, 0))
+    vx, vy, vz = matrix4.applied(view.view, world)
+    return 240 + view.focal_length * vx / vz, 180 + view.focal_length * vy / vz
+
+
+def test_a_turned_panel_is_seen_as_the_reference_draws_it() -> None:
+    panel = node("a", x=240, y=180, z=120, rotationX=15, rotationY=35, width=240, height=180)
+    view = node("c", "camera", z=-1000, focalLength=1000)
+    held = document(panel, view, composition=WIDE)
+    corners = [seen(camera(held), deep(held), x, y) for x, y in ((-120, -90), (120, -90), (120, 90), (-120, 90))]
+    expected = [(144.54, 105.68), (322.30, 95.77), (344.33, 261.23), (169.68, 251.97)]
+    assert corners == [pytest.approx(corner, abs=0.01) for corner in expected]
+
+
+def test_a_layer_is_3d_where_it_stores_depth_or_a_tilt() -> None:
+    held = document(node("a", z=0), node("b", x=1), node("g", "svg", z=5, svg={"sanitizedMarkup": "<svg/>"}))
+    kinds = {found.id: type(found.transform) for found in shown(held).layers}
+    assert kinds == {"a": Transform3D, "b": Transform2D, "g": Transform2D}
+
+
+def test_a_track_alone_does_not_make_a_layer_3d_and_a_corner_pin_unmakes_it() -> None:
+    assert isinstance(place(document(node("a"), tracks={"a": {"z": keys((0, 5))}}), "a"), Transform2D)
+    pinned = layer(document(node("a", z=5, fx={"cornerPin": [0.1, 0.1, 0.9, 0, 1, 1, 0, 0.9]})), "a")
+    assert pinned is not None
+    assert isinstance(pinned.transform, Transform2D)
+    assert pinned.transform.corner_pin == (0.1, 0.1, 0.9, 0, 1, 1, 0, 0.9)
+
+
+@pytest.mark.parametrize("pin", [[0, 0, 1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 0, 0, 1], [1, 2, 3], ["a"] * 8])
+def test_a_corner_pin_that_is_the_identity_or_not_convex_is_ignored(pin: list[Any]) -> None:
+    assert place(document(node("a", fx={"cornerPin": pin})), "a").corner_pin is None
+
+
+def test_the_default_camera_sees_the_composition_plane_as_it_is() -> None:
+    held = document(node("a", z=0, x=70, y=40), node("c", "camera"), composition=WIDE)
+    assert camera(held).focal_length == pytest.approx(666.63, abs=0.01)
+    assert seen(camera(held), deep(held), 0, 0) == pytest.approx((70, 40))
+
+
+def test_without_3d_layers_there_is_no_camera() -> None:
+    assert shown(document(node("a"), node("c", "camera"))).camera is None
+
+
+def test_the_topmost_visible_camera_counts() -> None:
+    held = document(
+        node("a", z=0), node("c", "camera", z=-500), node("d", "camera", z=-900), node("e", "camera", visible=False)
+    )
+    assert camera(held).eye == (200, 150, -900)
+
+
+def test_a_camera_looks_at_its_point_of_interest() -> None:
+    held = document(node("a", z=100, x=320, y=30), node("c", "camera", x=10, y=20, z=-300, poiX=320, poiY=30, poiZ=100))
+    ahead = matrix4.applied(camera(held).view, (320, 30, 100))
+    assert ahead[:2] == pytest.approx((0, 0), abs=1e-9)
+    assert ahead[2] == pytest.approx(math.dist((10, 20, -300), (320, 30, 100)))
+
+
+def test_an_orbit_swings_the_eye_about_the_centre() -> None:
+    held = document(node("a", z=0), node("c", "camera", z=-1000, orbitYaw=90))
+    view = camera(held)
+    assert view.eye == pytest.approx((-800, 150, 0))
+    assert matrix4.applied(view.view, (200, 150, 0)) == pytest.approx((0, 0, 1000))
+
+
+def test_a_3d_parent_moves_its_children_about_its_anchor() -> None:
+    rig = node("n", "null", children=["a"], x=100, y=50, z=10, rotationY=90, anchorX=7)
+    held = document(rig, node("a", parent="n", x=20, y=5, z=0))
+    assert matrix4.applied(deep(held).matrix, (0, 0, 0)) == pytest.approx((100, 55, 10 - 13))
+
+
+def test_a_2d_parent_replaces_what_is_above_it() -> None:
+    rig = node("n", "null", children=["m"], x=100, z=500)
+    held = document(rig, node("m", "null", parent="n", children=["a"], x=10), node("a", parent="m", x=1, z=3))
+    assert matrix4.applied(deep(held).matrix, (0, 0, 0)) == pytest.approx((111, 0, 3))
+
+
+def test_the_time_of_a_3d_parent_is_mapped_twice_unless_repaired() -> None:
+    bar = {"sourceId": "n", "clip": {"start": 30, "duration": 270, "sourceIn": 0}}
+    line = {
+        "comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"name": "Composition", "layers": [bar]}]}
+    }
+    held = document(
+        node("n", "null", children=["a"], z=0),
+        node("a", parent="n", z=0),
+        tracks={"n": {"x": keys((0, 0), (10, 1000))}},
+        timelines=line,
+    )
+    assert deep(held, time=3).matrix[3] == pytest.approx(100)
+    assert deep(held, time=3, parity=REPAIRED).matrix[3] == pytest.approx(200)
+
+
+def test_a_layer_can_face_the_eye() -> None:
+    held = document(node("a", x=900, y=150, z=300, fx={"autoOrient": "camera"}), node("c", "camera", z=-300))
+    m = deep(held).matrix
+    eye = camera(held).eye
+    to_eye = [eye[0] - m[3], eye[1] - m[7], eye[2] - m[11]]
+    length = math.hypot(*to_eye)
+    assert [m[2], m[6], m[10]] == pytest.approx([part / length for part in to_eye])
+
+
+def test_materials_and_extrusion_are_resolved() -> None:
+    faces = {"side": {"fill": "#ff0000"}, "back": {"gain": 0.3}}
+    held = document(
+        node("a", z=0, acceptsLights=True, castsShadows="off", extrusionDepth=40, bevelDepth=900, faceMaterials=faces)
+    )
+    found = deep(held)
+    assert (found.material.accepts_lights, found.material.casts_shadows, found.material.diffuse) == (True, False, 0.5)
+    assert found.extrusion is not None
+    assert (found.extrusion.depth, found.extrusion.bevel) == (40, 200)
+    assert (found.extrusion.side_fill, found.extrusion.side_gain) == ("#ff0000", 1.0)
+    assert (found.extrusion.bevel_gain, found.extrusion.back_gain) == (0.72, 0.3)
+
+
+def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
+    held = document(
+        node("a", z=0),
+        node("l", "light", x=100, y=90, z=0, intensity=80, radius=200, lightType="spot", style={"fill": "#ff0000"}),
+        composition=WIDE,
+    )
+    glow = source(held, "l", LightWash)
+    assert (glow.light, glow.color, glow.intensity, glow.radius) == ("spot", "#ff0000", 0.8, 200)
+    assert (place(held, "l").x, place(held, "l").y) == pytest.approx((100, 90))
+    (light,) = shown(held).lights
+    assert (light.position, light.direction, light.intensity) == ((100, 90, 0), (1, 0, 0), 0.8)
+
+
+def test_an_ambient_glow_lies_in_the_middle_and_a_light_of_nothing_lights_nothing() -> None:
+    held = document(node("l", "light", x=1, lightType="ambient", intensity=0))
+    assert (place(held, "l").x, place(held, "l").y) == (200, 150)
+    assert shown(held).lights == ()

@@ -1,0 +1,210 @@
+"""Which local time a layer sees: the worked examples C of animation.md, and document.md 2.10."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from motion.model.parity import REPAIRED
+from motion.snapshot import CompositionSource, VideoSource
+from tests.motion.documents import Json, document, keys, node, root
+from tests.motion.frames import layer, place, shown, source
+
+RAMP = {"x": keys((0, 0), (2, 600))}
+
+
+def bars(*clips: tuple[str, float, float, float], duration: int = 300, fps: float = 30, key: str = "comp_root") -> Json:
+    """A timeline with bars of (node, start, duration, source in)."""
+    layers = [
+        {"id": f"bar{index}", "sourceId": node_id, "clip": {"start": start, "duration": length, "sourceIn": source_in}}
+        for index, (node_id, start, length, source_in) in enumerate(clips)
+    ]
+    track = {"name": "Composition", "layers": layers}
+    return {key: {"frameRate": {"fps": fps}, "duration": duration, "tracks": [{"name": "Other"}, track]}}
+
+
+def moving(x: list[Json], clips: Json | None = None, **more: Any) -> Json:
+    return document(node("a", **more), tracks={"a": {"x": x}}, timelines=clips or {})
+
+
+def unclipped(x: list[Json], **more: Any) -> Json:
+    """A layer below a group owns no bar."""
+    group = node("g", "group", children=["a"])
+    return document(group, node("a", parent="g", **more), tracks={"a": {"x": x}})
+
+
+def test_a_bar_shifts_time_and_limits_life() -> None:
+    held = moving(RAMP["x"], bars(("a", 30, 60, 15)))
+    assert layer(held, "a", 0.9) is None
+    assert [place(held, "a", time).x for time in (1.0, 1.5, 2.9)] == pytest.approx([150, 300, 600])
+    assert layer(held, "a", 3.0) is None
+
+
+def test_a_layer_with_a_bar_steps_from_frame_to_frame() -> None:
+    assert place(moving(RAMP["x"]), "a", 1.005).x == pytest.approx(300)
+    assert place(unclipped(RAMP["x"]), "a", 1.005).x == pytest.approx(301.5)
+    assert place(moving(RAMP["x"]), "a", 1.005, parity=REPAIRED).x == pytest.approx(301.5)
+
+
+def test_a_layer_may_own_several_bars() -> None:
+    held = moving(keys((0, 0), (10, 1000)), bars(("a", 0, 30, 0), ("a", 60, 30, 30)))
+    assert place(held, "a", 0.5).x == pytest.approx(50)
+    assert layer(held, "a", 1.5) is None
+    assert place(held, "a", 2.5).x == pytest.approx(150)
+
+
+@pytest.mark.parametrize(
+    ("settings", "pairs", "expected"),
+    [
+        ({"stretch": 200}, [(1, 0), (2, 100)], {0: 0, 1.5: 25, 2: 50, 3: 100}),
+        ({"reverse": True}, [(1, 0), (2, 100)], {0: 100, 1.25: 75, 2: 0}),
+        ({"stretch": 50, "reverse": True}, [(1, 0), (3, 100)], {1: 100, 1.5: 50, 2: 0}),
+        ({"freeze": True, "freezeTime": 1.5}, [(1, 0), (2, 100)], {0: 50, 9: 50}),
+    ],
+)
+def test_layer_time_stretches_reverses_and_freezes(settings: Json, pairs: Any, expected: dict[float, float]) -> None:
+    held = unclipped(keys(*pairs), fx={"time": settings})
+    assert {time: place(held, "a", time).x for time in expected} == pytest.approx(expected)
+
+
+def test_posterize_time_holds_the_layers_animation() -> None:
+    effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}
+    held = unclipped(keys((0, 0), (1, 100)), fx={"effects": [effect]})
+    assert [place(held, "a", time).x for time in (0.2, 0.3, 0.6)] == pytest.approx([0, 25, 50])
+    disabled = unclipped(keys((0, 0), (1, 100)), fx={"effects": [{**effect, "enabled": False}]})
+    assert place(disabled, "a", 0.3).x == pytest.approx(30)
+
+
+def test_bar_posterizing_and_stretch_act_in_this_order() -> None:
+    effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 8}}
+    held = moving(
+        keys((0.5, 0), (2.5, 600)),
+        bars(("a", 30, 270, 15)),
+        fx={"effects": [effect], "time": {"stretch": 200}},
+    )
+    assert [place(held, "a", time).x for time in (1.5, 2.1, 3.33)] == pytest.approx([75, 150, 337.5])
+
+
+def test_a_unit_remaps_the_time_of_its_children_and_its_own_bar_does_nothing() -> None:
+    group = node("g", "group", children=["a"], fx={"precomp": True})
+    held = document(
+        group,
+        node("a", parent="g"),
+        tracks={"g": {"timeRemap": keys((0, 5), (10, 0))}, "a": {"x": keys((0, 0), (10, 1000))}},
+        timelines=bars(("g", 30, 90, 0)),
+    )
+
+    def child(time: float) -> float:
+        (inner,) = source(held, "g", CompositionSource, time).composition.layers
+        assert not hasattr(inner.transform, "matrix")
+        return inner.transform.x
+
+    assert [child(time) for time in (0.5, 2, 5)] == pytest.approx([475, 400, 250])
+
+
+def nested(**tracks: Any) -> Json:
+    return document(
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
+        node("n", parent="comp_b"),
+        roots=(root("n", node_id="comp_b"),),
+        comps={"comp_b": {"id": "comp_b", "fps": 24, "durationSeconds": 10, "width": 100, "height": 80}},
+        tracks={"n": {"x": keys((0, 0), (10, 1000))}, **tracks},
+        timelines={**bars(("i", 60, 120, 15)), **bars(("n", 24, 48, 0), fps=24, key="comp_b")},
+    )
+
+
+def test_bars_of_a_placed_composition_are_read_at_the_outer_rate() -> None:
+    held = nested()
+    assert layer(held, "i", 1.9) is None
+
+    def inner(time: float) -> list[float]:
+        return [found.transform.x for found in source(held, "i", CompositionSource, time).composition.layers]  # type: ignore[union-attr]
+
+    assert inner(2) == []
+    assert [inner(time) for time in (2.5, 3, 3.5)] == [pytest.approx([20]), pytest.approx([70]), pytest.approx([120])]
+    assert inner(4) == []
+    assert source(held, "i", CompositionSource, 2).black
+
+
+def test_repaired_bars_keep_their_own_rate() -> None:
+    held = layer(nested(), "i", 2.75, parity=REPAIRED)
+    assert held is not None
+    assert isinstance(held.source, CompositionSource)
+    (inner,) = held.source.composition.layers
+    assert inner.transform.x == pytest.approx(25, abs=1)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"), [(0.0, 1.0), (0.25, 0.75), (1.5, -0.5)], ids=["start", "quarter", "past the end"]
+)
+def test_a_reversed_video_without_keys_turns_about_its_first_second(time: float, expected: float) -> None:
+    held = document(
+        node("g", "group", children=["v"]), node("v", "video", parent="g", src="a.mp4", fx={"time": {"reverse": True}})
+    )
+    assert source(held, "v", VideoSource, time).time == pytest.approx(expected)
+
+
+def test_a_remapped_video_passes_its_bar_again() -> None:
+    held = document(node("v", "video", src="a.mp4"), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
+    assert source(held, "v", VideoSource, 1.01).time == pytest.approx(1.8)
+
+
+def test_the_last_frame_stays_when_the_time_is_past_the_end() -> None:
+    held = document(node("a"))
+    assert layer(held, "a", 10.0) is not None
+    assert layer(held, "a", 25.0) is not None
+
+
+def test_a_hidden_null_with_a_bar_is_sampled_at_raw_time() -> None:
+    pair = (node("n", "null", children=["a"], visible=False), node("a", parent="n"))
+    held = document(*pair, tracks={"n": {"x": keys((0, 0), (10, 1000))}}, timelines=bars(("n", 30, 270, 0)))
+    assert place(held, "a", 3).x == pytest.approx(300)
+    seen = document(
+        node("n", "null", children=["a"]),
+        pair[1],
+        tracks={"n": {"x": keys((0, 0), (10, 1000))}},
+        timelines=bars(("n", 30, 270, 0)),
+    )
+    assert place(seen, "a", 3).x == pytest.approx(200)
+
+
+def test_a_layer_parented_to_another_has_no_bar_whatever_the_file_says() -> None:
+    held = document(node("n", "null", children=["a"]), node("a", parent="n"), timelines=bars(("a", 30, 10, 0)))
+    assert layer(held, "a", 0) is not None
+
+
+def test_clones_lag_by_their_share_of_the_step() -> None:
+    cloner = {"enabled": True, "mode": "linear", "count": 3, "offsetX": 10, "step": {"time": 1}}
+    held = unclipped(keys((0, 0), (10, 1000)), fx={"__cloner": cloner})
+    found = [each.transform.x for each in shown(held, 5).layers]  # type: ignore[union-attr]
+    assert found == pytest.approx([490, 450, 410])
+
+
+def test_motion_blur_looks_around_the_frame_where_nothing_snaps() -> None:
+    fast = keys((0, 0), (2, 600))
+    free = layer(unclipped(fast, fx={"motionBlur": True}), "a", 1)
+    assert free is not None
+    assert [sample.transform.x for sample in free.samples] == pytest.approx(
+        [297.5 + 5 * index / 7 for index in range(8)]
+    )
+    snapped = layer(moving(fast, fx={"motionBlur": True}), "a", 1)
+    assert snapped is not None
+    assert [sample.transform.x for sample in snapped.samples] == pytest.approx([300] * 8)
+    repaired = layer(moving(fast, fx={"motionBlur": True}), "a", 1, parity=REPAIRED)
+    assert repaired is not None
+    assert repaired.samples[0].transform.x == pytest.approx(297.5)
+
+
+def test_a_wide_shutter_reaches_the_next_frame() -> None:
+    held = moving(keys((0, 0), (2, 600)), fx={"motionBlur": True})
+    held["motionBlur"] = {"shutterAngle": 360}
+    blurred = layer(held, "a", 1)
+    assert blurred is not None
+    assert [sample.transform.x for sample in blurred.samples] == pytest.approx([300] * 7 + [310])
+
+
+def test_samples_follow_the_output_rate() -> None:
+    held = layer(unclipped(keys((0, 0), (2, 600)), fx={"motionBlur": True}), "a", 1, output_fps=15)
+    assert held is not None
+    assert held.samples[0].transform.x == pytest.approx(295)

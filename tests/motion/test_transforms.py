@@ -1,0 +1,209 @@
+"""Where layers lie: the worked examples E of animation.md and those of layers.md 3 and 11."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from motion.evaluate.affine import Affine, applied, placed, product
+from motion.snapshot import CompositionSource, ShapeSource, SolidPaint, TextSource, Transform2D
+from tests.motion.documents import document, keys, node, root
+from tests.motion.frames import fill, layer, place, shown, source
+
+
+def numbers(found: Transform2D) -> list[float]:
+    return [found.x, found.y, found.rotation, found.scale_x, found.scale_y]
+
+
+def drawing_matrix(found: Transform2D) -> Affine:
+    """T R K S T(-anchor), as the renderer composes it (animation.md 6.4)."""
+    turn = placed(found.x, found.y, found.rotation, 1, 1)
+    shear: Affine = (1, 0, math.tan(math.radians(found.skew)), 1, 0, 0)
+    axis, back = placed(0, 0, found.skew_axis, 1, 1), placed(0, 0, -found.skew_axis, 1, 1)
+    skewed = product(product(turn, axis), product(shear, back))
+    scaled = product(skewed, placed(0, 0, 0, found.scale_x, found.scale_y))
+    return product(scaled, (1, 0, 0, 1, -found.anchor_x, -found.anchor_y))
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "expected"),
+    [
+        (
+            {"x": 100, "y": 50, "rotation": 90, "scaleX": 2, "scaleY": 3, "anchorX": 10, "anchorY": 20, "skew": 30},
+            {"x": 10, "y": 0, "rotation": 15, "scale": 0.5},
+            [100, 70, 111.89636793222883, 1.0410255148817082, 1.4408868741036045],
+        ),
+        (
+            {"x": 100, "y": 50, "scaleX": 2},
+            {"x": 10, "y": 0, "rotation": 45},
+            [120, 50, 26.56505117707799, 1.5811388300841898, 1.2649110640673515],
+        ),
+        (
+            {"x": 100, "y": 50, "rotation": 90, "scaleX": 2},
+            {"x": 10, "y": 20, "rotation": 30},
+            [80, 70, 106.1021, 1.8028, 1.1094],
+        ),
+    ],
+)
+def test_parents_hand_on_position_rotation_and_scale_without_shear(
+    parent: Any, child: Any, expected: list[float]
+) -> None:
+    held = document(node("n", "null", children=["a"], **parent), node("a", parent="n", **child))
+    assert numbers(place(held, "a")) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_mirrored_layer_comes_out_as_a_half_turn() -> None:
+    assert numbers(place(document(node("a", rotation=30, scaleX=-1)), "a"))[2:] == pytest.approx([-150, 1, -1])
+
+
+def test_the_anchor_lands_on_the_position() -> None:
+    found = place(document(node("a", x=100, y=100, rotation=90, scale=2, anchorX=10, width=50, height=50)), "a")
+    matrix = drawing_matrix(found)
+    assert applied(matrix, -25, -25) == pytest.approx((150, 30))
+    corner = place(document(node("a", x=500, y=300, anchorX=-100, anchorY=-50, rotation=90)), "a")
+    ends = [applied(drawing_matrix(corner), *point) for point in ((-100, -50), (100, 50))]
+    assert ends == [pytest.approx((500, 300)), pytest.approx((400, 500))]
+
+
+def test_skew_leans_along_its_axis() -> None:
+    plain = drawing_matrix(place(document(node("a", x=100, y=100, skew=30)), "a"))
+    assert applied(plain, -25, -25) == pytest.approx((60.5662, 75), abs=1e-3)
+    found = place(document(node("a", x=100, y=100, rotation=20, scaleX=2, skew=30, skewAxis=40)), "a")
+    assert drawing_matrix(found)[:4] == pytest.approx((1.5082716421, 0.0412526770, -0.1208821606, 1.3227148423))
+
+
+def test_a_moving_uniform_scale_beats_stored_axes_and_a_moving_axis_beats_it() -> None:
+    stored = node("a", scaleX=4, scaleY=5)
+    assert numbers(place(document(stored, tracks={"a": {"scale": keys((0, 2))}}), "a"))[3:] == [2, 2]
+    both = document(stored, tracks={"a": {"scale": keys((0, 2)), "scaleX": keys((0, 7))}})
+    assert numbers(place(both, "a"))[3:] == [7, 2]
+    assert numbers(place(document(node("a", scale=3)), "a"))[3:] == [3, 3]
+
+
+def test_a_layer_turns_along_its_path_and_back_after_the_last_key() -> None:
+    ramp = keys((0, 0), (1, 100))
+    held = document(node("a", rotation=33, fx={"autoOrient": "path"}), tracks={"a": {"x": ramp, "y": ramp}})
+    assert place(held, "a", 0.5).rotation == pytest.approx(45)
+    assert place(held, "a", 1.0).rotation == pytest.approx(33)
+
+
+def test_an_instance_overrides_what_it_shows_and_stills_it() -> None:
+    overrides = {"b/x": 77, "b/opacity": 25, "b/scaleX": 3, "b/fill": "#00ff00", "b/text": "no", "b/width": 9}
+    held = document(
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b", "__compOverrides": overrides}),
+        node("j", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
+        node("b", parent="comp_b", style={"fill": "#ff0000"}),
+        roots=(root("b", node_id="comp_b"),),
+        comps={"comp_b": {"id": "comp_b", "width": 100, "height": 100}},
+        tracks={
+            "b": {"x": keys((0, 5)), "opacity": keys((0, 80)), "scale": keys((0, 2)), "fill_r": keys((0, 1))},
+        },
+    )
+    changed, kept = (source(held, name, CompositionSource).composition.layers[0] for name in ("i", "j"))
+    assert isinstance(changed.transform, Transform2D)
+    assert isinstance(kept.transform, Transform2D)
+    assert (changed.transform.x, changed.opacity, changed.transform.scale_x) == (77, 0.25, 2)
+    assert isinstance(changed.source, ShapeSource)
+    assert changed.source.fills == (SolidPaint("#00ff00"),)
+    assert (kept.transform.x, kept.opacity) == (5, 0.8)
+
+
+def test_a_fill_moves_only_where_its_red_channel_does() -> None:
+    red = document(node("a", style={"fill": "#00ff00"}), tracks={"a": {"fill_r": keys((0, 1))}})
+    assert fill(red, "a") == SolidPaint("#ff0000ff")
+    green = document(node("a", style={"fill": "#0000ff"}), tracks={"a": {"fill_g": keys((0, 1))}})
+    assert fill(green, "a") == SolidPaint("#0000ff")
+
+
+def test_effect_colours_keep_the_channels_that_do_not_move() -> None:
+    glow = {"id": "g", "type": "glow", "params": {"color": "#112233", "radius": 4}}
+    held = document(node("a", fx={"effects": [glow]}), tracks={"a": {"effect.g.color_r": keys((0, 0.5))}})
+    found = layer(held, "a")
+    assert found is not None
+    (effect,) = found.effects
+    assert effect.animated == (("color_r", 0.5),)
+    assert dict(effect.stored)["color"] == "#112233"
+
+
+NESTED = {"comp_b": {"id": "comp_b", "width": 400, "height": 300}}
+
+
+def test_a_placed_composition_is_centred_on_its_instance() -> None:
+    held = document(
+        node("i", "comp", x=500, y=400, scale=2, anchorX=30, fx={"precomp": True, "__compRef": "comp_b"}),
+        node("b", parent="comp_b", x=200, y=150, width=50, height=50),
+        roots=(root("b", node_id="comp_b"),),
+        comps=NESTED,
+    )
+    found = layer(held, "i")
+    assert found is not None
+    assert isinstance(found.source, CompositionSource)
+    assert found.transform == Transform2D(500, 400, 0, 2, 2)
+    assert (found.source.width, found.source.height, found.source.sealed) == (400, 300, True)
+
+
+def test_a_collapsed_composition_is_spliced_into_its_host_without_centring() -> None:
+    fx = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
+    held = document(
+        node("below"),
+        node("i", "comp", x=500, y=400, scale=2, fx=fx),
+        node("above"),
+        node("b", parent="comp_b", x=200, y=150, width=50, height=50),
+        roots=(root("b", node_id="comp_b"),),
+        comps=NESTED,
+    )
+    assert [found.id for found in shown(held).layers] == ["below", "i::b", "above"]
+    assert numbers(place(held, "i::b")) == pytest.approx([900, 700, 0, 2, 2])
+
+
+def test_compositions_that_place_themselves_end_in_black() -> None:
+    held = document(
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
+        node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_b"}),
+        roots=(root("j", node_id="comp_b"),),
+        comps=NESTED,
+    )
+    inner = source(held, "i", CompositionSource).composition.layers[0]
+    assert isinstance(inner.source, CompositionSource)
+    assert inner.source.black
+
+
+def test_a_dangling_reference_is_black_over_the_whole_host_and_none_draws_nothing() -> None:
+    held = document(node("i", "comp", fx={"precomp": True, "__compRef": "gone"}), node("j", "comp"))
+    found = source(held, "i", CompositionSource)
+    assert (found.width, found.height, found.black) == (400, 300, True)
+    assert layer(held, "j") is None
+
+
+def test_a_solid_without_a_size_fills_the_composition() -> None:
+    pinned = node("a", x=7, rotation=45, width=100, height=100, fx={"solid": True})
+    held = document(pinned)
+    assert place(held, "a") == Transform2D(200, 150)
+    box = source(held, "a", ShapeSource)
+    assert (box.width, box.height, box.is_solid) == (400, 300, True)
+    sized = document(node("a", x=7, width=50, height=60, fx={"solid": True}))
+    assert place(sized, "a").x == 7
+
+
+def test_a_live_boolean_lies_where_its_outline_does() -> None:
+    operand = {"booleanOperand": True}
+    held = document(
+        node("p", x=10, y=10, width=100, height=50, fx=operand),
+        node("q", x=60, y=10, width=100, height=50, fx=operand),
+        node("r", x=400, rotation=20, fx={"booleanOp": "intersect", "booleanSources": ["p", "q"]}),
+    )
+    assert [found.id for found in shown(held).layers] == ["r"]
+    assert numbers(place(held, "r")) == pytest.approx([35, 10, 0, 1, 1])
+    found = source(held, "r", ShapeSource)
+    assert found.primitive == "path"
+    assert (found.width, found.height) == pytest.approx((50, 50))
+
+
+def test_a_text_keeps_measuring_its_static_content() -> None:
+    text = {"content": "Short", "fontSize": 40, "fill": "#fff"}
+    track = {"t": {"text.source": {"kind": "text", "keyframes": [{"t": 0, "value": "A much longer one"}]}}}
+    found = source(document(node("t", "text", text=text), data=track), "t", TextSource)
+    assert (found.content, found.measured_content) == ("A much longer one", "Short")
+    assert source(document(node("t", "text")), "t", TextSource).content == "Text"

@@ -1,0 +1,158 @@
+"""What is in the paint list and what is drawn: document.md 2.4, 2.7, layers.md 11."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from motion.model.parity import REPAIRED
+from motion.snapshot import CompositionSource, Matte, MissingSource, Transform2D
+from tests.motion.documents import Json, document, keys, node, root
+from tests.motion.frames import built, layer, shown, source
+
+
+def drawn(held: Json, time: float = 0.0) -> list[str]:
+    return [found.id for found in shown(held, time).layers if found.visible]
+
+
+def test_later_siblings_are_in_front_and_children_paint_at_their_parents_place() -> None:
+    held = document(
+        node("a"), node("g", "group", children=["b", "c"]), node("b", parent="g"), node("c", parent="g"), node("d")
+    )
+    assert drawn(held) == ["a", "b", "c", "d"]
+
+
+def test_containers_and_drivers_draw_nothing() -> None:
+    held = document(*(node(kind, kind) for kind in ("group", "null", "camera", "audio", "comp")), node("a"))
+    assert drawn(held) == ["a"]
+
+
+def test_a_plain_group_hands_on_its_place_and_nothing_else() -> None:
+    group = node("g", "group", children=["a"], x=10, opacity=30, visible=False, fx={"blendMode": "multiply"})
+    held = layer(document(group, node("a", parent="g", x=5)), "a")
+    assert held is not None
+    assert (held.visible, held.opacity, held.blend) == (True, 1.0, "normal")
+    assert isinstance(held.transform, Transform2D)
+    assert held.transform.x == 15
+
+
+def test_soloing_hides_all_others_of_the_composition_only() -> None:
+    held = document(
+        node("a", solo=True),
+        node("b"),
+        node("i", "comp", solo=True, fx={"precomp": True, "__compRef": "comp_b"}),
+        node("n", parent="comp_b"),
+        roots=(root("n", node_id="comp_b"),),
+        comps={"comp_b": {"id": "comp_b"}},
+    )
+    assert drawn(held) == ["a", "i"]
+    assert [found.id for found in source(held, "i", CompositionSource).composition.layers] == ["n"]
+
+
+def test_soloing_a_group_hides_its_own_children() -> None:
+    held = document(node("g", "group", children=["a"], solo=True), node("a", parent="g"), node("b"))
+    assert drawn(held) == []
+
+
+def test_guides_and_operands_are_left_out() -> None:
+    held = document(
+        node("a", solo=True, fx={"guide": True}), node("b", fx={"booleanOperand": True}), node("c", solo=True)
+    )
+    assert drawn(held) == ["c"]
+
+
+def test_a_unit_composites_its_layers_as_one() -> None:
+    group = node("g", "group", children=["a", "b"], x=30, opacity=50, fx={"precomp": True, "blendMode": "screen"})
+    held = layer(document(group, node("a", parent="g", x=4), node("b", parent="g")), "g")
+    assert held is not None
+    assert (held.opacity, held.blend, held.transform) == (0.5, "screen", Transform2D(200, 150))
+    assert isinstance(held.source, CompositionSource)
+    assert not held.source.sealed
+    assert [found.transform.x for found in held.source.composition.layers] == [34, 30]  # type: ignore[union-attr]
+
+
+def test_a_unit_without_live_layers_is_not_there() -> None:
+    assert drawn(document(node("g", "group", fx={"precomp": True}))) == []
+
+
+def matted(*above: Json, wanted: str | None = None, **more: Any) -> Json:
+    matte: Json = {"mode": "luma", "inverted": True, **({"sourceId": wanted} if wanted else {})}
+    return document(node("a", fx={"matte": matte}), *above, **more)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "source_id"),
+    [(None, "b"), ("c", "c"), ("gone", "b"), ("a", "b")],
+    ids=["unnamed", "named", "gone", "own"],
+)
+def test_a_matte_takes_the_layer_it_names_else_the_next_one(wanted: str | None, source_id: str) -> None:
+    held = matted(node("b"), node("c"), wanted=wanted)
+    found = layer(held, "a")
+    assert found is not None
+    assert found.matte == Matte("luma", True, source_id)
+    assert source_id not in drawn(held)
+
+
+def test_a_hidden_matte_source_leaves_the_list_and_the_next_layer_takes_its_place() -> None:
+    held = document(
+        node("a", fx={"matte": {"mode": "alpha", "inverted": False, "sourceId": "s"}}),
+        node("s", visible=False),
+        node("b"),
+    )
+    found = layer(held, "a")
+    assert found is not None
+    assert found.matte is not None
+    assert found.matte.source_id == "b"
+
+
+def test_a_matte_without_any_layer_above_has_no_source() -> None:
+    found = layer(matted(), "a")
+    assert found is not None
+    assert found.matte == Matte("luma", True, None)
+
+
+def test_mattes_inside_of_a_unit_are_not_resolved_unless_repaired() -> None:
+    group = node("g", "group", children=["a", "b"], fx={"precomp": True})
+    held = document(
+        group, node("a", parent="g", fx={"matte": {"mode": "alpha", "inverted": False}}), node("b", parent="g")
+    )
+
+    def mattes(**more: Any) -> list[Matte | None]:
+        found = layer(held, "g", **more)
+        assert found is not None
+        assert isinstance(found.source, CompositionSource)
+        return [inner.matte for inner in found.source.composition.layers]
+
+    assert mattes() == [None, None]
+    assert mattes(parity=REPAIRED)[0] == Matte("alpha", False, "b")
+
+
+def test_a_hidden_layer_that_an_effect_looks_at_stays_without_being_drawn() -> None:
+    effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "m"}}
+    held = document(
+        node("g", "group", children=["m"]), node("m", parent="g", visible=False), node("a", fx={"effects": [effect]})
+    )
+    assert [(found.id, found.visible) for found in shown(held).layers] == [("m", False), ("a", True)]
+
+
+def test_plugin_layers_are_left_out_with_a_warning_and_other_kinds_are_shapes() -> None:
+    held = document(node("p", "studio.acme.depth", children=["c"]), node("c", parent="p"), node("s", "solid"))
+    assert drawn(held) == ["c", "s"]
+    (warning,) = built(held).warnings
+    assert "plugin" in warning
+
+
+def test_without_its_root_every_root_of_the_document_is_drawn() -> None:
+    held = document(node("a"))
+    held["comps"] = {"comp_x": {"id": "comp_x", "width": 10, "height": 10}}
+    assert drawn(held) == ["a"]
+
+
+def test_pictures_without_a_source_are_there_and_show_nothing() -> None:
+    assert isinstance(source(document(node("i", "image")), "i", MissingSource), MissingSource)
+
+
+def test_opacity_is_a_factor_that_may_overshoot() -> None:
+    held = document(node("a", style={"opacity": 50}), node("b"), tracks={"b": {"opacity": keys((0, 130))}})
+    assert [found.opacity for found in shown(held).layers] == [0.5, 1.3]

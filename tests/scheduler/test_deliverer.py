@@ -1,0 +1,143 @@
+"""Webhooks: what is posted, when it is tried again, what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from sqlmodel import col
+
+from farm_core.jobs import repository
+from farm_core.jobs.status import DeliveryStatus
+from farm_core.webhooks.models import Delivery
+from farm_core.webhooks.schedule import Outcome, outcome
+from tests.scheduler.farm import FarmUnderTest, Gate, farm
+
+
+class Receiver:
+    """An HTTP server that answers with the next of the given statuses and keeps what it gets."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses = list(statuses)
+        self.requests: list[tuple[dict[str, str], dict[str, object]]] = []
+        self.url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+        body = json.loads(await reader.readexactly(int(headers["content-length"])))
+        self.requests.append((headers, body))
+        status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+
+@asynccontextmanager
+async def receiver(*statuses: int) -> AsyncIterator[Receiver]:
+    receiving = Receiver(*statuses)
+    server = await asyncio.start_server(receiving.serve, "127.0.0.1", 0)
+    receiving.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
+    async with server:
+        yield receiving
+
+
+async def delivered(under_test: FarmUnderTest, job_id: str, *, attempts: int = 1) -> Delivery:
+    async with asyncio.timeout(30):
+        while True:
+            async with under_test.database.work() as session:
+                found = await session.execute(select(Delivery).where(col(Delivery.job_id) == job_id))
+                delivery = found.scalar_one()
+            if len(delivery.attempts) >= attempts:
+                return delivery
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.service
+def test_a_finished_job_is_told_once_with_exactly_the_body_and_headers(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with receiver(204) as hook, farm(database_url, tmp_path) as under_test:
+            job = await under_test.ended(await under_test.create(callback_url=hook.url))
+            delivery = await delivered(under_test, job.id)
+            assert delivery.status == "delivered"
+            ((headers, body),) = hook.requests
+            assert headers["content-type"] == "application/json"
+            assert headers["x-service-event"] == "render.finished"
+            assert headers["x-service-job-id"] == job.id
+            assert body.keys() == {"jobId", "status", "videoUrl", "error", "renderDurationMs"}
+            assert (body["jobId"], body["status"], body["error"]) == (job.id, "completed", None)
+            assert str(body["videoUrl"]).startswith("http://farm/files/results/")
+            assert body["renderDurationMs"] == job.render_duration_ms
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_cancelled_job_is_told_too(database_url: str, tmp_path: Path) -> None:
+    gate = Gate()
+
+    async def story() -> None:
+        async with receiver(200) as hook, farm(database_url, tmp_path, gate) as under_test:
+            job_id = await under_test.create(callback_url=hook.url)
+            await gate.reached()
+            async with under_test.database.work() as session:
+                await repository.cancel(session, job_id)
+            gate.open()
+            await delivered(under_test, job_id)
+            assert [body["status"] for _, body in hook.requests] == ["cancelled"]
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_server_error_is_kept_for_another_attempt_five_seconds_later(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with receiver(503) as hook, farm(database_url, tmp_path) as under_test:
+            job = await under_test.ended(await under_test.create(callback_url=hook.url))
+            delivery = await delivered(under_test, job.id)
+            assert (delivery.status, delivery.attempt, delivery.attempts[0]["status"]) == ("due", 1, 503)
+            assert 4 < (delivery.due_at - job.finished_at).total_seconds() < 8  # type: ignore[operator]
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_client_error_is_final(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with receiver(410) as hook, farm(database_url, tmp_path) as under_test:
+            job = await under_test.ended(await under_test.create(callback_url=hook.url))
+            assert (await delivered(under_test, job.id)).status == "dropped"
+
+    asyncio.run(story())
+
+
+DUE, DELIVERED, DROPPED = DeliveryStatus.due, DeliveryStatus.delivered, DeliveryStatus.dropped
+
+
+@pytest.mark.parametrize(
+    ("attempt", "answer", "expected"),
+    [
+        (1, 200, Outcome(DELIVERED)),
+        (3, 299, Outcome(DELIVERED)),
+        (1, 404, Outcome(DROPPED)),
+        (1, 500, Outcome(DUE, 5)),
+        (2, 503, Outcome(DUE, 20)),
+        (3, 500, Outcome(DROPPED)),
+        (1, None, Outcome(DUE, 5)),
+        (2, None, Outcome(DUE, 20)),
+        (3, None, Outcome(DROPPED)),
+        (1, 302, Outcome(DUE, 5)),
+    ],
+)
+def test_attempts_are_made_at_0_5_and_25_seconds(attempt: int, answer: int | None, expected: Outcome) -> None:
+    assert outcome(attempt, answer) == expected
+
+
+def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:
+    assert outcome(1, None, again=False) == Outcome(DROPPED)
