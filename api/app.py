@@ -47,11 +47,12 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
     """The parts that the settings name; `database_url` and `redis_url` must be set."""
     assert settings.database_url is not None and settings.redis_url is not None
     secret = farm_secret(settings)
-    links = Links(secret)
+    clock = clock or SystemClock()
+    links = Links(secret, clock)
     client = redis.connect(settings.redis_url)
     return Farm(
         settings=settings,
-        clock=clock or SystemClock(),
+        clock=clock,
         database=Database(settings.database_url, POOL_CONNECTIONS),
         redis=client,
         rates=RateLimiter(client),

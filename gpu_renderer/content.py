@@ -6,10 +6,10 @@ The same source asked for twice gives the same array, so that a texture made of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from gpu_renderer.errors import MediaUndecodable
-from gpu_renderer.media.svg import svg_pixels
 from gpu_renderer.raster import Raster
 from gpu_renderer.recent import Recent
 from gpu_renderer.text.families import Fonts, Style
@@ -36,14 +36,22 @@ from motion.snapshot import (
 )
 
 KEPT_MAX_BYTES = 256 << 20
+CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
 
 
 class Media(Protocol):
     """Where pictures and frames come from; None where there is nothing behind a source."""
 
-    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not drawn of pictures and videos, a line each."""
+
+    def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
+
+    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
+        """An SVG document's raster. Raises MediaUndecodable."""
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
         """The frame shown at a time of the video's own. Raises MediaUndecodable."""
@@ -63,7 +71,7 @@ class Contents:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was drawn otherwise than asked, or not at all: a line each, once."""
-        return (*self._fonts.warnings, *self._faults)
+        return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
     @property
     def monospace(self) -> Any:
@@ -73,7 +81,7 @@ class Contents:
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""
         if isinstance(source, TextSource):
-            return self._boxes.get(source, lambda: measured_box(source, self._fonts))
+            return self._boxes.get(source, lambda: measured_box(self._bounded(source), self._fonts))
         if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
             return source.width, source.height
         if isinstance(source, LightWash):
@@ -86,7 +94,7 @@ class Contents:
         A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
         """
         if isinstance(source, VideoSource):
-            return self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+            return self._video(source)
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
         key = (source, supersample, bleed_px)
@@ -108,10 +116,19 @@ class Contents:
         if isinstance(source, ShapeSource):
             return shape_raster(source, supersample, bleed_px)
         if isinstance(source, TextSource) and source.content.strip():
-            return text_raster(source, supersample, self._fonts, bleed_px)
+            return text_raster(self._bounded(source), supersample, self._fonts, bleed_px)
         if isinstance(source, ParticleSource):
             return particle_raster(source, supersample)
         return None
+
+    def _bounded(self, source: TextSource) -> TextSource:
+        """The text, cut where it is too long to be laid out in a bounded time."""
+        longest = max(len(source.content), len(source.measured_content))
+        if longest <= CHARACTERS_MAX:
+            return source
+        self._faults.setdefault(f"A text of {longest} characters is cut after {CHARACTERS_MAX}.")
+        cut = slice(CHARACTERS_MAX)
+        return replace(source, content=source.content[cut], measured_content=source.measured_content[cut])
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
         """One array for a picture, however large the boxes are that it is stretched to."""
@@ -119,11 +136,15 @@ class Contents:
         pixels = self._rasters.get(("picture", key), lambda: self._attempted(name, lambda: self._decoded(source)))
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
 
+    def _video(self, source: VideoSource) -> Raster | None:
+        frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+        return None if frame is None else Raster(frame.pixels, source.width, source.height)
+
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
         if isinstance(source, ImageSource):
             pixels = self._media.picture(source.src)
         else:
-            pixels = svg_pixels(source.markup, (source.intrinsic_width, source.intrinsic_height))
+            pixels = self._media.svg(source.markup, (source.intrinsic_width, source.intrinsic_height))
         return None if pixels is None else Raster(pixels, source.width, source.height)
 
     def _attempted(self, name: str, make: Callable[[], Raster | None]) -> Raster | None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from motion import template
-from motion.bundle import Document, read_document, read_folder
+from motion.bundle import read_document, read_folder
 from motion.errors import DocumentError
+from motion.schema.stored import Document
 
 LOCAL_PREFIX = "https://local.invalid/"
 """Stands for a file that a person named as an input; no such host can exist."""

@@ -30,9 +30,9 @@ from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
 from motion import build, timing
-from motion.bundle import Document
-from motion.evaluate import frame as evaluate
+from motion.evaluate import snapshot as evaluate
 from motion.model.composition import Composition
+from motion.schema.stored import Document
 from motion.snapshot import Snapshot
 
 BUILD = "1"
@@ -93,8 +93,9 @@ class Opened:
         self.fps = output.fps or composition.fps
         self.duration_seconds = output.duration_seconds or composition.duration_seconds
         self._session = session
-        self._media = MediaLibrary(resolve_media)
-        self._contents = Contents(session.fonts, self._media)
+        fonts = session.fonts.for_job()
+        self._media = MediaLibrary(resolve_media, fonts)
+        self._contents = Contents(fonts, self._media)
         self._renderer = FrameRenderer(session.painter, self._contents, session.options.drawing)
 
     @property
@@ -105,11 +106,11 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
-        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
+        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings, *self._media.warnings)))
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
-        return evaluate.snapshot(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+        return evaluate(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as pixels of the GPU; they hold until the next call."""
@@ -123,7 +124,8 @@ class Opened:
 
     def close(self) -> None:
         """Frees the textures and closes the media."""
-        self._renderer.release()
+        with self._session.painter.context:
+            self._renderer.release()
         self._media.close()
 
     def __enter__(self) -> Opened:
@@ -151,8 +153,9 @@ class RenderSession:
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
-        target = opened.drawn(opened.evaluated(frame_index)).target
-        pixels = target.framebuffer.read(components=4, alignment=1)
+        with self.painter.context:
+            target = opened.drawn(opened.evaluated(frame_index)).target
+            pixels = target.framebuffer.read(components=4, alignment=1)
         return np.frombuffer(pixels, np.uint8).reshape(opened.height, opened.width, 4)
 
     def render_segment(
@@ -168,15 +171,16 @@ class RenderSession:
 
         `on_progress` gets the number of frames encoded. Raises RenderStopped soon after `should_stop` says so.
         """
-        pipeline = SegmentPipeline(
-            self.painter, opened, self.profile, self.options.pipeline, software=self.identity.gpu.is_software
-        )
-        report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
+        software = self.identity.gpu.is_software
+        pipeline = SegmentPipeline(self.painter, opened, self.profile, self.options.pipeline, software=software)
+        with self.painter.context:
+            report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
         return replace(report, warnings=opened.warnings)
 
     def close(self) -> None:
         """Frees the context and all that belongs to it."""
-        self.painter.pool.release()
+        with self.painter.context:
+            self.painter.pool.release()
         self.painter.context.release()
 
     def __enter__(self) -> RenderSession:

@@ -8,6 +8,13 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 VERSION = "#version 330 core"
+EXACT = """#extension GL_ARB_gpu_shader5 : enable
+#ifdef GL_ARB_gpu_shader5
+#define EXACT precise
+#else
+#define EXACT
+#endif"""
+"""`EXACT float x` keeps the order and the rounding of its operations where the driver can; hashes hang on it."""
 _INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$', re.MULTILINE)
 
 
@@ -32,7 +39,7 @@ def source(name: str, defines: tuple[tuple[str, str], ...] = ()) -> str:
 
         return _INCLUDE.sub(include, text(file))
 
-    head = [VERSION, *(f"#define {key} {value}" for key, value in defines)]
+    head = [VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines)]
     return "\n".join(head) + "\n" + expanded(name)
 
 

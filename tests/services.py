@@ -35,6 +35,12 @@ def empty_database_url(postgres_server: postgres.EmbeddedPostgres) -> Iterator[s
     yield from _database(postgres_server, "template1")
 
 
+@pytest.fixture(scope="session")
+def shared_database_url(postgres_server: postgres.EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
+    """One database for all tests whose accounts keep them apart."""
+    yield from _database(postgres_server, migrated_template)
+
+
 @pytest.fixture
 def database_url(postgres_server: postgres.EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
     """A database of this test alone, with the farm's tables."""

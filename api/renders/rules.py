@@ -98,7 +98,7 @@ async def _media_fault(farm: Farm, account_id: str, origins: frozenset[str], url
         return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
     async with farm.database.work() as session:
         owned = await assets.owned(session, account_id, key, farm.clock.now())
-    return None if owned else "The account has no such upload, or it has expired."
+    return None if owned else "must be an upload of this account that has not expired"
 
 
 async def _callback_faults(farm: Farm, url: Any) -> Faults:

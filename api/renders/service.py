@@ -33,7 +33,6 @@ from farm_core.ids import new_id
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
-from farm_core.storage.links import in_seconds
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
@@ -105,7 +104,7 @@ def record(farm: Farm, job: Job, origin: str) -> JobRecord:
     """What is shown of a job. The video's link stays the same for an hour, so that unchanged lists are unchanged."""
     video_url = None
     if job.video_key is not None:
-        video_url = farm.links.url(origin, job.video_key, in_seconds(_VIDEO_SECONDS, round_to=3600), f"{job.id}.mp4")
+        video_url = farm.links.url(origin, job.video_key, farm.links.in_seconds(_VIDEO_SECONDS, 3600), f"{job.id}.mp4")
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(job.progress, 1), video_url=video_url, error=job.error,
         created_at=job.created_at,

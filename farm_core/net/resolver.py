@@ -36,13 +36,13 @@ async def checked_addresses(host: str, port: int, *, allow_private: bool, resolv
 async def url_fault(url: object, *, allow_private: bool, resolve: Resolver = system_resolver) -> str | None:
     """Why the URL may not be used, or None. A name that does not resolve now is no fault: it is checked again on use."""
     if not isinstance(url, str):
-        return "Must be a string."
+        return "must be a string"
     try:
         target = checked_target(url, allow_private=allow_private)
         if not allow_private:
             await checked_addresses(target.host, target.port, allow_private=False, resolve=resolve)
     except UrlRefused as refusal:
-        return f"Must be a public http(s) URL. {refusal}"
+        return f"must be a public http(s) URL. {refusal}"
     except OSError:  # also TimeoutError: the name is not known, or not now
         return None
     return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import time
 from typing import Final
 from urllib.parse import quote, urlencode
+
+from farm_core.clock import Clock, SystemClock
 
 PATH_PREFIX: Final = "/files/"
 
@@ -14,7 +15,8 @@ PATH_PREFIX: Final = "/files/"
 class Links:
     """Makes and checks links. Whoever holds the secret can make them; an altered or expired one opens nothing."""
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
         self._key = hmac.digest(secret, b"links to stored objects", hashlib.sha256)
 
     def url(self, origin: str, key: str, expires_at: int, filename: str | None = None) -> str:
@@ -26,7 +28,7 @@ class Links:
 
     def opens(self, key: str, expires: str, signature: str, filename: str = "") -> bool:
         """Whether the parts of a link belong together and it has not expired."""
-        if not (expires.isascii() and expires.isdigit()) or len(expires) > 12 or int(expires) < time.time():
+        if not (expires.isascii() and expires.isdigit()) or len(expires) > 12 or int(expires) < self._now():
             return False
         return hmac.compare_digest(self._signature(key, int(expires), filename).encode(), signature.encode())
 
@@ -34,7 +36,9 @@ class Links:
         message = f"{key}\n{expires_at}\n{filename}".encode()
         return hmac.digest(self._key, message, hashlib.sha256).hex()
 
+    def in_seconds(self, seconds: int, round_to: int = 1) -> int:
+        """The moment so many seconds from now, rounded up to a multiple of `round_to` seconds, so that links repeat."""
+        return -int(-(self._now() + seconds) // round_to) * round_to
 
-def in_seconds(seconds: int, round_to: int = 1) -> int:
-    """A moment so many seconds from now, rounded up to a multiple of `round_to` seconds, so that links repeat."""
-    return -int(-(time.time() + seconds) // round_to) * round_to
+    def _now(self) -> float:
+        return self._clock.now().timestamp()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from farm_core.storage.keys import checked
-from farm_core.storage.links import Links, in_seconds
+from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, StoredObject
 
 _DEFAULT_TYPE = "application/octet-stream"
@@ -68,7 +68,7 @@ class MemoryStorage:
 
     def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
         """A signed URL under the origin's `/files/`."""
-        return self._links.url(origin, checked(key), in_seconds(seconds), filename)
+        return self._links.url(origin, checked(key), self._links.in_seconds(seconds), filename)
 
     def _found(self, key: str) -> tuple[StoredObject, bytes]:
         try:

@@ -80,3 +80,14 @@ def folder(word: str) -> Path:
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {word}")
     return path
+
+
+def seconds(word: str) -> float:
+    """A time, not negative."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a time in seconds")
+    return value

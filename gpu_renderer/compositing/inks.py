@@ -20,12 +20,14 @@ from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
+from gpu_renderer.vector.mesh import deformed
 from motion.snapshot import (
     CompositionSource,
     EffectSnapshot,
     ImageSource,
     LayerSnapshot,
     LightWash,
+    Mesh,
     ParticleSource,
     ShapeSource,
     SolidPaint,
@@ -34,6 +36,7 @@ from motion.snapshot import (
 
 MASK_SUPERSAMPLE = 2.0
 BAKED_BYTES_MAX = 64 << 20
+MESHES_MAX = 4
 MASK_SIGMA_FACTOR = 0.5
 """The blur of a feather in raster px of the doubled mask: feather / 2, which is feather / 4 layer px (compositing.md 5.3)."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
@@ -48,6 +51,7 @@ class Inks:
         self._contents = contents
         self._textures = textures
         self._tables: dict[bytes, moderngl.Texture] = {}
+        self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
         self.baked: KeptTargets[tuple[Raster, tuple[object, ...]]] = KeptTargets(painter.pool, BAKED_BYTES_MAX)
 
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
@@ -108,7 +112,19 @@ class Inks:
         width, height = self._contents.box(layer.source)
         rung = routes.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         samples = routes.supersample(rung, max(width, height, 1.0))
-        return self._contents.raster(layer.source, samples)
+        raster = self._contents.raster(layer.source, samples)
+        if raster is None or layer.mesh is None or layer.masks:  # a masked layer draws undeformed (compositing.md 5.6)
+            return raster
+        return self._deformed(layer, layer.mesh, raster)
+
+    def _deformed(self, layer: LayerSnapshot, mesh: Mesh, raster: Raster) -> Raster:
+        """The raster under its mesh, the very same one while neither changes."""
+        kept = self._meshes.get(layer.id)
+        if kept is None or kept[0] is not raster or kept[1] != mesh:
+            if len(self._meshes) >= MESHES_MAX:
+                self._meshes.clear()
+            kept = self._meshes[layer.id] = (raster, mesh, deformed(raster, mesh))
+        return kept[2]
 
     def _baked(self, step: Draw, scene: Scene) -> Picture | None:
         """The content after its effects of the raster route, kept while neither changes."""

@@ -1,9 +1,13 @@
-"""Blurs as kernels: the reference's 61-tap Gaussian, the browser's triple box, and how they are run at a bounded cost."""
+"""Blurs as kernels: the reference's 61-tap Gaussian, browsers' triple box, and how wide ones run at a bounded cost.
+
+A kernel is the array of its weights at 0, 1, 2 ... px from the centre; it is symmetric and sums to 1. A wide one runs over
+a picture of half the size, or a quarter ..., with the weights that, between halving and enlarging, come nearest to it.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -12,99 +16,98 @@ from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
 
-PAIRS_MAX = 32
-"""Bilinear taps on each side of the centre that the shader takes."""
+Kernel = npt.NDArray[np.float64]
+
+UNROLLED = 4
+"""The shader's reach grows in steps of this, so that few programs serve all radii."""
+SMALL_FROM_SIGMA = (6.0, 20.0, 48.0, 96.0, 192.0)
+"""From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests)."""
 BOX_RADIUS_MAX = 16
 """A wider box first halves the picture."""
-HALVING_SIGMA = 8.0
-"""A wider blur first halves the picture: the result stays within a code value (see tests)."""
+SIGMA_MAX = 1000.0
+"""A wider blur leaves nothing to see of a frame, and is not made wider."""
+NEGLIGIBLE = 1e-5
+"""Weights below this share of the largest are left out."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kernel:
-    """A symmetric kernel: the centre's weight, then taps at +-offsets px with the weights. Everything sums to 1."""
-
-    center: float
-    offsets: tuple[float, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def reach_px(self) -> float:
-        """How far it looks."""
-        return max(self.offsets, default=0.0)
-
-
+@lru_cache(256)
 def reference_gaussian(sigma: float) -> Kernel:
-    """The 61 taps of the GPU route (effects.md 8.1): spaced 1 px up to a sigma of 12, then 2.5 sigma / 30."""
+    """The 61 taps of the GPU route (effects.md 8.1): spaced 1 px up to a sigma of 12, then 2.5 sigma / 30, bilinear."""
+    sigma = min(sigma, SIGMA_MAX)
     spacing = max(1.0, 2.5 * sigma / 30)
     offsets = np.arange(31) * spacing
-    weights = np.exp(-0.5 * (offsets / sigma) ** 2)
-    weights /= weights[0] + 2 * weights[1:].sum()
-    if spacing == 1.0:
-        return paired(weights)
-    return Kernel(float(weights[0]), tuple(offsets[1:].tolist()), tuple(weights[1:].tolist()))
+    low = np.floor(offsets).astype(int)
+    part = offsets - low
+    taps = np.exp(-0.5 * (offsets / sigma) ** 2)
+    weights = np.zeros(low[-1] + 2)
+    np.add.at(weights, low, taps * (1 - part))
+    np.add.at(weights, low + 1, taps * part)
+    return normalised(weights)
 
 
-def gaussian(sigma: float, cut: float) -> Kernel:
-    """A Gaussian at every pixel up to `cut` sigmas."""
-    weights = np.exp(-0.5 * (np.arange(max(1, math.ceil(cut * sigma)) + 1) / sigma) ** 2)
-    return paired(weights / (weights[0] + 2 * weights[1:].sum()))
+def gaussian(sigma: float) -> Kernel:
+    """A Gaussian up to four sigmas."""
+    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
 
 
+@lru_cache(256)
 def triple_box(sigma: float) -> Kernel:
     """Three box blurs, as browsers blur for a sigma of 2 and more (compositing.md 5.3); a Gaussian below."""
+    sigma = min(sigma, SIGMA_MAX)
     if sigma < 2:
-        return gaussian(sigma, 4.0)
+        return gaussian(sigma)
     width = math.floor(sigma * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
-    box, wider = np.full(width, 1 / width), np.full(width + 1, 1 / (width + 1))
-    once = np.convolve(box, box)
     # An even width: two boxes half a pixel to either side are one centred pair, then one box of width + 1.
-    full = np.convolve(once, box if width % 2 else wider)
-    return paired(full[len(full) // 2 :])
-
-
-def blur_reach_px(sigma: float) -> float:
-    """How far the Gaussian of the GPU route spreads what it blurs, in px."""
-    return 30 * max(1.0, 2.5 * sigma / 30) if sigma > 7 else math.ceil(4.5 * max(0.0, sigma))
+    last = np.full(width + 1 - width % 2, 1.0)
+    full = np.convolve(np.convolve(np.ones(width), np.ones(width)), last)
+    return normalised(full[len(full) // 2 :])
 
 
 def box(width: float) -> Kernel:
     """The mean over a width in px, parts of the outermost pixels included."""
     side = (width - 1) / 2
-    whole = math.floor(side)
-    return paired(np.append(np.full(whole + 1, 1 / width), (side - whole) / width))
+    return normalised(np.append(np.ones(math.floor(side) + 1), side - math.floor(side)))
 
 
-def box_blurred(
-    painter: Painter, source: Target, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool
-) -> Target:
-    """Box blurs of 2 radius + 1 px, one axis after the other, bytes in between (effects.md 6). The caller owns it.
-
-    A wide box is worked out at a smaller size.
-    """
-    levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
-    current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
-    kernel = box((2 * radius + 1) / 2**levels)
-    for _ in range(iterations if radius > 0 else 0):
-        for axis in axes:
-            following = convolved(painter, current, kernel, axis, clear_outside=not repeat_edge)
-            painter.pool.give_back(current)
-            current = following
-    if not levels:
-        return current
-    large = painter.applied("effects/enlarge.frag", current, region=source.region, uniforms={"u_factor": 2.0**levels})
-    painter.pool.give_back(current)
-    return large
+def normalised(weights: Kernel) -> Kernel:
+    """Weights that sum to 1 on both sides together, without a negligible tail."""
+    kept = np.flatnonzero(np.abs(weights) > NEGLIGIBLE * np.abs(weights).max())
+    weights = weights[: kept[-1] + 1]
+    return np.asarray(weights / (weights[0] + 2 * weights[1:].sum()))
 
 
-def paired(weights: npt.NDArray[np.float64]) -> Kernel:
-    """A kernel of whole-pixel weights (the centre first) as bilinear taps between two pixels each."""
-    kept = weights[: max(1, int(np.searchsorted(-weights, -1e-5 * weights[0])))] if len(weights) > 1 else weights
-    sides = np.append(kept[1:], [0.0] * (len(kept[1:]) % 2)).reshape(-1, 2)
-    sums = sides.sum(axis=1)
-    first = 1 + 2 * np.arange(len(sides))
-    share = np.divide(sides[:, 1], sums, out=np.zeros_like(sums), where=sums > 0)
-    return Kernel(float(weights[0]), tuple((first + share).tolist()), tuple(sums.tolist()))
+def blur_reach_px(sigma: float) -> float:
+    """How far the Gaussian of the GPU route spreads what it blurs, in px."""
+    return len(reference_gaussian(sigma)) - 1 if sigma > 0 else 0.0
+
+
+def levels_of(sigma: float) -> int:
+    """How often the picture is halved before a Gaussian of this sigma."""
+    return sum(sigma >= limit for limit in SMALL_FROM_SIGMA)
+
+
+def small(kernel: Kernel, levels: int) -> Kernel:
+    """The weights for a picture halved `levels` times that best stand for the kernel, enlarging included."""
+    factor = 1 << levels
+    base = _response(factor)
+    half = len(base) // 2
+    count = math.ceil(len(kernel) / factor) + 2
+    middle = len(kernel) + count * factor + half
+    columns = np.zeros((2 * middle + 1, count))
+    for tap in range(count):
+        for sign in {tap, -tap}:
+            start = middle + sign * factor - half
+            columns[start : start + len(base), tap] += base
+    wanted = np.zeros(2 * middle + 1)
+    wanted[middle - len(kernel) + 1 : middle + len(kernel)] = np.concatenate([kernel[:0:-1], kernel])
+    return normalised(np.asarray(np.linalg.lstsq(columns, wanted, rcond=None)[0], np.float64))
+
+
+def _response(factor: int) -> Kernel:
+    """What halving and bilinear enlarging make of a single pixel, averaged over its places in a cell."""
+    places = np.arange(-2 * factor, 2 * factor + 1)
+    cells = (places[None, :] + np.arange(factor)[:, None] + 0.5) / factor - 0.5
+    return np.asarray(np.clip(1 - np.abs(cells), 0, None).mean(axis=0) / factor)
 
 
 def blurred(
@@ -115,7 +118,8 @@ def blurred(
     Beyond the source its edge is repeated, or all is transparent.
     """
     whole = region or source.region
-    across = convolved(painter, source, kernel, 0, region=_rows_of(source, whole), clear_outside=clear_outside)
+    rows = Region(whole.x, source.region.y, whole.width, source.region.height)
+    across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside)
     down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside)
     painter.pool.give_back(across)
     return down
@@ -131,23 +135,58 @@ def convolved(
     clear_outside: bool = False,
 ) -> Target:
     """The source convolved along one axis (0 = x). The caller owns it."""
-    uniforms = {**_uniforms(kernel, axis), "u_clear_outside": int(clear_outside)}
-    return painter.applied("effects/convolve.frag", source, region=region, uniforms=uniforms)
+    reach = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
+    weights = np.zeros(reach + 1, np.float32)
+    weights[: len(kernel)] = kernel
+    return painter.applied(
+        "effects/convolve.frag",
+        source,
+        region=region,
+        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}),
+        uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
+    )
+
+
+@lru_cache(256)
+def _small_gaussian(sigma: float, levels: int) -> Kernel:
+    return small(reference_gaussian(sigma), levels)
 
 
 def gaussian_blurred(painter: Painter, source: Target, sigma: float, *, exact: bool = False) -> Target:
-    """The blur of the GPU route, by the reference's own taps or, where wide and not `exact`, at a smaller size."""
-    levels = 0 if exact or sigma < 2 * HALVING_SIGMA else int(math.log2(sigma / HALVING_SIGMA))
+    """The blur of the GPU route, with the reference's own taps or, where wide and not `exact`, at a smaller size."""
+    levels = 0 if exact else levels_of(sigma)
     if not levels:
         return blurred(painter, source, reference_gaussian(sigma))
-    small = halved(painter, source, levels)
-    factor = 2.0**levels
-    # Halving and enlarging blur too: a box of `factor` and a tent of `factor`, in variances.
-    narrowed = math.sqrt(max(1.0, sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6)) / factor
-    soft = blurred(painter, small, gaussian(narrowed, 2.5))
-    painter.pool.give_back(small)
-    large = painter.applied("effects/enlarge.frag", soft, region=source.region, uniforms={"u_factor": factor})
-    painter.pool.give_back(soft)
+    return resized_blur(painter, source, _small_gaussian(sigma, levels), levels)
+
+
+def resized_blur(painter: Painter, source: Target, kernel: Kernel, levels: int) -> Target:
+    """A blur by a kernel for the picture halved `levels` times. The caller owns it."""
+    halves = halved(painter, source, levels)
+    soft = blurred(painter, halves, kernel)
+    large = enlarged(painter, soft, levels, source.region)
+    painter.pool.give_back(halves, soft)
+    return large
+
+
+def box_blurred(
+    painter: Painter, source: Target, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool
+) -> Target:
+    """Box blurs of 2 radius + 1 px, one axis after the other, stored in between (effects.md 6). The caller owns it.
+
+    A wide box is worked out at a smaller size.
+    """
+    levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
+    current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
+    kernel = box((2 * radius + 1) / 2**levels)
+    for axis in axes * (iterations if radius > 0 else 0):
+        following = convolved(painter, current, kernel, axis, clear_outside=not repeat_edge)
+        painter.pool.give_back(current)
+        current = following
+    if not levels:
+        return current
+    large = enlarged(painter, current, levels, source.region)
+    painter.pool.give_back(current)
     return large
 
 
@@ -165,18 +204,6 @@ def halved(painter: Painter, source: Target, levels: int) -> Target:
     return current
 
 
-def _rows_of(source: Target, region: Region) -> Region:
-    return Region(region.x, source.region.y, region.width, source.region.height)
-
-
-def _uniforms(kernel: Kernel, axis: int) -> dict[str, float | int | bytes | tuple[float, ...]]:
-    count = len(kernel.offsets)
-    assert count <= PAIRS_MAX, f"a kernel of {count} taps a side is too wide"
-    return {
-        "u_axis": (1.0, 0.0) if axis == 0 else (0.0, 1.0),
-        "u_count": count,
-        "u_center": kernel.center,
-        "u_taps": np.asarray(
-            [*zip(kernel.offsets, kernel.weights, strict=True)] + [(0.0, 0.0)] * (PAIRS_MAX - count), np.float32
-        ).tobytes(),
-    }
+def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> Target:
+    """A picture that was halved, over the region at its first size. The caller owns it."""
+    return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": float(1 << levels)})

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.region import Region
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.baked.canvas import Canvas
 
 
 @effect("mosaic", Tier.COMMON, Route.GPU)
@@ -16,6 +23,16 @@ class Mosaic(Effect):
         flag("sharpColors", False),
     )
     shader = "effects/mosaic.frag"
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        if values.flag("sharpColors"):
+            canvas.apply(self.shader, values)
+            return
+        columns = min(canvas.width, max(1, values.whole("horizontalBlocks")))
+        rows = min(canvas.height, max(1, values.whole("verticalBlocks")))
+        means = canvas.passed("effects/baked/shrink.frag", region=Region(0, 0, columns, rows))
+        canvas.apply("effects/baked/blocks.frag", textures={"u_blocks": means})
+        canvas.painter.pool.give_back(means)
 
 
 @effect("find-edges", Tier.COMMON, Route.GPU)

@@ -30,7 +30,7 @@ def probe(codec: Codec) -> ProbeResult:
     try:
         decoded_frames = _round_trip(codec)
     except (av.FFmpegError, av.codec.codec.UnknownCodecError, ValueError, RuntimeError) as error:
-        return ProbeResult(codec, works=False, reason=str(error))
+        return ProbeResult(codec, works=False, reason=getattr(error, "strerror", None) or str(error))
     if decoded_frames != PROBE_FRAMES:
         return ProbeResult(codec, works=False, reason=f"{decoded_frames} of {PROBE_FRAMES} frames came back")
     return ProbeResult(codec, works=True)

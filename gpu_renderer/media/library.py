@@ -9,18 +9,33 @@ from gpu_renderer.media.pictures import Pictures
 from gpu_renderer.media.video import Videos
 from gpu_renderer.media.video_pixels import Pixels
 from gpu_renderer.raster import Raster
+from gpu_renderer.text.families import Fonts
+
+SOURCE_SHOWN_MAX = 120
 
 
 class MediaLibrary:
     """Finds sources with `resolve`, which gives a local file for each source that the job may read, else None."""
 
-    def __init__(self, resolve: Callable[[str], Path | None]) -> None:
-        self._pictures = Pictures(resolve)
-        self._videos = Videos(resolve)
+    def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
+        self._resolve = resolve
+        self._missing: dict[str, None] = {}
+        self._pictures = Pictures(self._found, fonts)
+        self._videos = Videos(self._found)
 
-    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
+        missing = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in self._missing)
+        return (*missing, *self._pictures.warnings)
+
+    def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
-        return self._pictures.picture(src, svg_fill)
+        return self._pictures.picture(src)
+
+    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
+        """An SVG document's raster. Raises MediaUndecodable."""
+        return self._pictures.svg(markup, intrinsic)
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
         """The frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.
@@ -33,3 +48,10 @@ class MediaLibrary:
     def close(self) -> None:
         """Ends decoding and closes all files."""
         self._videos.close()
+
+    def _found(self, src: str) -> Path | None:
+        path = self._resolve(src)
+        if path is None or not path.is_file():
+            self._missing.setdefault(src)
+            return None
+        return path

@@ -1,37 +1,32 @@
-"""A decoded video frame as pixels: matrix and range by its tags (by size where it has none), turned upright, premultiplied."""
+"""A decoded video frame as pixels: matrix and range by its tags (BT.709 where it has none, whatever its size, as the reference draws it), turned upright, premultiplied."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import av
 import numpy as np
 import numpy.typing as npt
-from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
 Pixels = npt.NDArray[np.uint8]
 
-_MATRICES = {
-    1: Colorspace.ITU709,
-    5: Colorspace.ITU601,
-    6: Colorspace.ITU601,
-    7: Colorspace.SMPTE240M,
-    9: Colorspace.BT2020,
-    10: Colorspace.BT2020,
-}
+_MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10: "bt2020"}
 """Matrix coefficients (ITU-T H.273 table 4) that say something; other codes are taken as unspecified."""
+UNTAGGED_MATRIX = "bt709"
 _FULL_RANGE = 2
-HD_ROWS = 720
-"""Browsers take an untagged video of fewer rows for BT.601."""
-_FAST_FORMATS = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuva420p")
-"""Formats that the library's unscaled conversion rounds well; others need its full chroma path."""
+_FLAGS = "bilinear+full_chroma_int+accurate_rnd"
 
 
 class PixelConverter:
-    """Converts the frames of one file. The library's scaler is kept: each new one would cost time and memory."""
+    """Converts the frames of one file. The scaler is kept while frames stay alike: each new one costs time and memory.
+
+    Chroma is interpolated bilinearly about the centre of each block of pixels, as the reference's textures do.
+    """
 
     def __init__(self) -> None:
-        self._reformatter = VideoReformatter()
+        self._key: tuple[object, ...] = ()
+        self._graph: av.filter.Graph | None = None
 
     def pixels(self, frame: av.VideoFrame) -> Pixels:
         """uint8 RGBA of shape (rows, columns, 4), encoded sRGB, premultiplied, upright."""
@@ -41,28 +36,35 @@ class PixelConverter:
         return upright(rgba, frame.rotation)
 
     def _rgba(self, frame: av.VideoFrame) -> Pixels:
-        format_name = frame.format.name
-        flags = Interpolation.BILINEAR
-        if format_name not in _FAST_FORMATS:
-            flags |= Interpolation.FULL_CHR_H_INT | Interpolation.ACCURATE_RND
-        full_range = frame.color_range == _FULL_RANGE or format_name.startswith("yuvj")
-        converted = self._reformatter.reformat(
-            frame,
-            format="rgba",
-            src_colorspace=_matrix(frame),
-            src_color_range=ColorRange.JPEG if full_range else ColorRange.MPEG,
-            dst_color_range=ColorRange.JPEG,
-            interpolation=flags,
-            threads=1,
-        )
+        graph = self._graph_for(frame)
+        graph.vpush(frame)
+        converted = graph.vpull()
         plane = converted.planes[0]
         rows = np.frombuffer(memoryview(plane), np.uint8).reshape(frame.height, plane.line_size)
         return rows[:, : frame.width * 4].reshape(frame.height, frame.width, 4)
 
+    def _graph_for(self, frame: av.VideoFrame) -> av.filter.Graph:
+        full_range = frame.color_range == _FULL_RANGE or frame.format.name.startswith("yuvj")
+        matrix = _MATRICES.get(frame.colorspace, UNTAGGED_MATRIX)
+        key = (frame.width, frame.height, frame.format.name, matrix, full_range)
+        if self._graph is None or key != self._key:
+            self._key, self._graph = key, _graph(frame, matrix, full_range=full_range)
+        return self._graph
 
-def _matrix(frame: av.VideoFrame) -> Colorspace:
-    untagged = Colorspace.ITU709 if frame.height >= HD_ROWS else Colorspace.ITU601
-    return _MATRICES.get(frame.colorspace, untagged)
+
+def _graph(frame: av.VideoFrame, matrix: str, *, full_range: bool) -> av.filter.Graph:
+    graph = av.filter.Graph()
+    graph.threads = 1
+    base = frame.time_base or Fraction(1, 1000)
+    source = graph.add_buffer(width=frame.width, height=frame.height, format=frame.format, time_base=base)
+    given = f"in_color_matrix={matrix}:in_range={'pc' if full_range else 'tv'}:out_range=pc"
+    scale = graph.add("scale", f"{given}:in_chroma_loc=center:flags={_FLAGS}")
+    rgba, sink = graph.add("format", "pix_fmts=rgba"), graph.add("buffersink")
+    source.link_to(scale)
+    scale.link_to(rgba)
+    rgba.link_to(sink)
+    graph.configure()
+    return graph
 
 
 def has_alpha(video_format: Any) -> bool:

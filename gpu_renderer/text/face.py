@@ -6,7 +6,7 @@ import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import skia
 import uharfbuzz as hb
@@ -17,6 +17,13 @@ SLANT = -0.25
 """The shear of an italic that the family lacks."""
 _TYPO_ASCENDER_AT = 68
 """Offset of sTypoAscender in the OS/2 table; sTypoDescender follows."""
+
+
+class Heights(NamedTuple):
+    """Ascent as a share of the em box, and the height of an x, in ems."""
+
+    ascent: float
+    x_height: float
 
 
 class Face:
@@ -31,11 +38,19 @@ class Face:
         self.is_hinted = "glyf" in tables
         self.is_color = bool(tables & {"CBDT", "sbix", "COLR", "SVG "})
         self._ascent, self._descent = _typo_metrics(face, tables, self.shaper)
+        box = self.shaper.get_glyph_extents(self.shaper.get_nominal_glyph(ord("x")) or 0)
+        self._x_height = box.y_bearing if box else 0
 
     @cached_property
     def typeface(self) -> Any:
         """Skia's view of the same file."""
         return skia.Typeface.MakeFromFile(str(self.file.path), self.file.index)
+
+    @property
+    def heights(self) -> Heights:
+        """Typical heights in ems."""
+        total = self._ascent + self._descent
+        return Heights(self._ascent / total, self._x_height / self.units_per_em)
 
     def baseline_shift(self, size: float) -> float:
         """How far the alphabetic baseline lies below the middle of a line, px (text.md 10.1)."""

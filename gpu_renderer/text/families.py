@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -89,6 +90,12 @@ class Fonts:
         self._chains: dict[Style, Chain] = {}
         self._substituted: dict[str, str] = {}
 
+    def for_job(self) -> Fonts:
+        """The same opened faces with a record of substitutions of its own."""
+        fonts = copy(self)
+        fonts._substituted = {}
+        return fonts
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """A line for each family that a document asked for and that another stood in for, in order of first use."""
@@ -99,14 +106,20 @@ class Fonts:
 
     def chain(self, style: Style) -> Chain:
         """The faces of a style; kept."""
+        installed = self._installed(style.family)
         if style not in self._chains:
-            families = [self._installed(style.family), DEFAULT_FAMILY, *SYSTEM_FAMILIES]
+            families = [installed, DEFAULT_FAMILY, *SYSTEM_FAMILIES]
             named = tuple(
                 (file, self._styled(file, style)) for family in families for file in self._matched(family, style)
             )
             primary = named[0][1] if named else self._styled(self._any_file(style), style)
             self._chains[style] = Chain(style, primary, named, self)
         return self._chains[style]
+
+    def has(self, family: str) -> bool:
+        """Whether the family, or one of the same metrics, is installed."""
+        name = family.strip().lower()
+        return name in self._families or name in SUBSTITUTES
 
     def emoji(self, code_point: int) -> Styled | None:
         """The colour face of an emoji."""

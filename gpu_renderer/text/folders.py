@@ -51,7 +51,7 @@ class FontFolders:
 
     def files(self) -> tuple[FontFile, ...]:
         """Every face, in order of preference. Empty where nothing is installed."""
-        packages = [folder for pack in self.packs for folder in _subfolders(self.root / pack)]
+        packages = [folder for pack in self.packs for folder in _subfolders(self.root.absolute() / pack)]
         return tuple(file for folder in (*self.further, *packages) for file in _listed(folder))
 
 

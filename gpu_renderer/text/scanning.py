@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,9 +21,10 @@ log = logging.getLogger(__name__)
 
 def described(path: Path) -> Iterator[Described]:
     """Each face of a font file. A file that is no font is skipped with a line in the log."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    data = path.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
     try:
-        for index, font in enumerate(_fonts(path)):
+        for index, font in enumerate(_fonts(data)):
             with font:
                 yield index, family_of(font), *_style_of(font), edges(font.getBestCmap() or ()), digest
     except (TTLibError, OSError, KeyError) as error:
@@ -48,13 +50,12 @@ def edges(code_points: Iterable[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _fonts(path: Path) -> Iterator[TTFont]:
-    count = 1
-    if path.suffix.lower() == ".ttc":
-        with TTCollection(str(path), lazy=True) as collection:
-            count = len(collection.fonts)
-    for index in range(count):
-        yield TTFont(str(path), lazy=True, fontNumber=index if path.suffix.lower() == ".ttc" else -1)
+def _fonts(data: bytes) -> Iterator[TTFont]:
+    if not data.startswith(b"ttcf"):
+        yield TTFont(io.BytesIO(data), lazy=True)
+        return
+    for index in range(len(TTCollection(io.BytesIO(data), lazy=True).fonts)):
+        yield TTFont(io.BytesIO(data), lazy=True, fontNumber=index)
 
 
 def _style_of(font: TTFont) -> tuple[int, bool]:

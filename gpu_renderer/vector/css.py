@@ -38,8 +38,7 @@ def parse(text: str) -> Rgba | None:
         return _from_hex(text[1:])
     if match := _FUNCTION.match(text):
         return _from_function(match[1], match[2])
-    named = ImageColor.colormap.get(text)
-    return _from_hex(named[1:]) if isinstance(named, str) else None
+    return Rgba(*(channel / 255.0 for channel in ImageColor.getrgb(text)[:3])) if text in ImageColor.colormap else None
 
 
 def _from_hex(digits: str) -> Rgba:
@@ -56,7 +55,7 @@ def _from_function(name: str, inside: str) -> Rgba | None:
         return None
     alpha = _alpha(*parts[3]) if len(parts) == 4 else 1.0
     if name == "rgb":
-        red, green, blue = (_byte(value * 2.55 if unit == "%" else value) for value, unit in parts[:3])
+        red, green, blue = (_byte(value / 100 * 255 if unit == "%" else value) for value, unit in parts[:3])
         return Rgba(red, green, blue, alpha)
     return _from_hsl(parts, alpha)
 

@@ -14,6 +14,7 @@ from motion.evaluate.moment import Budget, Frame, Pass, Values
 from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
 from motion.evaluate.properties import Properties
+from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import shape
 from motion.evaluate.texts import text
 from motion.model.composition import Composition, Entry
@@ -33,6 +34,7 @@ from motion.snapshot import (
     LightWash,
     MaskPath,
     Matte,
+    Mesh,
     MissingSource,
     ParticleSource,
     Snapshot,
@@ -186,9 +188,22 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
         draft_quality=layer.draft_quality,
         continuous_raster=layer.continuous_raster,
+        mesh=None if layer.rig is None else _mesh(layer, layer.rig, values),
         samples=shutter.samples(moment, layer, placed) if blurs else (),
         ghosts=shutter.ghosts(moment, layer, placed, opacity),
     )
+
+
+def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
+    """The layer's rig at its own time."""
+
+    def made() -> Mesh | None:
+        paths = [path for path in layer.moving if path.startswith(("puppet.", "bone."))]
+        moved = {path: value for path in paths if (value := values.moving(path)) is not None}
+        places = {path: values.data(path) for path in layer.data if path.startswith("puppet.")}
+        return mesh(rig, *box(values), moved, places)
+
+    return _folded(layer, "mesh", values, False, made)
 
 
 def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:

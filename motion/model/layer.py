@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from motion.evaluate.rigs import Rig
 from motion.model.content import Content
 from motion.model.timing import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, MaskPath, Material, ParameterValue
@@ -116,8 +117,7 @@ class Layer:
     continuous_raster: bool = False
     material: Material = field(default_factory=Material)
     face_materials: Mapping[str, ParameterValue] = field(default_factory=dict)
-    puppet: Mapping[str, object] | None = None
-    skeleton: Mapping[str, object] | None = None
+    rig: Rig | None = None
     clone: Clone | None = None
     delay: float = 0.0
     folded: dict[str, object] = field(default_factory=dict)

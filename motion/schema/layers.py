@@ -8,6 +8,7 @@ from typing import Literal
 
 from motion.evaluate.cloner import Clone
 from motion.evaluate.mask_keys import mask_track
+from motion.evaluate.rigs import rig
 from motion.migrations.mattes import structured
 from motion.model.content import Content, MediaContent, TextContent
 from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving
@@ -104,8 +105,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         continuous_raster=any(properties.get("continuousRasterize") is True for _, properties in node.components),
         material=_material(transform),
         face_materials=dict(parameters(record(transform, "faceMaterials"))),
-        puppet=record(node.fx, "puppet") or None,
-        skeleton=record(node.fx, "skeleton") or None,
+        rig=rig(node.fx.get("puppet"), node.fx.get("skeleton")),
         clone=setting.clone,
         delay=setting.delay,
     )

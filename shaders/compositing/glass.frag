@@ -39,9 +39,11 @@ vec2 light(float angle) {
 
 float grain(vec2 frame) {
     // by the reciprocal, as interpolated coordinates come out: the hash hangs on their last bits
-    vec2 uv = vec2(frame.x, u_frame_size.y - frame.y) * u_pixel_size;
-    vec2 q = fract(1024.0 * uv * vec2(123.34, 456.21));
-    q += q.x * (q.x + 45.32) + q.y * (q.y + 45.32);
+    EXACT vec2 uv = vec2(frame.x, u_frame_size.y - frame.y) * u_pixel_size;
+    EXACT vec2 scaled = 1024.0 * uv * vec2(123.34, 456.21);
+    EXACT vec2 q = scaled - floor(scaled);
+    EXACT float along = q.x * (q.x + 45.32) + q.y * (q.y + 45.32);
+    q += along;
     return fract(q.x * q.y);
 }
 

@@ -1,4 +1,5 @@
-// Square blocks of one colour (effects.md 8.9): 16 taps a block on the GPU route, every pixel of it on a canvas.
+// Square blocks of one colour (effects.md 8.9): the mean of 16 taps, or the pixel in the middle. A canvas takes exact means
+// instead of the taps (baked/shrink.frag, baked/blocks.frag).
 #include "effect.glsl"
 
 uniform float u_horizontal_blocks;
@@ -23,16 +24,6 @@ void main() {
         return;
     }
     vec4 sum = vec4(0.0);
-#ifdef BAKED
-    for (int y = int(low.y); y < int(high.y); y++) {
-        for (int x = int(low.x); x < int(high.x); x++) {
-            vec4 t = texel(ivec2(x, y));
-            sum += vec4(t.rgb * t.a, t.a);
-        }
-    }
-    put(vec4(sum.a > 0.0 ? sum.rgb / sum.a : vec3(0.0), sum.a / ((high.x - low.x) * (high.y - low.y))));
-#else
     for (int m = 0; m < 16; m++) sum += sampled(mix(low, high, (vec2(m % 4, m / 4) + 0.5) / 4.0));
     put(sum / 16.0);
-#endif
 }

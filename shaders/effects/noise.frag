@@ -22,8 +22,22 @@ void main() {
     put(vec4(c.rgb + (2.0 * n - 1.0) * u_amount / 100.0, c.a));
 }
 #else
+// The sine of the reference's software rasteriser: five terms, exact at 0, 30, 60 and 90 degrees. The hash hangs on its
+// last bits, so every operation keeps its place.
+float reference_sine(float x) {
+    EXACT float turns = x * -0.15915494309 + 0.25;
+    EXACT float z = 0.25 - abs(turns - roundEven(turns));
+    EXACT float square = z * z;
+    EXACT float inner = 74.43889085 * square + -41.16936742;
+    EXACT float outer = inner * square + 6.282308546;
+    EXACT float sine = outer * z;
+    return sine;
+}
+
 float random(vec2 q) {
-    return fract(sin(dot(q, vec2(12.9898, 78.233))) * 43758.5453);
+    EXACT float at = q.x * 12.9898 + q.y * 78.233;
+    EXACT float scaled = reference_sine(at) * 43758.5453;
+    return scaled - floor(scaled);
 }
 
 void main() {

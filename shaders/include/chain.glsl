@@ -36,7 +36,10 @@ vec2 position() {
 }
 
 vec2 uv() {
-    return position() * (1.0 / u_frame_size);  // by the reciprocal, as interpolated coordinates come out: hashes hang on it
+    // by the reciprocal, as interpolated coordinates come out: hashes hang on their last bits
+    EXACT vec2 pixel_size = 1.0 / u_frame_size;
+    EXACT vec2 fractions = position() * pixel_size;
+    return fractions;
 }
 
 // The size that positions of place() span.

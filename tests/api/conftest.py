@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import jwt
 import pytest
 import uvicorn
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from api.app import create_app, farm_from
+from cluster.embedded import valkey
 from farm_core.clock import ManualClock
 from farm_core.settings import Settings
 from tests.api.world import World
@@ -26,6 +33,32 @@ async def resolve(host: str, port: int) -> list[str]:
 
 @pytest.fixture
 def settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
+    return _settings(database_url, redis_url, data_folder)
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Callable[..., World]]:
+    """Starts an app with changed settings on a database and a clock of the test's own."""
+    with ExitStack() as running:
+        yield lambda **changes: running.enter_context(_running(settings.model_copy(update=changes)))
+
+
+@pytest.fixture
+def own_world(start: Callable[..., World]) -> World:
+    """An app of the test's own: its clock may be moved, its tables looked at."""
+    return start()
+
+
+@pytest.fixture(scope="session")
+def world(
+    shared_database_url: str, valkey_server: valkey.EmbeddedValkey, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """An app that tests share: each makes accounts of its own, and leaves the clock alone."""
+    with _running(_settings(shared_database_url, valkey_server.url, tmp_path_factory.mktemp("data"))) as world:
+        yield world
+
+
+def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
     return Settings(
         _env_file=None,
         database_url=database_url,
@@ -36,33 +69,47 @@ def settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
     )
 
 
-@pytest.fixture
-def start(settings: Settings) -> Iterator[Callable[..., World]]:
-    """Starts an app with changed settings; every one started ends with the test."""
-    started: list[tuple[uvicorn.Server, threading.Thread, World]] = []
-
-    def begin(**changes: object) -> World:
-        clock = ManualClock()
-        chosen = settings.model_copy(update=changes)
-        server = uvicorn.Server(
-            uvicorn.Config(create_app(farm_from(chosen, clock, resolve)), port=0, log_config=None, access_log=False)
-        )
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        while not server.started:
-            assert thread.is_alive()
-        port = server.servers[0].sockets[0].getsockname()[1]
-        world = World(f"http://127.0.0.1:{port}", chosen, clock)
-        started.append((server, thread, world))
-        return world
-
-    yield begin
-    for server, thread, world in started:
+@contextmanager
+def _running(chosen: Settings) -> Iterator[World]:
+    clock = ManualClock()
+    app = create_app(farm_from(chosen, clock, resolve))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+    world = World(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", chosen, clock)
+    try:
+        yield world
+    finally:
         world.close()
         server.should_exit = True
         thread.join(30)
 
 
 @pytest.fixture
-def world(start: Callable[..., World]) -> World:
-    return start()
+def httpserver_jwks() -> Iterator[tuple[str, Callable[[str], str]]]:
+    """An address that serves a JWKS, and a function that signs tokens for an account with its key."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    public = jwt.algorithms.ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    body = json.dumps({"keys": [{**public, "kid": "one", "alg": "ES256", "use": "sig"}]}).encode()
+
+    class Serve(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    def sign(account_id: str) -> str:
+        claims = {"sub": account_id, "exp": int(time.time()) + 60}
+        return jwt.encode(claims, private, algorithm="ES256", headers={"kid": "one"})
+
+    with HTTPServer(("127.0.0.1", 0), Serve) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/jwks.json", sign
+        server.shutdown()
+        thread.join()

@@ -90,9 +90,10 @@ class World:
 
     def account(self, name: str = "ada", plan: str = "pro", **limits: Any) -> Someone:
         """A new account, signed in."""
-        account = Account(id=new_id("acc"), name=name, plan=plan)
+        account = Account(id=new_id("acc"), name=f"{name}-{new_id('n')}", plan=plan)
         self.database.execute(
-            "INSERT INTO accounts (id, name, plan, created_at) VALUES (%s, %s, %s, now())", (account.id, name, plan)
+            "INSERT INTO accounts (id, name, plan, created_at) VALUES (%s, %s, %s, now())",
+            (account.id, account.name, plan),
         )
         self.limit(account.id, **limits)
         token = tokens.issue(farm_secret(self.settings), account.id, 3600)
@@ -128,7 +129,7 @@ class World:
 def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """A small document: a composition with these layers, and the fields that its author exposed."""
     root: dict[str, Any] = {
-        "id": "comp_root", "name": "Main Comp", "parentId": None, "childrenIds": [node["id"] for node in nodes],
+        "id": "comp_root", "name": "Main Comp", "parent": None, "children": [node["id"] for node in nodes],
         "visible": True, "components": [{"id": "c0", "type": "Transform", "props": {"__kind": "composition"}}],
     }  # fmt: skip
     if fields is not None:
@@ -137,7 +138,7 @@ def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None)
     return {
         "version": "1.6.0",
         "scene": {"rootIds": ["comp_root"], "nodes": [root, *nodes]},
-        "animation": {"clips": [], "activeClipId": None},
+        "animation": {"tracks": {}, "expressions": {}},
         "comps": {"comp_root": comp},
     }
 
@@ -149,7 +150,7 @@ def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
     if kind == "text":
         components.append({"id": f"{node_id}x", "type": "Text", "props": {"content": "Hello"}})
     return {
-        "id": node_id, "name": name, "parentId": "comp_root", "childrenIds": [], "visible": True, "components": components,
+        "id": node_id, "name": name, "parent": "comp_root", "children": [], "visible": True, "components": components,
     }  # fmt: skip
 
 
@@ -177,7 +178,7 @@ def template_body(**changes: Any) -> dict[str, Any]:
 def bundle(stored: dict[str, Any], folder: str = "") -> bytes:
     """The document as a zipped bundle."""
     chunks = {
-        "manifest.json": {"format": "motion", "version": "1.6.0"},
+        "manifest.json": {"documentVersion": stored["version"]},
         "scene.json": stored["scene"],
         "animation.json": stored["animation"],
         "meta.json": {"comps": stored["comps"]},

@@ -29,9 +29,13 @@ class Pictures:
     def __init__(self, **pictures: Pixels) -> None:
         self._pictures = pictures
 
-    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
-        del svg_fill
+    warnings: tuple[str, ...] = ()
+
+    def picture(self, src: str) -> Pixels | None:
         return self._pictures.get(src)
+
+    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
+        raise AssertionError("these pictures hold no SVG")
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
         del src, seconds

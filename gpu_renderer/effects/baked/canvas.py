@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.gaussian import PAIRS_MAX, blurred, box, box_blurred, convolved, halved, triple_box
+from gpu_renderer.effects.gaussian import (
+    Kernel,
+    blurred,
+    box,
+    box_blurred,
+    convolved,
+    enlarged,
+    halved,
+    levels_of,
+    small,
+    triple_box,
+)
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
 from gpu_renderer.painter import Painter
@@ -21,9 +33,6 @@ from gpu_renderer.programs import UniformValue
 from gpu_renderer.raster import Raster
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
-
-BOX_WIDTH_MAX = 2 * PAIRS_MAX * 2 // 3
-"""The widest box whose triple fits the convolution's taps; wider blurs run at a smaller size."""
 
 
 class Canvas(Surface):
@@ -180,27 +189,23 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
     """A browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
     if sigma <= 0:
         return painter.applied("effects/baked/crop.frag", source, region=region)
-    levels = max(0, math.ceil(math.log2(sigma * 1.88 / BOX_WIDTH_MAX)))
+    levels = levels_of(sigma)
     if not levels:
         return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    result = _blurred_small(painter, framed, sigma, levels, region)
-    painter.pool.give_back(framed)
-    return result
-
-
-def _blurred_small(painter: Painter, framed: Target, sigma: float, levels: int, region: Region) -> Target:
-    """A wide blur, worked out at 1/2, 1/4 ... of the size."""
+    halves = halved(painter, framed, levels)
     factor = 1 << levels
-    small = halved(painter, framed, levels)
-    # Halving and enlarging blur too: a box and a tent of `factor`, in variances.
-    kernel = triple_box(math.sqrt(sigma**2 - (factor**2 - 1) / 12 - factor**2 / 6) / factor)
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, small, kernel, region=around)
-    large = painter.applied("effects/enlarge.frag", soft, region=region, uniforms={"u_factor": float(factor)})
-    painter.pool.give_back(small, soft)
+    soft = blurred(painter, halves, _small_triple_box(sigma, levels), region=around, clear_outside=True)
+    large = enlarged(painter, soft, levels, region)
+    painter.pool.give_back(framed, halves, soft)
     return large
+
+
+@lru_cache(256)
+def _small_triple_box(sigma: float, levels: int) -> Kernel:
+    return small(triple_box(sigma), levels)
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

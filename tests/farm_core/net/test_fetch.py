@@ -213,7 +213,7 @@ def test_a_url_is_judged_by_its_text_and_by_what_dns_says() -> None:
         assert await url_fault("https://a.example/", allow_private=False, resolve=unknown) is None
         private = await url_fault("https://a.example/", allow_private=False, resolve=answering("10.0.0.1"))
         assert private is not None and "private address" in private
-        assert await url_fault(7, allow_private=False) == "Must be a string."
+        assert await url_fault(7, allow_private=False) == "must be a string"
         assert await url_fault("http://localhost/x", allow_private=True) is None
 
     asyncio.run(body())

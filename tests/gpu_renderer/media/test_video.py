@@ -127,12 +127,12 @@ def test_a_display_matrix_turns_the_picture_upright(videos: Videos, tmp_path: Pa
     [
         ((1, 1), (64, 48), "bt709"),
         ((6, 1), (64, 48), "bt601"),
-        ((2, 0), (64, 48), "bt601"),
+        ((2, 0), (64, 48), "bt709"),
         ((2, 0), (1280, 720), "bt709"),
         ((1, 2), (64, 48), "full"),
     ],
 )
-def test_the_matrix_and_range_follow_the_tags_or_the_size(
+def test_the_matrix_and_range_follow_the_tags_and_are_bt709_without_any(
     videos: Videos, tmp_path: Path, tags: tuple[int, int], size: tuple[int, int], red: str
 ) -> None:
     codes = {"bt709": (63, 102, 240), "bt601": (81, 90, 240), "full": (54, 99, 255)}[red]

@@ -1,0 +1,135 @@
+"""Milliseconds per 1080p frame of every drawn effect, at its default values.
+
+Run as `./farm bench effects`, which stores the result, or as a program to print the table:
+
+    python -m benchmarks.effects [WORD]...
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpu_renderer.context import create_context, identity
+from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
+from gpu_renderer.painter import Painter
+from gpu_renderer.raster import Raster
+from gpu_renderer.region import Region
+from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transform2D
+
+QUESTION = "How long does each effect take on a 1920 x 1080 layer that fills the frame, at its defaults?"
+WIDTH, HEIGHT = 1920, 1080
+LIMIT_MS = 150
+REPEATS = 3
+# What takes values to do anything at all.
+SHOWN: dict[str, dict[str, Any]] = {
+    "offset": {"shiftX": 100.0},
+    "radial-shadow": {},
+    "optics-compensation": {"fieldOfView": 60.0},
+    "shadow-highlight": {},
+    "hue-saturation": {"hue": 40.0},
+    "exposure": {"exposure": 1.0},
+    "lumetri": {"exposure": 0.5},
+}
+_HALFWAY = {"completion": 50.0, "burn": 50.0}
+
+
+def run() -> dict[str, Any]:
+    """Each effect's milliseconds, route and tier, slowest first, and what drew them."""
+    context = create_context()
+    rows = [_row(Painter(context), effect) for effect in every_effect() if effect.route is not Route.TIME]
+    name = identity(context).renderer
+    context.release()
+    return {
+        "renderer": name,
+        "frame": [WIDTH, HEIGHT],
+        "limit_ms": LIMIT_MS,
+        "effects": sorted(rows, key=lambda row: -float(row["ms"])),
+    }
+
+
+def _row(painter: Painter, effect: Effect) -> dict[str, Any]:
+    ms = round(_fastest_ms(painter, _work(painter, effect)), 1)
+    painter.pool.release()
+    return {"effect": effect.id, "ms": ms, "route": effect.route.value, "tier": effect.tier.value}
+
+
+def _work(painter: Painter, effect: Effect) -> Callable[[], None]:
+    stored = SHOWN.get(effect.id, {}) | {k: v for k, v in _HALFWAY.items() if k in {p.key for p in effect.parameters}}
+    entry = EffectSnapshot("fx", effect.id, tuple(stored.items()))
+    if effect.route is Route.RASTER:
+        return lambda: _baked(painter, entry)
+    if effect.route.is_spatial:
+        return lambda: _chained(painter, entry)
+    return lambda: _graded(painter, entry)
+
+
+def _baked(painter: Painter, entry: EffectSnapshot) -> None:
+    layer = LayerSnapshot("l", "l", ShapeSource("rect", WIDTH, HEIGHT, ()), Transform2D(0, 0), effects=(entry,))
+    raster = Raster(_PICTURE, WIDTH, HEIGHT)
+    painter.pool.give_back(bake(painter, raster, layer, lambda *_: _PICTURE[..., 3]).target)
+
+
+def _chained(painter: Painter, entry: EffectSnapshot) -> None:
+    frame = Region(0, 0, WIDTH, HEIGHT)
+    source = painter.pool.take(frame, clear=False)
+    source.texture.write((_PICTURE / np.float32(255)).astype(np.float16).tobytes())
+    scene = EffectScene(frame, Box(0, 0, WIDTH, HEIGHT), WIDTH, HEIGHT)
+    painter.pool.give_back(chain(painter, source, (entry,), scene))
+
+
+def _graded(painter: Painter, entry: EffectSnapshot) -> None:
+    with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as source:
+        stage = color_stage((entry,))
+        assert stage is not None
+        table = painter.context.texture((256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1)
+        graded = painter.applied(
+            "effects/grade.frag", source, uniforms=stage.uniforms(), textures={"u_grade_table": table}
+        )
+        painter.pool.give_back(graded)
+        table.release()
+
+
+def _fastest_ms(painter: Painter, work: Callable[[], None]) -> float:
+    work()
+    painter.context.finish()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        painter.context.finish()
+        times.append(time.perf_counter() - start)
+        if times[-1] > 2:
+            break
+    return 1000 * min(times)
+
+
+def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """A colourful picture with a soft round hole, premultiplied."""
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float32)
+    color = np.stack([x / WIDTH, y / HEIGHT, 0.5 + 0.5 * np.sin(x / 40) * np.cos(y / 60)], axis=2)
+    alpha = np.clip((np.hypot(x - WIDTH / 2, y - HEIGHT / 2) - 180) / 40, 0, 1)[..., None]
+    return np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(np.uint8)
+
+
+_PICTURE = _picture()
+_RAMP = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+
+
+def main(words: list[str]) -> int:
+    """Prints the table, of the effects named or of all."""
+    context = create_context()
+    painter = Painter(context)
+    for effect in every_effect():
+        if effect.route is not Route.TIME and (not words or effect.id in words):
+            row = _row(painter, effect)
+            print(f"{row['ms']:9.1f} ms  {row['route']:2s} {row['effect']}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+"""The machine line: what a result was measured on. Results of different lines are compared by ratios only."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from pathlib import Path
+
+import av
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def machine_line(renderer: str) -> dict[str, str]:
+    """Processor, cores, memory, what draws, versions, commit and time."""
+    return {
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory_gib": f"{psutil.virtual_memory().total / 2**30:.0f}",
+        "renderer": renderer,
+        "python": platform.python_version(),
+        "av": av.__version__,
+        "commit": _commit(),
+        "load_before": f"{psutil.getloadavg()[0]:.1f}",
+        "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _commit() -> str:
+    words = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() or "unknown"

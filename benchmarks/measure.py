@@ -1,0 +1,175 @@
+"""One scene at one size: the pipeline's speed, and that of encoding the very same frames alone, in turns in one process."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import av
+
+from benchmarks.footage import footage
+from benchmarks.scenes import FOOTAGE, SCENES
+from gpu_renderer.commands.options import FONTS
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.levers import Levers
+from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.planes import PlaneLayout, encoder_frame, layout
+from gpu_renderer.readback import ReadbackRing
+from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.text.folders import FontFolders
+from motion.bundle import read_value
+
+ROOT = Path(__file__).resolve().parents[1]
+MEDIA = ROOT / "out" / "bench-media"
+CASE_SECONDS_MAX = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is measured. `frames` from the scene's first on; `rounds` of pipeline and yardstick in turns, the best counts."""
+
+    scene: str
+    width: int
+    height: int
+    frames: int
+    rounds: int = 2
+    encoder: EncoderProfile | None = None
+    pipeline: PipelineLevers = field(default_factory=PipelineLevers)
+    drawing: Levers = field(default_factory=Levers)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came out. Times are milliseconds a frame; `limit_share` is fps over encoding alone."""
+
+    scene: str
+    size: str
+    frames: int
+    fps: float
+    encode_alone_fps: float
+    limit_share: float
+    converted_frames: int
+    stage_ms: dict[str, float]
+    exact_stage_ms: dict[str, float]
+    first_frame_ms: float
+    peak_rss_mb: float
+    renderer: str
+    encoder: str
+
+
+def measured(case: Case) -> Measured:
+    """Measures in a process of its own, so that memory and warmth are the case's."""
+    words = [sys.executable, "-m", "benchmarks.measure", json.dumps(asdict(case))]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=CASE_SECONDS_MAX, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{case.scene} at {case.width}x{case.height} failed:\n{done.stderr[-2000:]}")
+    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def measured_here(case: Case) -> Measured:
+    """The same in this process."""
+    options = SessionOptions(
+        fonts=FontFolders(FONTS), encoder=case.encoder, drawing=case.drawing, pipeline=case.pipeline
+    )
+    video = footage(MEDIA, case.width, case.height) if "lower" in case.scene or "promo" in case.scene else None
+    with RenderSession(options) as session, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "segment.mp4"
+        first_frame_ms = _first_frame_ms(session, case, video)
+        with _opened(session, case, video) as opened:
+            frames = min(case.frames, opened.frame_count)
+            reports = [session.render_segment(opened, 0, frames, path)]
+            peak_rss_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            pictures = _pictures(session, opened, frames)
+            alone = [_encode_alone(session, opened, pictures, path)]
+            for _ in range(case.rounds - 1):
+                reports.append(session.render_segment(opened, 0, frames, path))
+                alone.append(_encode_alone(session, opened, pictures, path))
+        del pictures
+        exact = _exact_stages(session, case, video, frames, path)
+        best = min(reports, key=lambda report: report.wall_ms)
+        fps, alone_fps = frames / best.wall_ms * 1000.0, max(alone)
+        return Measured(
+            case.scene,
+            f"{case.width}x{case.height}",
+            frames,
+            round(fps, 1),
+            round(alone_fps, 1),
+            round(fps / alone_fps, 3),
+            best.converted_frames,
+            {name: round(ms / frames, 3) for name, ms in best.stage_ms.items()},
+            exact,
+            round(first_frame_ms, 1),
+            round(peak_rss_mb, 0),
+            session.identity.gpu.renderer,
+            session.profile.identity,
+        )
+
+
+def _opened(session: RenderSession, case: Case, video: Path | None) -> Opened:
+    document = read_value(SCENES[case.scene].document())
+    return session.open(document, Output(case.width, case.height), lambda src: video if src == FOOTAGE else None)
+
+
+def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> float:
+    """Opening a job and drawing its first frame on a session that has drawn such a job before."""
+    with _opened(session, case, video) as opened:
+        session.still(opened, 0)
+    started = time.perf_counter()
+    with _opened(session, case, video) as opened:
+        session.still(opened, 0)
+        return (time.perf_counter() - started) * 1000.0
+
+
+def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.VideoFrame]:
+    """The converted frames in memory; unchanged ones are the same object, as in the pipeline."""
+    of: PlaneLayout = layout(opened.width, opened.height)
+    ring = ReadbackRing(session.painter, of, 1, pixel_buffers=not session.identity.gpu.is_software)
+    pictures: list[av.VideoFrame] = []
+    with session.painter.context:
+        for index in range(frames):
+            picture = opened.drawn(opened.evaluated(index))
+            if index and picture.changed.is_empty:
+                pictures.append(pictures[-1])
+                continue
+            ring.put(picture.target, picture.target.region, encoder_frame(of))
+            pictures.append(ring.collect())
+        ring.close()
+    return pictures
+
+
+def _encode_alone(session: RenderSession, opened: Opened, pictures: list[av.VideoFrame], path: Path) -> float:
+    """Frames per second of the same encoder into the same kind of file, and nothing else."""
+    of = layout(opened.width, opened.height)
+    started = time.perf_counter()
+    with SegmentWriter(path, session.profile, of.coded_width, of.coded_height, opened.fps) as writer:
+        for picture in pictures:
+            writer.write(picture)
+        writer.close()
+    return len(pictures) / (time.perf_counter() - started)
+
+
+def _exact_stages(session: RenderSession, case: Case, video: Path | None, frames: int, path: Path) -> dict[str, float]:
+    """Milliseconds a frame of each stage when each waits for the GPU; over a part of the frames."""
+    session.options = replace(session.options, pipeline=replace(case.pipeline, timed_exactly=True))
+    count = min(frames, 90)
+    with _opened(session, case, video) as opened:
+        report = session.render_segment(opened, 0, count, path)
+    return {name: round(ms / count, 3) for name, ms in report.stage_ms.items()}
+
+
+def _case(record: dict[str, Any]) -> Case:
+    encoder = EncoderProfile(**record.pop("encoder")) if record["encoder"] else record.pop("encoder")
+    pipeline, drawing = PipelineLevers(**record.pop("pipeline")), Levers(**record.pop("drawing"))
+    return Case(**record, encoder=encoder, pipeline=pipeline, drawing=drawing)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(measured_here(_case(json.loads(sys.argv[1]))))))

@@ -1,0 +1,142 @@
+"""A window that plays and scrubs a composition.
+
+Space plays and pauses, left and right step a frame (with Shift a second), Home and End go to the ends, dragging the mouse
+scrubs, R reads the file again, Escape closes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import glfw
+import moderngl
+
+import shaders
+from gpu_renderer.commands import options
+from gpu_renderer.errors import RenderError
+from gpu_renderer.local import LocalMedia, read_local, with_inputs
+from gpu_renderer.playhead import Playhead
+from gpu_renderer.session import Opened, RenderSession
+from motion.errors import DocumentError
+
+WINDOW_MAX_PX = 1280
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The document and its inputs."""
+    options.add_document_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Shows the window until it is closed; 1 with a message where there is no display or no such document."""
+    try:
+        with RenderSession(options.default_session_options()) as session, _opened(session, arguments) as opened:
+            _Window(session, opened, arguments).run()
+    except DocumentError as error:
+        return _refused(f"{arguments.file}: {error.message}")
+    except RenderError as error:
+        return _refused(str(error))
+    return 0
+
+
+def _opened(session: RenderSession, arguments: argparse.Namespace) -> Opened:
+    media = LocalMedia(arguments.media)
+    document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
+    return session.open(document, options.output_of(arguments), media.resolve)
+
+
+class NoDisplay(RenderError):
+    """There is nowhere to open a window."""
+
+
+class _Window:
+    """The window, its own GL context, and the playhead. Frames are drawn in the session's context and copied over."""
+
+    def __init__(self, session: RenderSession, opened: Opened, arguments: argparse.Namespace) -> None:
+        self._session, self._opened, self._arguments = session, opened, arguments
+        self._playhead = Playhead(opened.frame_count, opened.fps)
+        self._handle = _open_window(opened)
+        self._context = moderngl.create_context()
+        self._program = self._context.program(
+            vertex_shader=shaders.source("preview.vert"), fragment_shader=shaders.source("preview.frag")
+        )
+        self._quad = self._context.vertex_array(self._program, [])
+        self._texture = self._context.texture((opened.width, opened.height), 4)
+        self._shown_index = -1
+        glfw.set_key_callback(self._handle, self._on_key)
+        glfw.set_cursor_pos_callback(self._handle, self._on_move)
+
+    def run(self) -> None:
+        """Shows frames until the window is closed."""
+        last = time.perf_counter()
+        while not glfw.window_should_close(self._handle):
+            now = time.perf_counter()
+            self._playhead.advance(now - last)
+            last = now
+            self._show(self._playhead.frame_index)
+            glfw.poll_events()
+        glfw.terminate()
+
+    def _show(self, frame_index: int) -> None:
+        if frame_index != self._shown_index:
+            pixels = self._session.still(self._opened, frame_index)
+            glfw.make_context_current(self._handle)
+            self._texture.write(pixels)
+            self._shown_index = frame_index
+            glfw.set_window_title(self._handle, f"{self._arguments.file.name}  frame {frame_index}")
+        self._context.viewport = (0, 0, *glfw.get_framebuffer_size(self._handle))
+        self._texture.use()
+        self._quad.render(moderngl.TRIANGLE_STRIP, vertices=4)
+        glfw.swap_buffers(self._handle)
+
+    def _on_key(self, _window: Any, key: int, _code: int, action: int, modifiers: int) -> None:
+        if action == glfw.RELEASE:
+            return
+        stride = round(self._opened.fps) if modifiers & glfw.MOD_SHIFT else 1
+        actions: dict[int, Callable[[], None]] = {
+            glfw.KEY_SPACE: self._playhead.toggle,
+            glfw.KEY_RIGHT: lambda: self._playhead.step(stride),
+            glfw.KEY_LEFT: lambda: self._playhead.step(-stride),
+            glfw.KEY_HOME: lambda: self._playhead.go_to(0),
+            glfw.KEY_END: lambda: self._playhead.go_to(self._opened.frame_count - 1),
+            glfw.KEY_R: self._read_again,
+            glfw.KEY_ESCAPE: lambda: glfw.set_window_should_close(self._handle, True),
+        }
+        if (act := actions.get(key)) is not None:
+            act()
+
+    def _on_move(self, _window: Any, x: float, _y: float) -> None:
+        if glfw.get_mouse_button(self._handle, glfw.MOUSE_BUTTON_LEFT) == glfw.PRESS:
+            self._playhead.scrub(x / max(1, glfw.get_window_size(self._handle)[0]))
+
+    def _read_again(self) -> None:
+        self._opened.close()
+        self._opened = _opened(self._session, self._arguments)
+        glfw.make_context_current(self._handle)
+        self._playhead.frame_count, self._shown_index = self._opened.frame_count, -1
+
+
+def _open_window(opened: Opened) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not glfw.init():
+            raise NoDisplay("there is no display to open a window on; ./farm render writes files instead")
+    glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, 3)
+    glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, 3)
+    glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
+    scale = min(1.0, WINDOW_MAX_PX / max(opened.width, opened.height))
+    handle = glfw.create_window(round(opened.width * scale), round(opened.height * scale), "preview", None, None)
+    if not handle:
+        raise NoDisplay("the display gives no OpenGL 3.3 window")
+    glfw.make_context_current(handle)
+    return handle
+
+
+def _refused(message: str) -> int:
+    print(f"preview: {message}", file=sys.stderr)
+    return 1

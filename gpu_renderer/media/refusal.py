@@ -1,0 +1,10 @@
+"""How a picture is refused."""
+
+from __future__ import annotations
+
+from gpu_renderer.errors import MediaUndecodable
+
+
+def refused(reason: str) -> MediaUndecodable:
+    """The error for a picture that `reason` ("is damaged")."""
+    return MediaUndecodable(f"a picture {reason}", f"A picture {reason}.")

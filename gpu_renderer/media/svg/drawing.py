@@ -1,0 +1,241 @@
+"""The walk over a document: elements in order, each with its transform, clip, filter, mask and opacity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import skia
+
+from gpu_renderer.media.svg import filters
+from gpu_renderer.media.svg.cascade import Cascade, Style
+from gpu_renderer.media.svg.clipping import clip_outline
+from gpu_renderer.media.svg.document import Document, Element, children, name_of
+from gpu_renderer.media.svg.embedded import draw_picture
+from gpu_renderer.media.svg.frame import DEPTH_MAX, ELEMENTS_MAX, Frame, Scene
+from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length, transform, view_box
+from gpu_renderer.media.svg.lettering import Lettering, letterings
+from gpu_renderer.media.svg.markers import draw_markers
+from gpu_renderer.media.svg.servers import paint_of
+from gpu_renderer.media.svg.shapes import SHAPES, shape_path
+from gpu_renderer.media.svg.strokes import as_stroke
+from gpu_renderer.text.families import Fonts
+
+_CONTAINERS = ("g", "a", "switch")
+_SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
+    "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
+
+
+class Drawing(Scene):
+    """One document being drawn."""
+
+    def __init__(self, document: Document, fonts: Fonts) -> None:
+        self.document = document
+        self.cascade = Cascade(document)
+        self.fonts = fonts
+        self.warnings: dict[str, None] = {}
+        self._drawn = 0
+
+    def draw(self, canvas: Any, width: int, height: int) -> None:
+        """Draws the whole document into a width x height area at the canvas's origin."""
+        size = self.document.size()
+        root = self.document.root
+        box = view_box(root) or (0.0, 0.0, size.width, size.height)
+        canvas.concat(
+            fitted(root, width, height) if view_box(root) else skia.Matrix.Scale(width / box[2], height / box[3])
+        )
+        style = self.cascade.computed(root, {})
+        frame = Frame(style, Viewport(box[2], box[3]))
+        self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
+
+    def warn(self, line: str) -> None:
+        """Says once what is not drawn."""
+        self.warnings.setdefault(line)
+
+    def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
+        """Draws an element's children in order."""
+        for child in children(element):
+            self._draw(child, canvas, frame)
+
+    def bounds(self, element: Element, frame: Frame) -> Any:
+        """The box of an element's geometry in its own user space, without strokes."""
+        if name_of(element) in (*_CONTAINERS, "svg", "use"):
+            return self._children_bounds(element, frame)
+        if name_of(element) == "image":
+            x, y, width, height = _rectangle(element, frame.viewport)
+            return skia.Rect.MakeXYWH(x, y, width, height)
+        return self.geometry(element, frame).computeTightBounds()
+
+    def geometry(self, element: Element, frame: Frame) -> Any:
+        """The outline of a shape or text in its own user space; empty for anything else."""
+        if name_of(element) in SHAPES:
+            return shape_path(element, frame.viewport)
+        path = skia.Path()
+        if name_of(element) == "text":
+            for lettering in letterings(self, element, frame):
+                path.addPath(lettering.path, 0, 0)
+        return path
+
+    def _children_bounds(self, element: Element, frame: Frame) -> Any:
+        found = skia.Rect.MakeEmpty()
+        target = self.document.linked(element) if name_of(element) == "use" else None
+        for child in [target] if target is not None else children(element):
+            if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
+                style = self.cascade.computed(child, frame.style)
+                box = self.bounds(child, frame.inside(style))
+                found.join(transform(child.get("transform")).mapRect(box))
+        if target is not None:
+            found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
+        return found
+
+    def _draw(self, element: Element, canvas: Any, outer: Frame) -> None:
+        self._drawn += 1
+        name = name_of(element)
+        if outer.depth > DEPTH_MAX or self._drawn > ELEMENTS_MAX or name in _SILENT:
+            return
+        frame = outer.inside(self.cascade.computed(element, outer.style))
+        if frame.style.get("display") == "none":
+            return
+        paint = self._painter(name, element, canvas, frame)
+        if paint is None:
+            self.warn(f"The SVG element <{name}> is not drawn.")
+            return
+        self._composed(element, canvas, frame, paint)
+
+    def _painter(self, name: str, element: Element, canvas: Any, frame: Frame) -> Callable[[], None] | None:
+        if name in SHAPES:
+            return lambda: self._draw_shape(element, canvas, frame)
+        if name in _CONTAINERS:
+            return lambda: self.draw_children(element, canvas, frame)
+        others = {"text": self._draw_text, "use": self._draw_use, "svg": self._draw_nested, "image": self._draw_image}
+        draw = others.get(name)
+        return None if draw is None else lambda: draw(element, canvas, frame)
+
+    def _composed(self, element: Element, canvas: Any, frame: Frame, paint: Callable[[], None]) -> None:
+        """Paints inside the element's transform, clip, opacity, mask and filter."""
+        style, depth = frame.style, canvas.save()
+        if name_of(element) != "svg":
+            canvas.concat(transform(style.get("transform") or element.get("transform")))
+        wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask", "filter")}
+        needs_bounds = any(found is not None for found in wanted.values())
+        bounds = self.bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
+        if (clip := wanted["clip-path"]) is not None:
+            canvas.clipPath(clip_outline(self, clip, frame, bounds), skia.ClipOp.kIntersect, True)
+        self._open_group(style, canvas, has_mask=wanted["mask"] is not None)
+        self._filtered(wanted["filter"], canvas, frame, bounds, paint)
+        if (mask := wanted["mask"]) is not None:
+            self._draw_mask(mask, canvas, frame, bounds)
+        canvas.restoreToCount(depth)
+
+    def _open_group(self, style: Style, canvas: Any, *, has_mask: bool) -> None:
+        opacity, mode = fraction(style.get("opacity"), 1.0), filters.blend_mode(style.get("mix-blend-mode"))
+        if opacity < 1 or has_mask or mode != skia.BlendMode.kSrcOver:
+            canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
+
+    def _filtered(
+        self,
+        wanted: Element | None,
+        canvas: Any,
+        frame: Frame,
+        bounds: Any,
+        paint: Callable[[], None],
+    ) -> None:
+        if wanted is None or name_of(wanted) != "filter":
+            paint()
+            return
+        canvas.save()
+        canvas.clipRect(filters.filter_region(wanted, bounds, frame.viewport))
+        chain = filters.image_filter(self, wanted, frame, bounds)
+        canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
+        paint()
+        canvas.restore()
+        canvas.restore()
+
+    def _draw_mask(self, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
+        """Keeps of what is drawn what the mask's luminance (times its alpha) leaves."""
+        style = self.cascade.computed(mask, {})
+        luminance = None if style.get("mask-type") == "alpha" else skia.LumaColorFilter.Make()
+        canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=luminance))
+        canvas.clipRect(filters.filter_region(mask, bounds, frame.viewport))
+        if mask.get("maskContentUnits") == "objectBoundingBox":
+            canvas.translate(bounds.x(), bounds.y())
+            canvas.scale(bounds.width(), bounds.height())
+        self.draw_children(mask, canvas, frame.inside(style))
+        canvas.restore()
+
+    def _draw_shape(self, element: Element, canvas: Any, frame: Frame) -> None:
+        path = shape_path(element, frame.viewport)
+        self._paint_outline(path, canvas, frame)
+        if name_of(element) in ("path", "line", "polyline", "polygon"):
+            draw_markers(self, path, canvas, frame)
+
+    def _draw_text(self, element: Element, canvas: Any, frame: Frame) -> None:
+        for lettering in letterings(self, element, frame):
+            self._paint_lettering(lettering, canvas, self.bounds(element, frame))
+
+    def _paint_lettering(self, lettering: Lettering, canvas: Any, bounds: Any) -> None:
+        self._paint_outline(lettering.path, canvas, lettering.frame, bounds)
+
+    def _paint_outline(self, path: Any, canvas: Any, frame: Frame, bounds: Any = None) -> None:
+        style = frame.style
+        if style.get("visibility", "visible") != "visible" or path.isEmpty():
+            return
+        even_odd = style.get("fill-rule") == "evenodd"
+        path.setFillType(skia.PathFillType.kEvenOdd if even_odd else skia.PathFillType.kWinding)
+        box = bounds or path.computeTightBounds()
+        stroke_first = style.get("paint-order", "").startswith("stroke")
+        for kind in ("stroke", "fill") if stroke_first else ("fill", "stroke"):
+            if (paint := paint_of(self, kind, frame, box)) is not None:
+                canvas.drawPath(path, as_stroke(paint, style, frame.viewport) if kind == "stroke" else paint)
+
+    def _draw_use(self, element: Element, canvas: Any, frame: Frame) -> None:
+        target = self.document.linked(element)
+        if target is None:
+            return
+        x, y = length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
+        canvas.translate(x, y)
+        if name_of(target) in ("symbol", "svg"):
+            style = self.cascade.computed(target, frame.style)
+            size = [element.get(name) or target.get(name) or "100%" for name in ("width", "height")]
+            self._draw_viewport(target, canvas, frame.inside(style), (0.0, 0.0), (size[0], size[1]))
+        else:
+            self._draw(target, canvas, frame)
+
+    def _draw_nested(self, element: Element, canvas: Any, frame: Frame) -> None:
+        x, y = length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
+        size = (element.get("width") or "100%", element.get("height") or "100%")
+        self._draw_viewport(element, canvas, frame, (x, y), size)
+
+    def _draw_viewport(
+        self, element: Element, canvas: Any, frame: Frame, at: tuple[float, float], size: tuple[str, str]
+    ) -> None:
+        """Draws an element's children in a viewport of its own."""
+        width, height = length(size[0], frame.viewport.width), length(size[1], frame.viewport.height)
+        if width <= 0 or height <= 0:
+            return
+        canvas.save()
+        canvas.translate(*at)
+        if frame.style.get("overflow", "hidden") != "visible":
+            canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
+        canvas.concat(fitted(element, width, height))
+        box = view_box(element)
+        self.draw_children(
+            element, canvas, frame.inside(frame.style, Viewport(*box[2:]) if box else Viewport(width, height))
+        )
+        canvas.restore()
+
+    def _draw_image(self, element: Element, canvas: Any, frame: Frame) -> None:
+        if not draw_picture(
+            element, canvas, _rectangle(element, frame.viewport), smooth=not _is_pixelated(frame.style)
+        ):
+            self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
+
+
+def _rectangle(element: Element, viewport: Viewport) -> tuple[float, float, float, float]:
+    x, width = (length(element.get(name), viewport.width) for name in ("x", "width"))
+    y, height = (length(element.get(name), viewport.height) for name in ("y", "height"))
+    return x, y, width, height
+
+
+def _is_pixelated(style: Style) -> bool:
+    return style.get("image-rendering") in ("pixelated", "crisp-edges", "optimizeSpeed")

@@ -1,0 +1,100 @@
+"""Numbers, lengths, view boxes and transforms of SVG attributes."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+import skia
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_LENGTH = re.compile(rf"\s*({_NUMBER.pattern})\s*([a-z%]*)\s*\Z", re.IGNORECASE)
+_TRANSFORM = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^)]*)\)")
+_UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
+_EM_UNITS = {"em": 1.0, "rem": 1.0, "ex": 0.5, "ch": 0.5}
+
+
+class Viewport(NamedTuple):
+    """What percentages refer to."""
+
+    width: float
+    height: float
+
+    @property
+    def diagonal(self) -> float:
+        """The reference of lengths that are neither horizontal nor vertical."""
+        return math.hypot(self.width, self.height) / math.sqrt(2)
+
+
+def numbers(text: str | None) -> list[float]:
+    """Every number in a list."""
+    return [float(word) for word in _NUMBER.findall(text or "")]
+
+
+def length(text: str | None, reference: float, default: float = 0.0, font_size: float = 16.0) -> float:
+    """A length in user units; percentages are of the reference."""
+    match = _LENGTH.match(text or "")
+    if match is None:
+        return default
+    value, unit = float(match[1]), match[2].lower()
+    if unit == "%":
+        return value / 100 * reference
+    return value * _UNITS.get(unit, 0.0) if unit in _UNITS else value * _EM_UNITS.get(unit, 1.0) * font_size
+
+
+def fraction(text: str | None, default: float) -> float:
+    """A number or percentage as a fraction, cut to 0..1."""
+    return min(1.0, max(0.0, length(text, 1.0, default)))
+
+
+def view_box(element: Any) -> tuple[float, float, float, float] | None:
+    """The view box, where there is a valid one."""
+    found = numbers(element.get("viewBox"))
+    return (found[0], found[1], found[2], found[3]) if len(found) == 4 and min(found[2:]) > 0 else None
+
+
+def fitted(element: Any, width: float, height: float) -> Any:
+    """The matrix from an element's view box into a width x height rectangle at the origin (preserveAspectRatio)."""
+    box = view_box(element)
+    return fitted_box(box, element.get("preserveAspectRatio"), width, height) if box else skia.Matrix()
+
+
+def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width: float, height: float) -> Any:
+    """The matrix from a box into a width x height rectangle at the origin."""
+    words = (ratio or "xMidYMid meet").split()
+    sx, sy = width / box[2], height / box[3]
+    if words[0] != "none":
+        sx = sy = max(sx, sy) if words[-1] == "slice" else min(sx, sy)
+    share_x, share_y = (_share(words[0], axis) for axis in "xY")
+    x, y = (width - box[2] * sx) * share_x - box[0] * sx, (height - box[3] * sy) * share_y - box[1] * sy
+    return skia.Matrix.MakeAll(sx, 0, x, 0, sy, y, 0, 0, 1)
+
+
+def transform(text: str | None) -> Any:
+    """The matrix of a `transform` attribute."""
+    matrix = skia.Matrix()
+    for name, inside in _TRANSFORM.findall(text or ""):
+        matrix.preConcat(_step(name, numbers(inside)))
+    return matrix
+
+
+def _share(word: str, axis: str) -> float:
+    at = word.find(axis + "M") if axis == "Y" else word.find("xM")
+    return {"Min": 0.0, "Mid": 0.5, "Max": 1.0}.get(word[at + 1 : at + 4] if at >= 0 else "", 0.5)
+
+
+def _step(name: str, n: list[float]) -> Any:
+    if name == "matrix" and len(n) == 6:
+        return skia.Matrix.MakeAll(n[0], n[2], n[4], n[1], n[3], n[5], 0, 0, 1)
+    if name == "translate" and n:
+        return skia.Matrix.Translate(n[0], n[1] if len(n) > 1 else 0.0)
+    if name == "scale" and n:
+        return skia.Matrix.Scale(n[0], n[1] if len(n) > 1 else n[0])
+    if name == "rotate" and n:
+        return skia.Matrix.RotateDeg(n[0], skia.Point(n[1], n[2])) if len(n) == 3 else skia.Matrix.RotateDeg(n[0])
+    if name in ("skewX", "skewY") and n:
+        tangent = math.tan(math.radians(n[0]))
+        x, y = (tangent, 0.0) if name == "skewX" else (0.0, tangent)
+        return skia.Matrix.MakeAll(1, x, 0, y, 1, 0, 0, 0, 1)
+    return skia.Matrix()

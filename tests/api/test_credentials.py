@@ -1,0 +1,203 @@
+"""Authentication: credential forms, scopes, the order of refusals, counting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import jwt
+import pytest
+
+from farm_core.accounts import tokens
+from farm_core.accounts.secret import farm_secret
+from tests.api.world import ALL_SCOPES, Someone, World
+
+pytestmark = pytest.mark.service
+
+ROUTES = [
+    ("GET", "/templates", "templates:read"),
+    ("GET", "/templates/tpl_none", "templates:read"),
+    ("POST", "/templates", "templates:write"),
+    ("POST", "/templates/import", "templates:write"),
+    ("DELETE", "/templates/tpl_none", "templates:write"),
+    ("POST", "/renders", "renders:write"),
+    ("GET", "/renders", "renders:read"),
+    ("GET", "/renders/job_none", "renders:read"),
+    ("POST", "/renders/job_none/cancel", "renders:write"),
+    ("GET", "/renders/job_none/download", "renders:read"),
+    ("POST", "/assets", "renders:write"),
+    ("GET", "/usage", "usage:read"),
+    ("GET", "/animations", "templates:read"),
+    ("GET", "/animations/pre_none", "templates:read"),
+    ("POST", "/animations", "templates:write"),
+    ("DELETE", "/animations/pre_none", "templates:write"),
+]
+KEY_ROUTES = [("GET", "/keys"), ("POST", "/keys"), ("DELETE", "/keys/key_none")]
+
+
+def secret_of(caller: Someone) -> str:
+    return caller.headers["Authorization"].removeprefix("Bearer ")
+
+
+def with_headers(caller: Someone, **headers: str) -> Someone:
+    return Someone(caller.world, {name.replace("_", "-"): value for name, value in headers.items()}, caller.account_id)
+
+
+def test_every_route_refuses_a_caller_without_a_valid_credential(world: World) -> None:
+    ada = world.account()
+    expired = tokens.issue(farm_secret(world.settings), ada.account_id, -10)
+    nobody = tokens.issue(farm_secret(world.settings), "acc_nobody", 60)
+    forged = tokens.issue(b"another secret, long enough for HS256", ada.account_id, 60)
+    unsigned = jwt.encode({"iss": tokens.ISSUER, "sub": ada.account_id, "exp": 9_999_999_999}, "", algorithm="none")
+    bad: list[dict[str, str]] = [
+        {}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer pm_live_" + "a" * 40},
+        {"X-API-Key": "pm_live_" + "b" * 40}, {"X-API-Key": secret_of(ada)}, {"Authorization": secret_of(ada)},
+        *({"Authorization": f"Bearer {token}"} for token in (expired, nobody, forged, unsigned, "a.b.c", "eyJ")),
+    ]  # fmt: skip
+    for headers in bad:
+        answer = Someone(world, headers, "").get("/usage")
+        assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer"), headers
+    for method, path in [*KEY_ROUTES, *(route[:2] for route in ROUTES)]:
+        assert Someone(world, {}, "").ask(method, path).status_code == 401, path
+
+
+def test_a_session_token_works_on_every_route(world: World) -> None:
+    ada = world.account()
+    for method, path in [*KEY_ROUTES, *(route[:2] for route in ROUTES)]:
+        assert ada.ask(method, path).status_code not in (401, 403), path
+
+
+def test_both_forms_of_presenting_a_key_work(world: World) -> None:
+    key = world.account().new_key()
+    assert key.get("/usage").status_code == 200
+    assert with_headers(key, X_API_Key=secret_of(key)).get("/usage").status_code == 200
+    assert with_headers(key, Authorization=f"bearer {secret_of(key)}").get("/usage").status_code == 200
+
+
+def test_a_key_works_only_where_it_holds_the_scope(world: World) -> None:
+    ada = world.account(maxActiveApiKeys=50)
+    for method, path, scope in ROUTES:
+        lacking = ada.new_key([other for other in ALL_SCOPES if other != scope])
+        answer = lacking.ask(method, path)
+        assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope"), path
+        assert answer.json()["required"] == scope
+        assert ada.new_key([scope]).ask(method, path).status_code not in (401, 403), path
+
+
+def test_keys_are_managed_by_sessions_only(world: World) -> None:
+    key = world.account().new_key()
+    for method, path in KEY_ROUTES:
+        answer = key.ask(method, path)
+        assert (answer.status_code, answer.json()["code"]) == (403, "session_required"), path
+
+
+def test_a_downgrade_applies_from_the_next_request(world: World) -> None:
+    ada = world.account()
+    key = ada.new_key()
+    assert key.get("/usage").status_code == 200
+    world.limit(ada.account_id, plan="free")
+    answer = key.get("/usage")
+    assert (answer.status_code, answer.json()["code"]) == (403, "upgrade_required")
+    world.limit(ada.account_id, plan="pro")
+    assert key.get("/usage").status_code == 200
+    world.limit(ada.account_id, apiEnabled=False)
+    assert key.get("/usage").json()["code"] == "upgrade_required"
+
+
+def test_a_revoked_key_stops_with_the_next_request(world: World) -> None:
+    ada = world.account()
+    made = ada.post("/keys", json={"scopes": ALL_SCOPES}).json()
+    key = Someone(world, {"X-API-Key": made["secret"]}, ada.account_id)
+    assert key.get("/usage").status_code == 200
+    assert ada.delete(f"/keys/{made['id']}").json() == {"revoked": True}
+    assert key.get("/usage").status_code == 401
+
+
+def test_an_expired_key_stops_at_its_moment(own_world: World) -> None:
+    expires = (own_world.clock.now() + timedelta(hours=1)).isoformat()
+    key = own_world.account().new_key(expiresAt=expires)
+    assert key.get("/usage").status_code == 200
+    own_world.clock.advance(3600)
+    assert key.get("/usage").status_code == 401
+
+
+def test_refusals_come_in_order(world: World) -> None:
+    """401, then session_required or upgrade_required, then insufficient_scope, then the quota, and only then the body."""
+    ada = world.account(monthlyApiRequests=2)
+    key = ada.new_key(["usage:read"])
+    malformed = {"content": b"{", "headers": {"Content-Type": "application/json"}}
+    assert Someone(world, {}, "").post("/renders", **malformed).status_code == 401
+    assert key.post("/renders", **malformed).json()["code"] == "insufficient_scope"
+    assert key.get("/usage").status_code == 200
+    assert key.post("/renders", **malformed).json()["code"] == "insufficient_scope"
+    assert key.get("/usage").json()["code"] == "quota_exceeded"
+    assert key.get("/keys").json()["code"] == "session_required"
+    world.limit(ada.account_id, plan="free")
+    assert key.post("/renders", **malformed).json()["code"] == "upgrade_required"
+
+
+def test_only_requests_by_key_are_counted_whatever_becomes_of_them(own_world: World) -> None:
+    ada = own_world.account()
+    key = ada.new_key()
+    for path in ("/usage", "/renders", "/renders/job_none", "/keys"):
+        key.get(path)
+    key.post("/renders", json={})
+    for _ in range(3):
+        assert ada.usage()["apiRequests"] == 5
+    summary = ada.get("/keys").json()["items"][0]
+    assert summary["requestCount"] == 5
+    assert summary["lastUsedAt"] == "2026-01-01T00:00:00.000Z"
+
+
+def test_the_request_quota_is_exact_under_concurrency(world: World) -> None:
+    ada = world.account(monthlyApiRequests=20)
+    key = ada.new_key()
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda _: key.get("/usage"), range(40)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 20 + [403] * 20
+    refused = next(answer.json() for answer in answers if answer.status_code == 403)
+    assert (refused["code"], refused["kind"], refused["limit"], refused["used"]) == (
+        "quota_exceeded", "api_requests", 20, 20,
+    )  # fmt: skip
+    assert ada.usage()["apiRequests"] == 20
+    assert ada.get("/keys").json()["items"][0]["requestCount"] == 20
+
+
+def test_a_limit_of_null_is_unlimited(world: World) -> None:
+    ada = world.account(monthlyApiRequests=None, maxUploadBytes=None, monthlyRenderMinutes=None, maxActiveApiKeys=None)
+    key = ada.new_key()
+    limits = key.usage()["limits"]
+    assert limits == {
+        "apiEnabled": True, "monthlyRenderMinutes": None, "monthlyApiRequests": None, "maxActiveApiKeys": None,
+        "maxUploadBytes": None,
+    }  # fmt: skip
+
+
+def test_live_keys_are_rejected_outside_v1(world: World) -> None:
+    key = world.account().new_key()
+    for path in ("/api/auth/me", "/api/projects", "/api/assets", "/files/assets/x/y.png", "/api/keys", "/"):
+        for headers in (key.headers, {"X-API-Key": secret_of(key)}):
+            assert world.client.get(path, headers=headers).status_code == 403, path
+    assert world.client.get("/api/projects").status_code == 404
+
+
+def test_open_routes_need_no_credential(world: World) -> None:
+    for path in ("/api/health", "/metrics", "/api/openapi.json", "/api/docs"):
+        assert world.client.get(path).status_code == 200, path
+    ready = world.client.get("/api/ready")
+    assert ready.status_code == 503
+    assert ready.json() == {
+        "ready": False, "checks": {"postgres": True, "redis": True, "storage": True, "workers": False},
+    }  # fmt: skip
+
+
+def test_tokens_may_be_signed_by_a_key_of_a_jwks_address(
+    start: Callable[..., World], httpserver_jwks: tuple[str, Callable[[str], str]]
+) -> None:
+    address, sign = httpserver_jwks
+    world = start(jwt_jwks_url=address)
+    ada = world.account()
+    signed = with_headers(ada, Authorization=f"Bearer {sign(ada.account_id)}")
+    assert signed.get("/usage").status_code == 200
+    assert ada.get("/usage").status_code == 401

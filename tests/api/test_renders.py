@@ -1,0 +1,277 @@
+"""`/v1/renders`: creating, reading, cancelling, downloading."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.world import Someone, World
+
+pytestmark = pytest.mark.service
+PHOTO = {"photo": "https://media.example.com/photo.png"}
+
+
+def errors(answer: Any) -> dict[str, str]:
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["message"] == "Invalid inputs."
+    return {one["field"]: one["message"] for one in answer.json()["errors"]}
+
+
+def test_a_render_is_queued_and_read_back(own_world: World) -> None:
+    ada = own_world.account()
+    answer = ada.render(ada.template())
+    assert answer.status_code == 201
+    assert set(answer.json()) == {"jobId", "status"}
+    assert answer.json()["status"] == "queued"
+    job = ada.get(f"/renders/{answer.json()['jobId']}").json()
+    assert job == {
+        "jobId": answer.json()["jobId"], "status": "queued", "progress": 0, "videoUrl": None, "error": None,
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }  # fmt: skip
+
+
+def test_every_fault_is_named_at_once_and_nothing_is_queued(world: World) -> None:
+    ada = world.account()
+    answer = ada.render(
+        ada.template(),
+        inputs={"headline": 7, "size": "12", "tint": ["red"], "photo": "http://192.168.0.1/x.png", "extra": "?"},
+        output={"format": "webm", "width": 63, "height": 4097, "fps": 0},
+        callbackUrl="http://localhost/hook",
+    )
+    assert set(errors(answer)) == {
+        "headline", "size", "tint", "photo", "extra", "output.format", "output.width", "output.height", "output.fps",
+        "callbackUrl",
+    }  # fmt: skip
+    assert ada.get("/renders").json()["total"] == 0
+    assert ada.usage()["reservedRenderMinutes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("inputs", "field", "words"),
+    [
+        ({}, "photo", "required"),
+        ({"photo": ""}, "photo", "required"),
+        ({"photo": 5}, "photo", "must be a string"),
+        ({"photo": None}, "photo", ""),
+        ({"photo": "ftp://media.example.com/x"}, "photo", "public http(s) URL"),
+        ({"photo": "http://private.example.com/x"}, "photo", "private address"),
+        ({"photo": "http://[::1]/x"}, "photo", "IPv6"),
+        ({"photo": "/files/assets/x.png"}, "photo", "public http(s) URL"),
+        ({**PHOTO, "size": True}, "size", "must be a number"),
+        ({**PHOTO, "size": "7"}, "size", "must be a number"),
+        ({**PHOTO, "headline": None}, "headline", "null"),
+        ({**PHOTO, "Headline": "x"}, "Headline", "not an input"),
+        ([], "inputs", "must be an object"),
+        ("x", "inputs", "must be an object"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named(world: World, inputs: Any, field: str, words: str) -> None:
+    ada = world.account()
+    assert words in errors(ada.render(ada.template(), inputs=inputs))[field]
+
+
+def test_a_text_that_looks_like_a_url_is_text(world: World) -> None:
+    ada = world.account()
+    inputs = {**PHOTO, "headline": "http://127.0.0.1/", "size": 12.5, "tint": "#ff0000"}
+    assert ada.render(ada.template(), inputs=inputs).status_code == 201
+
+
+def test_a_name_that_does_not_resolve_now_is_left_to_the_fetch(world: World) -> None:
+    ada = world.account()
+    assert ada.render(ada.template(), inputs={"photo": "https://unknown.example.com/x.png"}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("output", "fields"),
+    [
+        ({"width": 64, "height": 64, "fps": 1}, set()),
+        ({"width": 4096, "height": 3906, "fps": 120, "format": "mp4"}, set()),
+        ({"width": 4096, "height": 4096}, {"output"}),
+        ({"width": 640.5}, {"output.width"}),
+        ({"width": "640"}, {"output.width"}),
+        ({"width": True}, {"output.width"}),
+        ({"fps": 29.97}, {"output.fps"}),
+        ({"fps": 121}, {"output.fps"}),
+        ("mp4", {"output"}),
+        ({}, set()),
+        (None, set()),
+    ],
+)
+def test_output_sizes_and_rates_have_limits(world: World, output: Any, fields: set[str]) -> None:
+    ada = world.account()
+    answer = ada.render(ada.template(), output=output)
+    if fields:
+        assert set(errors(answer)) == fields
+    else:
+        assert answer.status_code == 201, answer.text
+
+
+def test_the_output_defaults_to_the_templates_own(own_world: World) -> None:
+    ada = own_world.account()
+    template = ada.template()
+    ada.render(template)
+    ada.render(template, output={"width": 128, "fps": 10})
+    rows = own_world.database.execute("SELECT width, height, fps, frame_count FROM jobs ORDER BY id").fetchall()
+    assert rows == [(640, 360, 30, 90), (128, 360, 10, 30)]
+
+
+def test_a_template_larger_than_any_output_needs_an_output(world: World) -> None:
+    ada = world.account()
+    template = ada.template(width=8192, height=100)
+    assert set(errors(ada.render(template))) == {"output"}
+    assert ada.render(template, output={"width": 4096}).status_code == 201
+
+
+def test_missing_and_malformed_fields_are_named(world: World) -> None:
+    ada = world.account()
+    answer = ada.post("/renders", json={})
+    assert answer.status_code == 400
+    assert {one["field"] for one in answer.json()["errors"]} == {"templateId", "inputs"}
+    assert ada.post("/renders", json={"templateId": 7, "inputs": {}}).status_code == 400
+    assert ada.post("/renders", json=[]).status_code == 400
+
+
+def test_a_template_of_another_account_is_not_there(world: World) -> None:
+    ada, bob = world.account(), world.account("bob")
+    template = ada.template()
+    for wanted in (template, "tpl_none", "../x", "\u00e4", "x" * 300):
+        assert bob.render(wanted).status_code == 404
+
+
+def test_a_deleted_template_is_not_there_but_its_jobs_stay(world: World) -> None:
+    ada = world.account()
+    template = ada.template()
+    job = ada.render(template).json()["jobId"]
+    ada.delete(f"/templates/{template}")
+    assert ada.render(template).status_code == 404
+    assert ada.get(f"/renders/{job}").json()["status"] == "queued"
+
+
+def test_renders_are_listed_newest_first_in_pages(own_world: World) -> None:
+    ada = own_world.account()
+    template = ada.template()
+    jobs = []
+    for _ in range(5):
+        jobs.append(ada.render(template).json()["jobId"])
+        own_world.clock.advance(1)
+    page = ada.get("/renders", params={"limit": 2, "offset": 1}).json()
+    assert [one["jobId"] for one in page["items"]] == [jobs[3], jobs[2]]
+    assert (page["total"], page["limit"], page["offset"]) == (5, 2, 1)
+    whole = ada.get("/renders").json()
+    assert (whole["limit"], whole["offset"], len(whole["items"])) == (50, 0, 5)
+    assert ada.get("/renders", params={"offset": 100}).json()["items"] == []
+
+
+def test_a_page_out_of_bounds_is_refused(world: World) -> None:
+    ada = world.account()
+    for path in ("/renders", "/templates", "/keys", "/animations"):
+        for query in ("limit=0", "limit=101", "limit=x", "offset=-1", "limit=1.5", "offset=99999999999999"):
+            assert ada.get(f"{path}?{query}").status_code == 400, (path, query)
+
+
+def test_another_accounts_job_is_not_there(world: World) -> None:
+    ada, bob = world.account(), world.account("bob")
+    job = ada.job()
+    for caller, wanted in ((bob, job), (ada, "job_none"), (ada, "%00"), (ada, "a b")):
+        assert caller.get(f"/renders/{wanted}").status_code == 404
+        assert caller.post(f"/renders/{wanted}/cancel").status_code == 404
+        assert caller.get(f"/renders/{wanted}/download").status_code == 404
+    assert bob.get("/renders").json()["total"] == 0
+
+
+def test_a_job_that_has_not_ended_is_cancelled(world: World) -> None:
+    ada = world.account()
+    queued, processing = ada.job(), ada.job()
+    world.move(processing, "processing", progress=40)
+    for job in (queued, processing):
+        answer = ada.post(f"/renders/{job}/cancel")
+        assert answer.status_code == 200
+        assert answer.json() == {"jobId": job, "status": "cancelled"}
+        assert ada.get(f"/renders/{job}").json()["status"] == "cancelled"
+    assert ada.usage()["reservedRenderMinutes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "columns"),
+    [("completed", {"video_key": "v/a.mp4", "progress": 100}), ("failed", {"error": "It broke."}), ("cancelled", {})],
+)
+def test_cancelling_a_job_that_has_ended_changes_nothing(world: World, status: str, columns: dict[str, Any]) -> None:
+    ada = world.account()
+    job = ada.job()
+    world.move(job, status, **columns)
+    before = ada.get(f"/renders/{job}").json()
+    assert ada.post(f"/renders/{job}/cancel").json() == {"jobId": job, "status": status}
+    assert ada.get(f"/renders/{job}").json() == before
+
+
+def test_cancelling_sends_one_webhook_and_records_the_event(own_world: World) -> None:
+    ada = own_world.account()
+    job = ada.job(callbackUrl="https://hooks.example.com/done")
+    for _ in range(3):
+        ada.post(f"/renders/{job}/cancel")
+    rows = own_world.database.execute("SELECT url, body, status FROM deliveries").fetchall()
+    body = {"jobId": job, "status": "cancelled", "videoUrl": None, "error": None, "renderDurationMs": None}
+    assert rows == [("https://hooks.example.com/done", body, "due")]
+    events = own_world.database.execute("SELECT event FROM job_events WHERE job_id = %s ORDER BY id", (job,)).fetchall()
+    assert [event for (event,) in events] == ["create", "cancel"]
+
+
+def finished(own_world: World, caller: Someone) -> str:
+    job = caller.job()
+    key = f"renders/{job}.mp4"
+    path = own_world.settings.data_folder / "storage" / "objects" / key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(bytes(range(256)) * 10)
+    own_world.move(job, "completed", video_key=key, progress=100)
+    return job
+
+
+def test_a_completed_job_has_a_video_and_redirects_to_it(own_world: World) -> None:
+    ada = own_world.account()
+    job = finished(own_world, ada)
+    record = ada.get(f"/renders/{job}").json()
+    assert (record["status"], record["progress"], record["error"]) == ("completed", 100, None)
+    answer = ada.get(f"/renders/{job}/download")
+    assert answer.status_code == 302
+    for link in (record["videoUrl"], answer.headers["Location"]):
+        assert link.startswith(own_world.origin + "/files/")
+        served = own_world.client.get(link)
+        assert (served.status_code, served.headers["Content-Type"]) == (200, "video/mp4")
+        assert served.content == bytes(range(256)) * 10
+
+
+def test_a_client_that_carries_its_key_along_the_redirect_gets_the_file(own_world: World) -> None:
+    ada = own_world.account()
+    job = finished(own_world, ada)
+    key = ada.new_key()
+    assert key.get(f"/renders/{job}/download", follow_redirects=True).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("status", "columns", "message"),
+    [
+        ("queued", {}, "not completed"),
+        ("processing", {}, "not completed"),
+        ("failed", {"error": "The media could not be fetched."}, "The media could not be fetched."),
+        ("cancelled", {}, "cancelled"),
+    ],
+)
+def test_a_download_before_completion_says_the_status(
+    world: World, status: str, columns: dict[str, Any], message: str
+) -> None:
+    ada = world.account()
+    job = ada.job()
+    if status != "queued":
+        world.move(job, status, **columns)
+    answer = ada.get(f"/renders/{job}/download")
+    assert (answer.status_code, answer.json()["status"]) == (409, status)
+    assert message in answer.json()["message"]
+
+
+def test_the_origin_of_links_can_be_set(start: Any) -> None:
+    world: World = start(public_origin="https://farm.example/")
+    ada = world.account()
+    job = finished(world, ada)
+    assert ada.get(f"/renders/{job}").json()["videoUrl"].startswith("https://farm.example/files/")
+    assert ada.get(f"/renders/{job}/download").headers["Location"].startswith("https://farm.example/files/")

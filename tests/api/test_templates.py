@@ -1,0 +1,144 @@
+"""`/v1/templates`: publish, list, get, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.world import World, document, field, layer, template_body
+
+pytestmark = pytest.mark.service
+FIELDS = {
+    "id", "name", "description", "width", "height", "fps", "durationSeconds", "inputs", "projectId", "createdAt", "updatedAt",
+}  # fmt: skip
+
+
+def test_a_published_template_is_read_back_without_its_targets(world: World) -> None:
+    ada = world.account()
+    answer = ada.post("/templates", json=template_body(description="For launches", projectId="prj_1"))
+    assert answer.status_code == 201
+    made = answer.json()
+    assert set(made) == FIELDS
+    assert made["inputs"] == [
+        {"id": "headline", "label": "Headline", "kind": "text", "required": False},
+        {"id": "size", "label": "Size", "kind": "number", "required": False},
+        {"id": "tint", "label": "Tint", "kind": "color", "required": False},
+        {"id": "photo", "label": "Photo", "kind": "image", "required": True},
+    ]
+    assert (made["width"], made["fps"], made["durationSeconds"]) == (640, 30, 3)
+    assert (made["description"], made["projectId"]) == ("For launches", "prj_1")
+    assert ada.get(f"/templates/{made['id']}").json() == made
+    assert ada.get("/templates").json()["items"] == [made]
+    for hidden in ("nodeId", "target", "n1", "documents/"):
+        assert hidden not in ada.get(f"/templates/{made['id']}").text
+
+
+def test_required_may_be_set_explicitly(world: World) -> None:
+    ada = world.account()
+    body = template_body()
+    body["inputs"][0]["required"], body["inputs"][3]["required"] = True, False
+    made = ada.post("/templates", json=body).json()
+    assert [one["required"] for one in made["inputs"]] == [True, False, False, False]
+    answer = ada.render(made["id"], inputs={})
+    assert [one["field"] for one in answer.json()["errors"]] == ["headline"]
+
+
+def test_names_and_descriptions_are_truncated(world: World) -> None:
+    ada = world.account()
+    made = ada.post("/templates", json=template_body(name="n" * 130, description="d" * 600)).json()
+    assert (len(made["name"]), len(made["description"])) == (120, 500)
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"name": ""}, "name"), ({"name": "   "}, "name"), ({"name": 7}, "name"), ({"width": 0}, "width"),
+        ({"width": 8193}, "width"), ({"height": -1}, "height"), ({"height": "360"}, "height"), ({"fps": 241}, "fps"),
+        ({"fps": 0}, "fps"), ({"durationSeconds": 3601}, "durationSeconds"), ({"durationSeconds": None}, "durationSeconds"),
+        ({"document": []}, "document"), ({"document": "x"}, "document"), ({"inputs": {}}, "inputs"),
+        ({"inputs": [{"id": "Bad", "label": "x", "kind": "text"}]}, "inputs.0.id"),
+        ({"inputs": [{"id": "a_b", "label": "x", "kind": "text"}]}, "inputs.0.id"),
+        ({"inputs": [{"id": "a" * 65, "label": "x", "kind": "text"}]}, "inputs.0.id"),
+        ({"inputs": [{"id": "ok", "label": "x", "kind": "audio"}]}, "inputs.0.kind"),
+        ({"inputs": [{"id": "ok", "label": "x", "kind": "text"}] * 2}, "inputs"),
+    ],
+)  # fmt: skip
+def test_a_field_out_of_bounds_is_named(world: World, changes: dict[str, Any], wrong: str) -> None:
+    answer = world.account().post("/templates", json=template_body(**changes))
+    assert answer.status_code == 400
+    assert [one["field"] for one in answer.json()["errors"]] == [wrong]
+    assert isinstance(answer.json()["message"], list)
+
+
+def test_every_missing_field_is_named_at_once(world: World) -> None:
+    answer = world.account().post("/templates", json={"description": 4})
+    assert {one["field"] for one in answer.json()["errors"]} == {
+        "name", "description", "document", "inputs", "width", "height", "fps", "durationSeconds",
+    }  # fmt: skip
+
+
+def test_values_at_the_limits_are_allowed(world: World) -> None:
+    answer = world.account().post(
+        "/templates", json=template_body(width=8192, height=0.5, fps=240, durationSeconds=3600)
+    )
+    assert answer.status_code == 201
+
+
+def test_what_is_not_a_document_is_refused_in_words(world: World) -> None:
+    ada = world.account()
+    newer = {**document(), "version": "9.0.0"}
+    for stored, words in (({}, "not a .motion project"), (newer, "newer editor")):
+        answer = ada.post("/templates", json=template_body(document=stored))
+        assert answer.status_code == 400
+        assert words in answer.json()["message"]
+
+
+def test_media_that_cannot_be_fetched_is_refused_by_name_and_reason(world: World) -> None:
+    ada = world.account()
+    layers = [
+        layer("a", "Blob", "image", src="blob:https://x/1"), layer("b", "Disk", "video", src="C:\\clip.mp4"),
+        layer("c", "Nothing", "image"), layer("d", "Public", "image", src="https://media.example.com/a.png"),
+        layer("e", "Inside", "image", src="http://10.0.0.1/a.png"), layer("f", "Cloud", "image", src="/files/assets/a.png"),
+        layer("g", "Replaced", "image", src="blob:https://x/2"),
+    ]  # fmt: skip
+    body = template_body(
+        document=document(*layers, fields=[field("photo", "image", "g", "Transform", "src")]),
+        inputs=[{"id": "photo", "label": "Photo", "kind": "image"}],
+    )
+    answer = ada.post("/templates", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "unrenderable_assets")
+    found = {one["layer"]: one["reason"] for one in answer.json()["layers"]}
+    assert set(found) == {"Blob", "Disk", "Nothing", "Inside"}
+    assert "blob:" in found["Blob"] and "local file" in found["Disk"] and "no source" in found["Nothing"]
+    assert "public" in found["Inside"]
+    assert ada.get("/templates").json()["total"] == 0
+
+
+def test_templates_belong_to_their_account(world: World) -> None:
+    ada, bob = world.account(), world.account("bob")
+    template = ada.template()
+    for wanted in (template, "tpl_none", "%00", "a%20b"):
+        assert bob.get(f"/templates/{wanted}").status_code == 404
+        assert bob.delete(f"/templates/{wanted}").status_code == 404
+    assert bob.get("/templates").json() == {"items": [], "total": 0, "limit": 50, "offset": 0}
+
+
+def test_a_deleted_template_is_gone(world: World) -> None:
+    ada = world.account()
+    template = ada.template()
+    assert ada.delete(f"/templates/{template}").json() == {"deleted": True}
+    assert ada.get(f"/templates/{template}").status_code == 404
+    assert ada.delete(f"/templates/{template}").status_code == 404
+    assert ada.get("/templates").json()["total"] == 0
+
+
+def test_templates_are_listed_newest_first_in_pages(own_world: World) -> None:
+    ada = own_world.account()
+    made = []
+    for _ in range(3):
+        made.append(ada.template())
+        own_world.clock.advance(1)
+    page = ada.get("/templates", params={"limit": 2}).json()
+    assert [one["id"] for one in page["items"]] == [made[2], made[1]]
+    assert page["total"] == 3

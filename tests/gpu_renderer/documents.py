@@ -1,0 +1,51 @@
+"""Small documents for tests of the session and its commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+
+def layer(id: str, **properties: Any) -> Record:
+    """A layer: a shape unless `__kind` says otherwise."""
+    placed = {"__kind": "shape", "x": 80, "y": 45, "width": 40, "height": 40, **properties}
+    if placed["__kind"] == "shape":
+        placed.setdefault("fill", "#ff0000")
+    components = [{"id": f"{id}-t", "type": "Transform", "props": placed}]
+    return {"id": id, "name": id, "parent": "comp_root", "children": [], "components": components}
+
+
+def document(*layers: Record, seconds: float = 1.0, size: tuple[int, int] = (160, 90), **tracks: Record) -> Record:
+    """A document of one composition at 30 frames a second; `tracks` are those of each layer by its id."""
+    root = {"id": "comp_root", "name": "Root", "parent": None, "children": [held["id"] for held in layers]}
+    root["components"] = [{"id": "root-g", "type": "group", "props": {"__kind": "group"}}]
+    settings = {"id": "comp_root", "name": "Main", "width": size[0], "height": size[1], "fps": 30}
+    settings |= {"durationSeconds": seconds, "background": "#0000ff"}
+    return {
+        "version": "1.6.0",
+        "scene": {"version": "1.0.0", "nodes": [root, *layers]},
+        "animation": {"tracks": tracks, "expressions": {}},
+        "comps": {"comp_root": settings},
+    }
+
+
+def track(path: str, *keys: tuple[float, float]) -> Record:
+    """One linear track: (seconds, value) pairs."""
+    return {
+        path: {"nodeId": "", "prop": path, "keyframes": [{"t": t, "value": v, "easing": "linear"} for t, v in keys]}
+    }
+
+
+def moving_square() -> Record:
+    """A red square that moves right for half a second over blue, and then stands."""
+    return document(layer("square"), square=track("x", (0.0, 30.0), (0.5, 130.0)))
+
+
+def written(folder: Path, held: Record) -> Path:
+    """The document as a file."""
+    path = folder / "project.motion"
+    path.write_text(json.dumps(held))
+    return path

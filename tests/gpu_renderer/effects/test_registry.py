@@ -1,0 +1,123 @@
+"""The registry knows every effect of the format and how to draw it (format/effects.md 2 and 7)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import shaders
+from gpu_renderer.effects import Effect, Route, Tier, every_effect, find, unknown
+from gpu_renderer.effects.chain import Chain
+from gpu_renderer.effects.parameters import Kind
+from gpu_renderer.effects.stage import MatrixEffect, TableEffect
+from gpu_renderer.effects.surface import uniforms_of
+from motion.snapshot import EffectSnapshot
+
+FORMAT = Path(__file__).resolve().parents[4] / "shared" / "format" / "effects.md"
+EFFECTS = every_effect()
+BY_ID = pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.id)
+# What passes give a shader besides an effect's own parameters.
+PASS_UNIFORMS = {
+    "u_region", "u_source", "u_source_region", "u_frame_size", "u_box", "u_layer_size", "u_mirrored", "u_length_scale",
+    "u_canvas_size", "u_canvas_scale",
+}  # fmt: skip
+
+
+def test_there_are_174_effects_in_the_routes_and_tiers_of_the_format() -> None:
+    assert len(EFFECTS) == 174
+    assert Counter(effect.route for effect in EFFECTS) == {
+        Route.MATRIX: 10, Route.TABLE: 7, Route.GPU: 34, Route.GPU_ONLY: 11, Route.RASTER: 108, Route.TIME: 4,
+    }  # fmt: skip
+    assert Counter(effect.tier for effect in EFFECTS) == {Tier.CORE: 14, Tier.COMMON: 92, Tier.RARE: 68}
+
+
+@BY_ID
+def test_an_effect_is_drawn_in_every_form_of_its_route(effect: Effect) -> None:
+    match effect.route:
+        case Route.MATRIX:
+            assert isinstance(effect, MatrixEffect)
+        case Route.TABLE:
+            assert isinstance(effect, TableEffect)
+        case Route.TIME:
+            assert not effect.shader
+        case Route.RASTER:
+            assert effect.shader or type(effect).bake is not Effect.bake
+        case Route.GPU:
+            assert effect.shader or (type(effect).draw, type(effect).bake) != (Effect.draw, Effect.bake)
+        case Route.GPU_ONLY:
+            assert effect.shader
+
+
+@BY_ID
+def test_a_summary_is_a_sentence_and_parameters_are_named_once(effect: Effect) -> None:
+    assert effect.summary.endswith(".")
+    keys = [parameter.key for parameter in effect.parameters]
+    assert len(keys) == len(set(keys))
+    assert effect.parameters or effect.id == "posterize-time"
+
+
+@pytest.mark.parametrize("effect", [e for e in EFFECTS if e.shader], ids=lambda effect: effect.id)
+def test_a_shader_declares_only_what_the_effect_gives_it(effect: Effect) -> None:
+    text = shaders.text(effect.shader)
+    declared = uniforms_of(effect.shader, (("BAKED", "1"),)) | uniforms_of(effect.shader)
+    # A sampler and its region are given by name in the effect's own code.
+    samplers = set(re.findall(r"uniform sampler2D (\w+);", text))
+    given = {parameter.uniform for parameter in effect.parameters} | effect.derived | PASS_UNIFORMS
+    given |= samplers | {f"{name}_region" for name in samplers}
+    assert declared - given <= _passed_in_code(effect)
+
+
+def test_unknown_and_plugin_types_are_named_once() -> None:
+    stack = (EffectSnapshot("a", "acme.sparkle"), EffectSnapshot("b", "blur"), EffectSnapshot("c", "acme.sparkle"))
+    assert unknown(stack) == ["acme.sparkle"]
+    assert find("acme.sparkle") is None
+
+
+def test_a_chain_has_the_colour_with_its_opacity_only_where_the_effect_says_so() -> None:
+    for effect in EFFECTS:
+        for key, opacity in effect.folded:
+            assert effect.parameter(key).kind is Kind.COLOR
+            assert effect.parameter(opacity).unit == "%"
+    assert Chain.defines == ()
+
+
+@pytest.mark.skipif(not FORMAT.exists(), reason="the format's text is not beside the project")
+def test_ids_tiers_routes_and_defaults_are_those_of_the_formats_table() -> None:
+    text = FORMAT.read_text(encoding="utf-8")
+    table = text[text.index("## 7. Master table") : text.index("## 8. Algorithms")]
+    rows = re.findall(r"^\| `([\w-]+)` \| (core|common|rare) \| (\w+) \|[^|]*\| (.*) \|$", table, re.MULTILINE)
+    assert len(rows) == 174
+    for effect_id, tier, route, parameters in rows:
+        effect = find(effect_id)
+        assert effect is not None
+        assert (effect.tier.value, effect.route.value) == (tier, route)
+        stored = re.findall(r"`(\w+)` ([NCBEKLX]) (?:(?:px|°|%|s|x|fps|Hz|stops) )?([^\s\[;]+)", parameters)
+        for key, kind, default in stored if effect_id not in _LISTED_TOGETHER else []:
+            declared = effect.parameter(key)
+            assert declared.kind.value == kind, (effect_id, key)
+            assert _default_text(declared.default) == _default_text(_read(kind, default)), (effect_id, key)
+
+
+_LISTED_TOGETHER = {"channel-mixer", "color-balance", "gamma-pedestal-gain", "corner-pin", "bezier-warp", "mesh-warp", "curves"}
+
+
+def _read(kind: str, text: str) -> object:
+    if kind in "NE":
+        return float(text)
+    if kind == "B":
+        return text == "true"
+    return {"''": "", "[]": (), "0": 0}.get(text, text) if kind in "LX" else text
+
+
+def _default_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+
+
+def _passed_in_code(effect: Effect) -> set[str]:
+    """Uniform names that the module of the effect writes out."""
+    module = __import__(type(effect).__module__, fromlist=["x"]).__file__
+    names = set(re.findall(r'"(u_\w+)"', Path(str(module)).read_text(encoding="utf-8")))
+    return names | {f"{name}_region" for name in names} | {"u_lattice", "u_lattice_starts"}

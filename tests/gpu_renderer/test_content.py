@@ -1,0 +1,104 @@
+"""The front door: by value, within a budget, with warnings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpu_renderer.content import Contents
+from gpu_renderer.media.library import MediaLibrary
+from motion.snapshot import (
+    AdjustmentSource,
+    ImageSource,
+    LightWash,
+    LinearGradient,
+    MaskPath,
+    MaskPoint,
+    ShapeSource,
+    SolidPaint,
+    SvgSource,
+    TextStyle,
+)
+from tests.gpu_renderer.fonts import reference_fonts, text
+
+SQUARE = ShapeSource("rect", 20, 10, (SolidPaint("#ff0000"),))
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><foreignObject/></svg>'
+
+
+def contents(folder: Path, **options: int) -> Contents:
+    fonts = reference_fonts().for_job()
+    return Contents(fonts, MediaLibrary(lambda src: folder / src, fonts), **options)
+
+
+def test_equal_sources_are_one_array(tmp_path: Path) -> None:
+    door = contents(tmp_path)
+    equal = ShapeSource("rect", 20, 10, (SolidPaint("#ff0000"),))
+    assert door.raster(SQUARE, 2) is door.raster(equal, 2)
+    assert door.raster(SQUARE, 2) is not door.raster(SQUARE, 4)
+
+
+def test_a_picture_is_one_array_in_boxes_of_any_size(tmp_path: Path) -> None:
+    door = contents(tmp_path)
+    small, large = door.raster(SvgSource(SVG, 10, 10), 2), door.raster(SvgSource(SVG, 99, 50), 4)
+    assert small is not None
+    assert large is not None
+    assert small.pixels is large.pixels
+    assert (large.width, large.height, large.padding) == (99, 50, 0)
+
+
+def test_what_was_used_longest_ago_is_dropped_first(tmp_path: Path) -> None:
+    door = contents(tmp_path, kept_max_bytes=2 * 40 * 20 * 4)
+    first = door.raster(SQUARE, 2)
+    others = [ShapeSource("rect", 20, 10, (SolidPaint(color),)) for color in ("#00ff00", "#0000ff")]
+    kept = door.raster(others[0], 2)
+    door.raster(others[1], 2)
+    assert door.raster(others[0], 2) is kept
+    assert door.raster(SQUARE, 2) is not first
+
+
+def test_every_kind_of_source_has_a_box(tmp_path: Path) -> None:
+    door = contents(tmp_path)
+    assert door.box(SQUARE) == (20, 10)
+    assert door.box(text("HELLO")) == (180, 74)
+    assert door.box(LightWash("point", "#fff", 100, 30, 0, 45, 50)) == (60, 60)
+    assert door.box(AdjustmentSource()) == (0, 0)
+
+
+def test_nothing_to_draw_is_no_raster(tmp_path: Path) -> None:
+    door = contents(tmp_path)
+    assert door.raster(text(" \n "), 2) is None
+    assert door.raster(AdjustmentSource(), 2) is None
+    assert door.raster(ImageSource("missing.png", 10, 10), 2) is None
+
+
+def test_what_is_drawn_otherwise_than_asked_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    door = contents(tmp_path)
+    for _ in range(2):
+        door.raster(ImageSource("bad.png", 10, 10), 2)
+        door.raster(text("A", TextStyle(family="Nowhere")), 2)
+        door.raster(SvgSource(SVG, 10, 10), 2)
+    assert door.warnings == (
+        "The font family 'Nowhere' is not installed; 'Inter' stands in for it.",
+        "The SVG element <foreignObject> is not drawn.",
+        "bad.png: A picture cannot be read.",
+    )
+
+
+def test_masks_and_gradients_are_kept_too(tmp_path: Path) -> None:
+    door = contents(tmp_path)
+    corners = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-5, -5), (5, -5), (5, 5)))
+    mask = MaskPath("m", "add", corners)
+    assert door.mask([mask], 20, 10, 2, 0.5) is door.mask([mask], 20, 10, 2, 0.5)
+    paint = LinearGradient(0, ())
+    assert door.gradient(paint, 8, 4) is door.gradient(paint, 8, 4)
+    assert door.gradient(paint, 8, 4).shape == (4, 8, 4)
+
+
+def test_a_very_long_text_is_cut_and_said_so(tmp_path: Path) -> None:
+    door = contents(tmp_path)
+    source = text("word " * 800_000, box_width=400.0)
+    width, height = door.box(source)
+    assert width == 424
+    assert height < 1e7
+    assert door.raster(source, 2) is not None
+    assert any("characters" in line for line in door.warnings)

@@ -1,0 +1,94 @@
+"""Puppet pins and bones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from motion.evaluate.outline_growth import DataPoint
+from motion.evaluate.rigs import mesh, rig
+from motion.snapshot import Mesh
+
+PINS: list[dict[str, Any]] = [{"id": "a", "x": -100, "y": 0}, {"id": "b", "x": 100, "y": 0}]
+BONES: list[dict[str, Any]] = [
+    {"id": "upper", "parentId": None, "length": 40, "x": -55, "y": 0, "rotation": 0},
+    {"id": "fore", "parentId": "upper", "length": 40, "x": 40, "y": 0, "rotation": 0},
+]
+
+
+def deformed(puppet: Any = None, skeleton: Any = None, places: Any = None, **values: float) -> Mesh:
+    config = rig(puppet, skeleton)
+    assert config is not None
+    found = mesh(config, 240, 60, {path.replace("_", "."): value for path, value in values.items()}, places or {})
+    assert found is not None
+    return found
+
+
+def near(found: Mesh, u: float, v: float) -> tuple[float, float]:
+    """Where the vertex with these texture coordinates lies."""
+    x, y, *_ = min(found.vertices, key=lambda vertex: math.hypot(vertex[2] - u, vertex[3] - v))
+    return x, y
+
+
+def test_a_rig_at_rest_leaves_the_box_as_it_is() -> None:
+    found = deformed({"pins": PINS}, {"bones": BONES})
+    assert (len(found.vertices), len(found.triangles)) == (169, 288)
+    assert [number for vertex in found.vertices for number in vertex[:2]] == pytest.approx(
+        [number for _, _, u, v in found.vertices for number in ((u - 0.5) * 240, (v - 0.5) * 60)], abs=1e-6
+    )
+
+
+def test_a_moved_pin_takes_the_box_along_and_the_other_stays() -> None:
+    found = deformed({"pins": PINS}, places={"puppet.b.position": (DataPoint(70, -45),)})
+    assert near(found, 20 / 240, 0.5) == pytest.approx((-100, 0), abs=0.5)
+    assert near(found, 220 / 240, 0.5) == pytest.approx((70, -45), abs=0.5)
+    top, bottom = near(found, 0.5, 0), near(found, 0.5, 1)
+    assert math.dist(top, bottom) == pytest.approx(60, abs=3)
+
+
+def test_a_turned_pin_is_held_within_the_rotation_limit() -> None:
+    limited = {"pins": [PINS[0], {**PINS[1], "rotation": 140}], "maxRotationDeg": 20}
+    turned = {"pins": [PINS[0], {**PINS[1], "rotation": 20}]}
+    assert deformed(limited) == deformed(turned)
+    assert deformed(turned) != deformed({"pins": PINS})
+
+
+def test_linear_blending_mixes_the_pins_by_inverse_distance() -> None:
+    found = deformed({"pins": [PINS[0], {**PINS[1], "rotation": 90}], "solver": "lbs"})
+    weight = (1 / math.hypot(220, 30)) / (1 / math.hypot(220, 30) + 1 / math.hypot(20, 30))
+    assert near(found, 0, 0) == pytest.approx((-120 + weight * 250, -30 + weight * -190))
+
+
+def test_bones_turn_what_hangs_on_them() -> None:
+    found = deformed(None, {"bones": BONES}, bone_upper_rotation=math.pi / 2)
+    assert near(found, 0.5 - 15 / 240, 0.5) == pytest.approx((-55, 35))
+
+
+def test_a_bone_is_scaled_about_its_head() -> None:
+    found = deformed(None, {"bones": BONES}, bone_fore_scaleX=1.7, bone_fore_scaleY=0.5)
+    x, y = near(found, 1, 0)
+    assert 140 < x < 215
+    assert -30 < y < -15
+
+
+@pytest.mark.parametrize(
+    "skeleton",
+    [
+        {"bones": [{**BONES[0], "parentId": "upper"}]},
+        {"bones": [{**BONES[0], "parentId": "fore"}, BONES[1]]},
+        {"bones": [{**BONES[0], "scaleX": 0}], "meshDensity": 1e9},
+    ],
+)
+def test_odd_skeletons_give_a_mesh(skeleton: Any) -> None:
+    assert deformed(None, skeleton).vertices
+
+
+def test_there_is_no_rig_without_pins_and_bones_and_no_mesh_without_a_box() -> None:
+    assert rig({"pins": [{"id": "a"}]}, None) is None
+    config = rig({"pins": PINS}, {"ikTargets": [{"boneId": "fore"}]})
+    assert config is not None
+    assert config.unsupported == ("ikTargets",)
+    assert mesh(config, 0, 60, {}, {}) is None
+    assert mesh(config, 240, 60, {"puppet.b.scale": 1e308}, {}) is None
