@@ -78,6 +78,7 @@ class Look:
     stage: ColorStage | None = None
     table: moderngl.Texture | None = None
     aces_cg: bool = False
+    gain: float = 1.0
 
 
 PLAIN = Look()
@@ -140,6 +141,7 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
         "ACES": look.aces_cg and isinstance(ink, Picture),
+        "GAIN": look.gain != 1.0 and isinstance(ink, Picture),
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
 
@@ -169,6 +171,8 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
         found["u_radius"] = ink.radius
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
+        if look.gain != 1.0:
+            found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine
         found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())
