@@ -30,7 +30,7 @@ from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
 from gpu_renderer.text.source_rect import source_rect
-from motion import build, timing
+from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
 from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
@@ -125,7 +125,7 @@ class Opened:
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
-        words = (repr(self.evaluated(frame_index)), str(self.width), str(self.height))
+        words = (snapshot_key.key(self.evaluated(frame_index)), str(self.width), str(self.height))
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:
