@@ -3,8 +3,6 @@
 Each line of CASES is a JSON object: {"document": PATH, "frame": N, "output": PATH.png, "width"?, "height"?, "fps"?, "comp"?,
 "inputs"?: {ID: VALUE}, "media"?: DIR}. One JSON object a line comes back: {"output", "ms", "warnings"} or {"output", "error"}.
 A case that fails does not stop the others; the exit status is then 1.
-
-Stills are for comparing: they use the faces that the editor's render worker has. --all-fonts takes every installed family.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +22,7 @@ from PIL import Image
 from gpu_renderer.commands import options
 from gpu_renderer.errors import RenderError
 from gpu_renderer.local import LocalMedia, read_local, with_inputs
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import REFERENCE_PACKS
+from gpu_renderer.session import Opened, Output, RenderSession
 from motion.errors import DocumentError
 
 
@@ -52,24 +49,19 @@ class Case:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The file of cases."""
-    parser.add_argument("--all-fonts", action="store_true", help="use every installed font family")
     parser.add_argument("cases", metavar="CASES.jsonl", type=Path, help="a case a line; - reads standard input")
+    options.add_font_argument(parser, "reference")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Draws every case; 0 when all succeeded."""
     text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text(encoding="utf-8")
     failed = 0
-    with RenderSession(_session_options(arguments.all_fonts)) as session:
+    with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
         for result in results(session, [line for line in text.splitlines() if line.strip()]):
             failed += "error" in result
             print(json.dumps(result), flush=True)
     return 1 if failed else 0
-
-
-def _session_options(all_fonts: bool) -> SessionOptions:
-    usual = options.default_session_options()
-    return usual if all_fonts else replace(usual, fonts=replace(usual.fonts, packs=REFERENCE_PACKS))
 
 
 def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]]:
