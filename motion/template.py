@@ -138,7 +138,9 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
     for index, node in enumerate(stored):
         places.setdefault(text(as_record(node), "id"), index)
     for name, value in values.items():
-        field = declared[name]
+        field = declared.get(name)
+        if field is None:
+            raise PropertyRefused(f"{name!r} is not an input of this template.", name)
         if field.target.node_id not in places:
             raise PropertyRefused(f"The layer that input {name!r} writes to is not in the document.", name)
         place = places[field.target.node_id]
