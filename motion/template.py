@@ -148,11 +148,13 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
     return {**document, "scene": {**scene, "nodes": stored}}
 
 
-def unrenderable_layers(document: Document, fields: Iterable[InputField] = ()) -> list[tuple[str, str]]:
+def unrenderable_layers(
+    document: Document, fields: Iterable[InputField] = (), composition_id: str | None = None
+) -> list[tuple[str, str]]:
     """(layer name, reason) of every media layer without a fetchable source that no field replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in {"image", "media"}}
     found = []
-    for layer in _layers(document, None):
+    for layer in _layers(document, composition_id):
         reason = None if layer.id in replaced or _hidden(layer) else _source_fault(layer)
         if reason:
             found.append((layer.name, reason))
