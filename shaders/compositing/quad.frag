@@ -3,7 +3,7 @@
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
-// PROJECTIVE, MASK, MATRIX, TABLES, ACES, LIT: what the layer has; EXACT: content 0 is read in full precision
+// PROJECTIVE, MASK, MATRIX, TABLES, ACES, LIT: what the layer has; FINE: content 0 is read in full precision
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
 #include "frame.glsl"
@@ -33,9 +33,9 @@ uniform sampler2D u_mask;
 #include "sdf.glsl"
 #include "lights.glsl"
 
-#ifdef EXACT
+#ifdef FINE
 // Bilinear in full precision: software drivers mix 8-bit texels in 8 bits, and effects make the lost half level visible.
-vec4 exact(vec2 uv) {
+vec4 finely(vec2 uv) {
     vec2 size = vec2(textureSize(u_content, 0));
     vec2 at = uv * size - 0.5;
     ivec2 low = ivec2(floor(at));
@@ -56,8 +56,8 @@ vec4 content(vec2 unit) {
 #elif CONTENT == 3
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));
 #else
-#ifdef EXACT
-    vec4 texel = straight(exact(u_crop.xy + unit * u_crop.zw));
+#ifdef FINE
+    vec4 texel = straight(finely(u_crop.xy + unit * u_crop.zw));
 #else
     vec4 texel = straight(texture(u_content, u_crop.xy + unit * u_crop.zw));
 #endif
