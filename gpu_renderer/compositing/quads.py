@@ -127,7 +127,7 @@ def draw(
             "SAMPLES": samples,
             **defines(ink, look, quad),
             **({"LIT": 1} if lighting else {}),
-            **({"FINE": 1} if _is_fine(ink, look, feeds_effects) else {}),
+            **({"EXACT": 1} if _is_exact(ink, look, feeds_effects) else {}),
         },
         uniforms={
             "u_to_unit": matrix.columns(to_unit),
@@ -152,7 +152,7 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
 
 
-def _is_fine(ink: Ink, look: Look, feeds_effects: bool) -> bool:
+def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
     is_amplified = feeds_effects or look.stage is not None or look.table is not None
     return is_amplified and isinstance(ink, Picture) and not ink.is_nearest
 

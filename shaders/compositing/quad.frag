@@ -3,13 +3,14 @@
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
-// PROJECTIVE, MASK, MATRIX, TABLES, ACES, LIT: what the layer has; FINE: content 0 is read in full precision
+// PROJECTIVE, MASK, MATRIX, TABLES, ACES, LIT: what the layer has; EXACT: the texture is filtered in full precision
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
 #include "plane.glsl"
+#include "texels.glsl"
 
 out vec4 o_color;
 
@@ -33,22 +34,6 @@ uniform sampler2D u_mask;
 #include "sdf.glsl"
 #include "lights.glsl"
 
-#ifdef FINE
-// Bilinear in full precision: software drivers mix 8-bit texels in 8 bits, and effects make the lost half level visible.
-vec4 finely(vec2 uv) {
-    vec2 size = vec2(textureSize(u_content, 0));
-    vec2 at = uv * size - 0.5;
-    ivec2 low = ivec2(floor(at));
-    vec2 f = at - vec2(low);
-    ivec2 top = ivec2(size) - 1;
-    vec4 a = texelFetch(u_content, clamp(low, ivec2(0), top), 0);
-    vec4 b = texelFetch(u_content, clamp(low + ivec2(1, 0), ivec2(0), top), 0);
-    vec4 c = texelFetch(u_content, clamp(low + ivec2(0, 1), ivec2(0), top), 0);
-    vec4 d = texelFetch(u_content, clamp(low + ivec2(1, 1), ivec2(0), top), 0);
-    return mix(mix(a, b, f.x), mix(c, d, f.x), f.y);
-}
-#endif
-
 vec4 content(vec2 unit) {
 #if CONTENT == 1 || CONTENT == 2
     float inside = u_hard > 0.5 ? 1.0 : edge(unit);
@@ -56,8 +41,8 @@ vec4 content(vec2 unit) {
 #elif CONTENT == 3
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));
 #else
-#ifdef FINE
-    vec4 texel = straight(finely(u_crop.xy + unit * u_crop.zw));
+#ifdef EXACT
+    vec4 texel = straight(between_texels(u_content, u_crop.xy + unit * u_crop.zw));
 #else
     vec4 texel = straight(texture(u_content, u_crop.xy + unit * u_crop.zw));
 #endif
