@@ -127,7 +127,7 @@ def draw(
             "SAMPLES": samples,
             **defines(ink, look, quad),
             **({"LIT": 1} if lighting else {}),
-            **({"EXACT": 1} if _is_exact(ink, look, feeds_effects) else {}),
+            **({"FINE": 1} if _is_exact(ink, look, feeds_effects) else {}),
         },
         uniforms={
             "u_to_unit": matrix.columns(to_unit),
