@@ -70,10 +70,10 @@ async def _measured(url: str, folder: Path) -> dict[str, Any]:
                 document_key="documents/empty.json",
             )
         )
-    scheduler = Scheduler(_parts(database, storage, folder), url)
+    scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder), url)
     jobs_seconds = await _through(scheduler, database, [_job(number, 1) for number in range(JOBS)])
-    scheduler = Scheduler(_parts(Database(url), storage, folder), url)
-    long_seconds = await _through(scheduler, Database(url), [_job(JOBS, round(SEGMENTS * FPS), fps=FPS * 5)])
+    scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder), url)
+    long_seconds = await _through(scheduler, database, [_job(JOBS, round(SEGMENTS * FPS), fps=FPS * 5)])
     return {
         "jobs": JOBS,
         "jobs_seconds": round(jobs_seconds, 2),

@@ -66,7 +66,7 @@ def parts_of(chosen: Settings, scratch: Path) -> Parts:
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     return Parts(
-        database=Database(chosen.database_url),
+        database=Database(chosen.database_url, ping=False),
         storage=storage,
         executor=executor_of(chosen),
         media_guard=Guard(allow_private=chosen.automation_allow_private_assets),

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import orjson
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.jobs import claims
 from farm_core.jobs.claims import Claim, ClaimedJob
@@ -26,7 +27,6 @@ async def plan_or_reuse(parts: Parts, claim: Claim, job: ClaimedJob, frozen: Fro
     """
     renderer = _most_common_renderer(parts)
     key = None if renderer is None else plan_key(job, frozen.document_key, frozen.media, renderer)
-    known = None if key is None else await _known_video(parts, job.account_id, key)
     async with parts.database.work() as session:
         now = parts.clock.now()
         if job.document_key is None:
@@ -34,6 +34,7 @@ async def plan_or_reuse(parts: Parts, claim: Claim, job: ClaimedJob, frozen: Fro
                 return
             if frozen.counted_bytes:
                 await usage.add(session, job.account_id, now, asset_bytes=frozen.counted_bytes)
+        known = None if key is None else await _known_video(session, parts, job.account_id, key)
         if known is None:
             tasks = plan(job.frame_count, job.fps, job.width, job.height)
             await claims.plan_job(session, now, claim, renderer, key, tasks)
@@ -59,10 +60,9 @@ def _most_common_renderer(parts: Parts) -> str | None:
     return max(sorted(counts), key=lambda name: counts[name], default=None)
 
 
-async def _known_video(parts: Parts, account_id: str, key: str) -> tuple[str, str | None] | None:
+async def _known_video(session: AsyncSession, parts: Parts, account_id: str, key: str) -> tuple[str, str | None] | None:
     """The video and receipt of an equal job, if they still lie in storage."""
-    async with parts.database.connection() as connection:
-        found = await claims.same_result(connection, account_id, key)
+    found = await claims.same_result(session, account_id, key)
     if found is None or not await asyncio.to_thread(parts.storage.exists, found[0]):
         return None
     return found

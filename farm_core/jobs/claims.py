@@ -46,6 +46,8 @@ class ClaimedJob:
     media: Mapping[str, str]
     template_id: str
     template_document_key: str
+    template_inputs: Sequence[Mapping[str, Any]]
+    template_targets: Mapping[str, Any]
     composition_id: str | None
     duration_seconds: float
 

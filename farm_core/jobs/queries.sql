@@ -50,7 +50,8 @@ WHERE lease_token = ANY(:tokens) AND status = 'processing'
 -- claimed_job --
 -- All that ingest and plan need of a job that is still mine.
 SELECT jobs.id, jobs.account_id, jobs.origin, jobs.inputs, jobs.width, jobs.height, jobs.fps, jobs.frame_count, jobs.document_key,
-    jobs.media, jobs.attempt, jobs.template_id, templates.document_key AS template_document_key, templates.composition_id, templates.duration_seconds
+    jobs.media, jobs.attempt, jobs.template_id, templates.document_key AS template_document_key,
+    templates.inputs AS template_inputs, templates.targets AS template_targets, templates.composition_id, templates.duration_seconds
 FROM jobs JOIN templates ON templates.id = jobs.template_id
 WHERE jobs.id = :job_id AND jobs.lease_token = :token AND jobs.status = 'processing'
 
