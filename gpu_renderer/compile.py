@@ -113,6 +113,8 @@ class _List:
         if isinstance(layer.source, AdjustmentSource):
             yield from [Regrade(layer)] if layer.effects else []
             return
+        if layer.opacity == 0 and not layer.samples:
+            return
         yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if not ghost.in_front)
         yield from self._body(layer, self._matte(layer))
         yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if ghost.in_front)

@@ -177,6 +177,10 @@ UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL
 FROM orphans WHERE tasks.id = orphans.id
 RETURNING tasks.id, tasks.job_id, tasks.index AS task_index
 
+-- count_open --
+SELECT (SELECT count(*) FROM tasks WHERE status IN ('pending', 'leased') AND kind = 'render')
+    + (SELECT count(*) FROM jobs WHERE status = 'queued')
+
 -- hand_back_tasks --
 -- A scheduler that stops lets its tasks wait again at once.
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL

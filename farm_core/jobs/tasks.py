@@ -132,6 +132,11 @@ async def rescue_tasks(session: Transaction, now: datetime) -> int:
     return len(rows)
 
 
+async def count_open(session: Transaction) -> int:
+    """How many segments wait or are under way, and jobs that are not cut yet, each counted as one."""
+    return int((await session.execute(statement("count_open"))).scalar_one())
+
+
 async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
     """Lets tasks wait again at once: their scheduler stops."""
     await session.execute(statement("hand_back_tasks"), {"tokens": list(tokens)})

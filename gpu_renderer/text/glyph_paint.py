@@ -17,6 +17,7 @@ from gpu_renderer.text.lines import chain_of
 from gpu_renderer.text.shaping import Glyph, shaped
 from gpu_renderer.text.stamps import Linear, draw_stamp
 from gpu_renderer.vector import css
+from gpu_renderer.vector.blur import blur_filter
 from gpu_renderer.vector.css import Rgba
 from gpu_renderer.vector.pens import solid
 from motion.snapshot import GlyphPose
@@ -76,7 +77,7 @@ class _GlyphPainting:
         if sigma <= 0:
             step()
             return
-        self._canvas.saveLayer(self._reach(), skia.Paint(ImageFilter=skia.ImageFilters.Blur(sigma, sigma)))
+        self._canvas.saveLayer(self._reach(), skia.Paint(ImageFilter=blur_filter(sigma)))
         step()
         self._canvas.restore()
 

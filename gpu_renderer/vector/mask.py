@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
+from gpu_renderer.vector.blur import blur_filter
 from gpu_renderer.vector.outline import add_run
 from gpu_renderer.vector.shape import round_half_up
 from gpu_renderer.vector.surface import Pixels, coverage, fitting_scale, image
@@ -68,12 +69,10 @@ def _path_coverage(
 
 
 def blurred(pixels: Pixels, sigma: float) -> Pixels:
-    """A canvas's blur filter, transparent outside the buffer: Skia's triple box, a true Gaussian below sigma 2."""
+    """The coverage blurred by a sigma in raster px; transparent outside the buffer."""
     rows, columns = pixels.shape
     after, canvas = coverage(columns, rows)
-    canvas.drawImage(
-        image(pixels), 0, 0, skia.SamplingOptions(), skia.Paint(ImageFilter=skia.ImageFilters.Blur(sigma, sigma))
-    )
+    canvas.drawImage(image(pixels), 0, 0, skia.SamplingOptions(), skia.Paint(ImageFilter=blur_filter(sigma)))
     return after
 
 

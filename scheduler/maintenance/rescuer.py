@@ -32,6 +32,8 @@ class Rescuer(Service):
             freed = await tasks.rescue_tasks(session, now)
             if renderers := self._renderers():
                 freed += await tasks.unpin_jobs(session, now, renderers)
+            open_tasks = await tasks.count_open(session)
+        self.parts.executor.demand(open_tasks)
         if freed:
             self.dispatcher.wake()
         return freed
