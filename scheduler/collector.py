@@ -12,6 +12,7 @@ from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.repository import transition
 from farm_core.jobs.tasks import TaskResult
 from farm_core.telemetry import logs
+from scheduler import metrics
 from scheduler.assembler import Assembler
 from scheduler.dispatcher import Dispatcher
 from scheduler.flights import Flight, Flights
@@ -85,6 +86,7 @@ class Collector(Service):
             if not report.cached:
                 size = order.picture.width, order.picture.height
                 self.pace.learn(order.job_id, order.frame_count, *size, report.seconds)
+            metrics.segment(report, order.frame_count)
             self._land_all(flight)
 
     async def _assembled(self, flight: Flight, order: AssembleOrder, report: Finished) -> None:
@@ -104,6 +106,7 @@ class Collector(Service):
 
     async def _judged(self, flight: Flight, report: Ended) -> None:
         now, job_id = self.parts.clock.now(), flight.order.job_id
+        metrics.FAILURES.labels(str(report.failure.kind)).inc()
         _log.info("attempt failed", job_id=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
         async with self.parts.database.work() as session:
             if report.missing:
