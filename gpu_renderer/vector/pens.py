@@ -52,7 +52,8 @@ def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
     paint.setStrokeJoin(_JOINS[stroke.join])
     paint.setStrokeMiter(MITER_LIMIT)
     if dashes := dash_pattern(stroke.dash):
-        paint.setPathEffect(skia.DashPathEffect.Make(list(dashes), stroke.dash_offset))
+        if (effect := skia.DashPathEffect.Make(list(dashes), stroke.dash_offset)) is not None:
+            paint.setPathEffect(effect)
     return paint
 
 

@@ -28,7 +28,8 @@ def as_stroke(paint: Any, style: Style, viewport: Viewport) -> Any:
     paint.setStrokeMiter(length(style.get("stroke-miterlimit"), 1.0, 4.0))
     if dashes := _dashes(style, viewport):
         offset = length(style.get("stroke-dashoffset"), viewport.diagonal)
-        paint.setPathEffect(skia.DashPathEffect.Make(dashes, offset))
+        if (effect := skia.DashPathEffect.Make(dashes, offset)) is not None:
+            paint.setPathEffect(effect)
     return paint
 
 
