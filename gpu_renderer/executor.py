@@ -141,7 +141,7 @@ class _Walk:
         """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
         early = blend.takes_opacity_first(step)
         target = self._layer(step, step.opacity if early else 1.0, place)
-        opacity = 1.0 if early else step.opacity
+        opacity = 1.0 if early or _is_faded(step) else step.opacity
         matte = self._matte(step, place)
         if reach.rewrites_all(step):
             blend.combine(self._painter, self._into, target, step, self._scene, opacity, part)
@@ -181,8 +181,9 @@ class _Walk:
         if ink is None:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
-        layers.content(self._painter, target, ink, step, self._inks.look(step, self._scene))
-        if has_passes(step.layer):
+        look, feeds_effects = self._inks.look(step, self._scene), has_passes(step.layer)
+        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects)
+        if feeds_effects:
             scene = effect_scene(step, self._scene, self._inks, self._map)
             baked = effects.needs_baking(step.layer)
             target = effects.chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
@@ -227,6 +228,11 @@ def _is_direct(step: Draw) -> bool:
         or layer.backdrop_blur > 0
         or reach.rewrites_all(step)
     )
+
+
+def _is_faded(step: Draw) -> bool:
+    """Whether the sub-frames of motion blur carry the opacity; with effects it counts again, as in the reference."""
+    return bool(step.samples) and not has_passes(step.layer)
 
 
 def _is_cropped(step: Draw) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import orjson
 from sqlalchemy import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
@@ -19,6 +20,8 @@ class Database:
             max_overflow=pool_connections,
             pool_timeout=10,
             pool_pre_ping=True,
+            json_serializer=_json_text,
+            json_deserializer=orjson.loads,
             connect_args={"connect_timeout": 5},
         )
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
@@ -38,6 +41,10 @@ class Database:
     async def close(self) -> None:
         """Gives the connections back."""
         await self.engine.dispose()
+
+
+def _json_text(value: object) -> str:
+    return orjson.dumps(value).decode()
 
 
 def driver_url(url: str) -> str:

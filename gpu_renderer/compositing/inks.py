@@ -74,13 +74,14 @@ class Inks:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
         layer = step.layer
         aces = scene.color.working_space == "aces-cg"
+        gain = 1.0 if step.plane is None else step.plane.gain
         if effects.needs_baking(layer):
-            return Look(aces_cg=aces)
+            return Look(aces_cg=aces, gain=gain)
         mask = self._mask(layer)
         stage = effects.color_stage(layer.effects)
         is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
         table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
-        return Look(mask, stage, table, aces)
+        return Look(mask, stage, table, aces, gain)
 
     def picture_of(self, source: ShapeSource) -> Picture | None:
         """A raster of a source that belongs to no layer, at its own size."""

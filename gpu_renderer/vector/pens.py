@@ -30,7 +30,7 @@ class Style:
         else:
             self._shader = shader(wanted, *self._box) or self._shader
         if self._shader is not None:
-            return skia.Paint(Shader=self._shader, AntiAlias=True, Alphaf=min(1.0, max(0.0, opacity)))
+            return skia.Paint(Shader=self._shader, AntiAlias=True, Dither=True, Alphaf=min(1.0, max(0.0, opacity)))
         return solid(self._color, opacity)
 
     def _set_color(self, text: str) -> None:
