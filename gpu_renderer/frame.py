@@ -8,6 +8,7 @@ from gpu_renderer.compile import compiled
 from gpu_renderer.compositing import reach
 from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.levers import Levers
@@ -34,6 +35,7 @@ class FrameRenderer:
         self._painter = painter
         self._levers = levers or Levers()
         self._executor = Executor(painter, contents, self._levers)
+        self._run = StaticRun(painter)
         self._last: _Last | None = None
         self.changed = Region(0, 0, 0, 0)
         """The pixels of the picture that the last `draw` may have changed."""
@@ -41,7 +43,7 @@ class FrameRenderer:
     @property
     def kept_count(self) -> int:
         """How many targets of the pool stay on loan between frames: the picture, its scene and what is kept."""
-        return self._executor.kept_count + (2 if self._last else 0)
+        return self._executor.kept_count + self._run.kept_count + (2 if self._last else 0)
 
     def draw(self, snapshot: Snapshot, width: int, height: int) -> Target:
         """The picture: 8-bit RGBA, display-encoded, opaque, row 0 on top. It belongs to the renderer until the next call."""
@@ -68,14 +70,23 @@ class FrameRenderer:
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
         picture = last.picture if last else self._painter.pool.take(frame, "f1")
         if not part.is_empty:
-            self._painter.erase(scene, part)
-            self._executor.draw(graph, scene, part)
+            self._draw_part(graph, last, scene, part)
             blit(self._painter, scene, picture, snapshot.color, part)
         self._executor.end_frame()
         self._last, self.changed = _Last(snapshot, graph, scene, picture), part
         return picture
 
+    def _draw_part(self, graph: RenderGraph, last: _Last | None, scene: Target, part: Region) -> None:
+        if last is not None and self._levers.keep_static_run:
+            rest = self._run.begun(graph, last.graph, scene, part, self._executor.draw)
+            if rest is not graph:
+                self._executor.draw(rest, scene, part)
+                return
+        self._painter.erase(scene, part)
+        self._executor.draw(graph, scene, part)
+
     def _forget(self) -> None:
+        self._run.forget()
         if self._last is not None:
             self._painter.pool.give_back(self._last.scene, self._last.picture)
         self._last = None

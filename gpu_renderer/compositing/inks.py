@@ -134,11 +134,13 @@ class Inks:
         raster = self._contents.raster(layer.source, plan.scale, plan.padding_px)
         if raster is None:
             return None
-        value = (id(raster), layer.effects, layer.masks, layer.fill_opacity)
+        value = (id(raster), plan.scale, layer.effects, layer.masks, layer.fill_opacity)
         place = f"{layer.id}:{hash(value)}"
         kept = self.baked.find(place)
         if kept is None or kept[0][1] != value:
-            target = effects.bake(self._painter, raster, layer, self._contents.mask, self._contents.monospace).target
+            target = effects.bake(
+                self._painter, raster, layer, self._contents.mask, self._contents.monospace, scale_max=plan.scale
+            ).target
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
