@@ -144,9 +144,11 @@ class Inks:
         return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
 
     def _picture(self, layer: LayerSnapshot, raster: Raster) -> Picture:
-        texture = self._textures.of(raster.pixels)
+        texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
-        return Picture(texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality)
+        return Picture(
+            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque
+        )
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
         box = self._contents.box(layer.source)

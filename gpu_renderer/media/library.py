@@ -43,7 +43,10 @@ class MediaLibrary:
         The same frame of a file asked for twice in a row is the same array.
         """
         pixels = self._videos.frame(src, seconds)
-        return None if pixels is None else Raster(pixels, pixels.shape[1], pixels.shape[0])
+        if pixels is None:
+            return None
+        is_opaque = self._videos.is_opaque(src)
+        return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=is_opaque, is_fleeting=True)
 
     def close(self) -> None:
         """Ends decoding and closes all files."""

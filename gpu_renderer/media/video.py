@@ -56,6 +56,11 @@ class Videos:
         path = self._resolve(src) if src else None
         return None if path is None or not path.is_file() else self.index(path).frame_at(seconds)
 
+    def is_opaque(self, src: str) -> bool:
+        """Whether no frame of the file can be transparent."""
+        path = self._resolve(src) if src else None
+        return path is not None and path.is_file() and self.index(path).is_opaque
+
     def frames_per_second(self, src: str) -> float | None:
         """The file's average rate, where it has one."""
         path = self._resolve(src) if src else None
