@@ -82,7 +82,9 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as source:
         stage = color_stage((entry,))
         assert stage is not None
-        table = painter.context.texture((256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1)
+        table = painter.context.texture(
+            (256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1
+        )
         graded = painter.applied(
             "effects/grade.frag", source, uniforms=stage.uniforms(), textures={"u_grade_table": table}
         )

@@ -86,7 +86,17 @@ class Painter:
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
-        self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+        if source.region == into.region and source.format == into.format and not into.framebuffer.samples:
+            self.restore(source, into, part)
+        else:
+            self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+
+    def restore(self, source: Target, into: Target, part: Region) -> None:
+        """Copies a part between two targets of the same region and format, without a shader."""
+        assert source.region == into.region and source.format == into.format
+        into.framebuffer.scissor = _box(into, part.intersection(into.region))
+        into.framebuffer.use()  # a blit obeys the scissor of the framebuffer in use
+        self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
     def erase(
         self, into: Target, part: Region, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

@@ -34,6 +34,7 @@ from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
 from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
+from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
@@ -52,6 +53,8 @@ class SessionOptions:
     """The EGL device; the driver's first one when None."""
     encoder: EncoderProfile | None = None
     """The first codec that passes its probe when None."""
+    parity: Parity = REFERENCE
+    """Which oddities of the reference are matched."""
     drawing: Levers = field(default_factory=Levers)
     pipeline: PipelineLevers = field(default_factory=PipelineLevers)
 
@@ -155,7 +158,7 @@ class RenderSession:
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
         """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
-        return Opened(self, build.build(document, output.composition_id), output, resolve_media)
+        return Opened(self, build.build(document, output.composition_id, self.options.parity), output, resolve_media)
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""

@@ -79,6 +79,7 @@ class Look:
     stage: ColorStage | None = None
     table: moderngl.Texture | None = None
     aces_cg: bool = False
+    gain: float = 1.0
 
 
 PLAIN = Look()
@@ -108,7 +109,7 @@ def draw(
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
-    Pictures that feed effects or a colour stage are read in full precision, because both amplify small differences.
+    Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
     """
     to_unit = matrix.inverse(quad)
     within = into.region if scissor is None else scissor.intersection(into.region)
@@ -130,7 +131,7 @@ def draw(
             "SAMPLES": samples,
             **defines(ink, look, quad),
             **({"LIT": 1} if lighting else {}),
-            **({"EXACT": 1} if _is_exact(ink, look, feeds_effects) else {}),
+            **({"IN_FLOAT": 1} if _is_exact(ink, look, feeds_effects) else {}),
         },
         uniforms={
             "u_to_unit": matrix.columns(to_unit),
@@ -157,6 +158,7 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
         "ACES": look.aces_cg and isinstance(ink, Picture),
+        "GAIN": look.gain != 1.0 and isinstance(ink, Picture),
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
 
@@ -191,6 +193,8 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
         found["u_radius"] = ink.radius
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
+        if look.gain != 1.0:
+            found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine
         found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())

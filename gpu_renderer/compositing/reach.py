@@ -163,13 +163,6 @@ def _carrier(step: Draw) -> Draw:
     return replace(step, group=None, layer=replace(step.layer, source=MissingSource("")))
 
 
-def common_bottom(old: RenderGraph, new: RenderGraph) -> int:
-    """How many steps at the bottom two graphs share; -1 where what lies under them differs."""
-    if replace(old, steps=()) != replace(new, steps=()):
-        return -1
-    return _common_ends(old.steps, new.steps)[0]
-
-
 def _common_ends(old: Sequence[Step], new: Sequence[Step]) -> tuple[int, int]:
     """How many steps at the bottom and at the top are the same."""
     shorter = min(len(old), len(new))

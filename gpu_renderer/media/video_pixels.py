@@ -69,7 +69,9 @@ def _graph(frame: av.VideoFrame, matrix: str, *, full_range: bool) -> av.filter.
 
 def has_alpha(video_format: Any) -> bool:
     """Whether a pixel format carries transparency."""
-    return video_format is not None and str(video_format.name).startswith(("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya"))
+    return video_format is not None and str(video_format.name).startswith(
+        ("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya")
+    )
 
 
 def alpha_library(stream: av.VideoStream) -> str | None:

@@ -51,12 +51,19 @@ class Canvas(Surface):
         """Skia's view of the face that counters are written in; without one they draw nothing."""
 
     @classmethod
-    def of(cls, painter: Painter, raster: Raster, scale: float) -> Canvas:
-        """A canvas with the raster's pixels."""
+    def of(cls, painter: Painter, raster: Raster, scale_max: float = math.inf) -> Canvas:
+        """A canvas with the raster's pixels, reduced where there are more than `scale_max` of them per layer px."""
         rows, columns = raster.pixels.shape[:2]
         target = painter.pool.take(Region(0, 0, columns, rows), "f1", clear=False)
         target.texture.write(np.ascontiguousarray(raster.pixels).data)
-        return cls(painter, target, scale)
+        layer_width = max(1e-6, raster.width + 2 * raster.padding)
+        share = min(1.0, scale_max * layer_width / columns)
+        if share < 1.0:
+            size = Region(0, 0, max(1, math.floor(columns * share + 0.5)), max(1, math.floor(rows * share + 0.5)))
+            reduced = painter.applied("effects/baked/resize.frag", target, region=size)
+            painter.pool.give_back(target)
+            target = reduced
+        return cls(painter, target, target.region.width / layer_width)
 
     @property
     def width(self) -> int:
