@@ -23,6 +23,8 @@ from gpu_renderer.vector.pens import solid
 from gpu_renderer.vector.surface import coverage, image, rgba
 from motion.snapshot import GlyphPose
 
+SIGMA_MAX_PX = 256.0
+"""Beyond it nothing of a glyph is left to be seen."""
 _SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
@@ -80,7 +82,7 @@ class _GlyphPainting:
 
     def _blurred(self, step: Callable[[], None], color: Rgba) -> None:
         """Runs a step; where the pose is blurred, into a buffer that holds the glyph and its blur."""
-        sigma = self._place.pose.blur
+        sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
         if sigma <= 0:
             step()
             return
@@ -101,7 +103,13 @@ class _GlyphPainting:
         linear, beyond = self._linear, reach(sigma) + 1
         across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
         down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
-        return math.floor(x) - across, math.floor(y) - down, 2 * across, 2 * down
+        size = self._canvas.getBaseLayerSize()
+        left, top = max(math.floor(x) - across, -beyond), max(math.floor(y) - down, -beyond)
+        right, bottom = (
+            min(math.ceil(x) + across, size.width() + beyond),
+            min(math.ceil(y) + down, size.height() + beyond),
+        )
+        return left, top, max(1, right - left), max(1, bottom - top)
 
     def _paint_fill(self) -> None:
         pose = self._place.pose

@@ -44,7 +44,7 @@ def _reached(ink: Pixels, sigma: float) -> tuple[int, int]:
 
 
 def _blurred(pixels: Pixels, sigma: float) -> Pixels:
-    margin = reach(sigma)
+    margin = min(reach(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
     padding = [(margin, margin), (margin, margin), (0, 0)][: pixels.ndim]
     picture = Image.fromarray(np.pad(pixels, padding))
     half = ImageFilter.GaussianBlur(sigma / math.sqrt(2))
