@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, quads, reach
+from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, missing, quads, reach
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
@@ -34,6 +34,8 @@ class Executor:
         self.inks = Inks(painter, contents, self.textures)
         self.layers: KeptTargets[Draw] = KeptTargets(painter.pool)
         self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
+
+        self.warnings: dict[str, None] = {}
 
     @property
     def kept_count(self) -> int:
@@ -74,6 +76,8 @@ class _Walk:
         self._loans: list[Target] = []
 
     def run(self) -> None:
+        for step in self._graph.steps:
+            self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._part)
         for index, step in enumerate(self._graph.steps):
             self._step(step, f"{self._place}/{index}")
@@ -113,7 +117,9 @@ class _Walk:
     def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, part: Region) -> list[Region]:
         """What a shader must draw of the part, after the inside of an opaque rectangle has been cleared to its colour."""
         ink = sheet.ink
-        hole = interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
+        hole = (
+            interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
+        )
         hole = None if hole is None else hole.intersection(part)
         if hole is None or hole.is_empty or not isinstance(ink, Analytic):
             return [part]

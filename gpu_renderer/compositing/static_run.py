@@ -86,6 +86,4 @@ def _still_count(graph: RenderGraph, last: RenderGraph) -> int:
     if replace(graph, steps=(), references=()) != replace(last, steps=(), references=()):
         return 0
     pairs = zip(graph.steps, last.steps, strict=False)
-    return next(
-        (index for index, (now, was) in enumerate(pairs) if now != was), min(len(graph.steps), len(last.steps))
-    )
+    return next((index for index, (now, was) in enumerate(pairs) if now != was), min(len(graph.steps), len(last.steps)))
