@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
@@ -96,7 +97,19 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     message = _MESSAGES.get(error.status_code, str(error.detail))
-    return envelope(request.scope, StatusError(error.status_code, message), error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return envelope(request.scope, StatusError(error.status_code, message), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Every method that the path has; the framework itself knows those of the first route only."""
+    path = request.url.path
+    for template, methods in request.app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), path):
+            return sorted(method.upper() for method in methods)
+    return ["GET", "HEAD"]
 
 
 def _fault(one: Mapping[str, Any]) -> tuple[str, str]:

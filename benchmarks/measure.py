@@ -141,15 +141,14 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
     of: PlaneLayout = layout(opened.width, opened.height)
     ring = ReadbackRing(session.painter, of, 1, pixel_buffers=not session.identity.gpu.is_software)
     pictures: list[av.VideoFrame] = []
-    with session.painter.context:
-        for index in range(frames):
-            picture = opened.drawn(opened.evaluated(index))
-            if index and picture.changed.is_empty:
-                pictures.append(pictures[-1])
-                continue
-            ring.put(picture.target, picture.target.region, encoder_frame(of))
-            pictures.append(ring.collect())
-        ring.close()
+    for index in range(frames):
+        picture = opened.drawn(opened.evaluated(index))
+        if index and picture.changed.is_empty:
+            pictures.append(pictures[-1])
+            continue
+        ring.put(picture.target, picture.target.region, encoder_frame(of))
+        pictures.append(ring.collect())
+    ring.close()
     return pictures
 
 

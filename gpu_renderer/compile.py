@@ -133,7 +133,7 @@ class _List:
             PlacedSample(placement.flat(sample.transform, stage.view), sample.opacity) for sample in layer.samples
         )
         scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        opacity = layer.opacity * stage.opacity
+        opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
         return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples)
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:

@@ -44,6 +44,7 @@ class Executor:
 
     def end_frame(self) -> None:
         """Brings the kept textures and targets within their budgets."""
+        self.inks.end_frame()
         self.textures.trim()
         self.layers.trim()
         self.groups.trim()
@@ -201,8 +202,9 @@ class _Walk:
         if ink is None:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
-        layers.content(self._painter, target, ink, step, self._inks.look(step, self._scene))
-        if has_passes(step.layer):
+        look, feeds_effects = self._inks.look(step, self._scene), has_passes(step.layer)
+        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects)
+        if feeds_effects:
             scene = effect_scene(step, self._scene, self._inks, self._map)
             baked = effects.needs_baking(step.layer)
             target = effects.chain(self._painter, target, step.layer.effects, scene, after_baking=baked)

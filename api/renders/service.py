@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import Final
 
 import orjson
@@ -21,7 +20,6 @@ from api.shapes import Listed
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
 from farm_core.errors import (
-    BadRequest,
     Conflict,
     IdempotencyConflict,
     InvalidInputs,
@@ -38,7 +36,6 @@ from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
 from motion.timing import frame_count
 
-_IDEMPOTENCY_KEY: Final = re.compile(r"[A-Za-z0-9._:-]{8,128}")
 _MS_PER_MINUTE: Final = 60_000
 _VIDEO_SECONDS: Final = 24 * 3600
 _DOWNLOAD_SECONDS: Final = 3600
@@ -49,11 +46,9 @@ async def create(
 ) -> Job:
     """A queued job, or the one that the same request with the same key made before.
 
-    Checks in order: the key's form, the plan, a repeat, the template, every fault of the request, the rate, then under the
+    Checks in order: the plan, a repeat, the template, every fault of the request, the rate, then under the
     account's lock the plan and quota as they are at that moment.
     """
-    if idempotency_key is not None and not _IDEMPOTENCY_KEY.fullmatch(idempotency_key):
-        raise BadRequest("Idempotency-Key must be 8 to 128 characters from A-Z a-z 0-9 . _ : -")
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     request_hash = _hash(wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from api.shapes import Moment, Number, Shape
 
@@ -37,6 +37,20 @@ def _distinct(inputs: list[TemplateInput]) -> list[TemplateInput]:
     return inputs
 
 
+_DOCUMENT: dict[str, Any] = {
+    "type": "object",
+    "description": "The full editor document snapshot.",
+    "required": ["scene"],
+    "properties": {
+        "scene": {
+            "type": "object",
+            "required": ["nodes"],
+            "properties": {"nodes": {"type": "array", "items": {"type": "object"}}},
+        }
+    },
+}
+
+
 class TemplateRequest(Shape):
     """A template to publish."""
 
@@ -44,7 +58,7 @@ class TemplateRequest(Shape):
         description="Truncated to 120 characters."
     )
     description: str | None = Field(None, description="Truncated to 500 characters.")
-    document: dict[str, Any] = Field(description="The full editor document snapshot.")
+    document: Annotated[dict[str, Any], WithJsonSchema(_DOCUMENT)]
     inputs: Annotated[list[TemplateInput], AfterValidator(_distinct)] = Field(max_length=INPUTS_MAX)
     width: Annotated[float, Field(gt=0, le=SIDE_MAX, allow_inf_nan=False, strict=True)]
     height: Annotated[float, Field(gt=0, le=SIDE_MAX, allow_inf_nan=False, strict=True)]

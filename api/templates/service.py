@@ -154,7 +154,7 @@ def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
         document = bundle.read_document(upload.path.read_bytes())
         composition = chosen(document, upload.fields.get("compId") or None)
         found_fields = template.discover(document, composition.id, upload.fields.get("includeText") == "true")
-        leftover = template.unrenderable_layers(document, found_fields.fields)
+        leftover = template.unrenderable_layers(document, found_fields.fields, composition.id)
     except DocumentError as error:
         raise BadRequest(error.message) from None
     if not found_fields.has_media:

@@ -33,7 +33,7 @@ def read(path: Path) -> str:
 
 def _decode(picture: Image.Image) -> None:
     if picture.format == "JPEG":
-        picture.draft("RGB", (picture.width // 8, picture.height // 8))
+        picture.draft("RGB", (max(1, picture.width // 8), max(1, picture.height // 8)))
     if picture.width * picture.height <= _DECODED_PIXELS_MAX:
         picture.load()
     else:

@@ -18,7 +18,7 @@ _ACTIVE: Final = frozenset(
     {"script", "foreignobject", "iframe", "object", "embed", "handler", "listener", "audio", "video"}
 )
 _OUTSIDE: Final = re.compile(
-    r"url\(\s*['\"]?\s*(?!#|data:image/(png|jpeg|gif|webp)[;,])|@import|expression\(|-moz-binding", re.I
+    r"url\((?!\s*['\"]?\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,]))|@import|expression\(|-moz-binding", re.I
 )
 _INSIDE: Final = re.compile(r"\s*(#|data:image/(png|jpeg|gif|webp)[;,])", re.I)
 _LENGTH: Final = re.compile(r"\s*([\d.]+)\s*(px)?\s*")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import orjson
 from sqlalchemy import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
@@ -12,13 +13,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, a
 class Database:
     """A pool of connections. Every change is made inside `work()`; nothing else commits."""
 
-    def __init__(self, url: str, pool_connections: int = 10) -> None:
+    def __init__(self, url: str, pool_connections: int = 10, *, ping: bool = True) -> None:
+        """`ping` asks every connection whether it still lives before it is used; who repeats what fails can do without."""
         self.engine: AsyncEngine = create_async_engine(
             driver_url(url),
             pool_size=pool_connections,
             max_overflow=pool_connections,
             pool_timeout=10,
-            pool_pre_ping=True,
+            pool_pre_ping=ping,
+            json_serializer=_json_text,
+            json_deserializer=orjson.loads,
             connect_args={"connect_timeout": 5},
         )
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
@@ -38,6 +42,10 @@ class Database:
     async def close(self) -> None:
         """Gives the connections back."""
         await self.engine.dispose()
+
+
+def _json_text(value: object) -> str:
+    return orjson.dumps(value).decode()
 
 
 def driver_url(url: str) -> str:

@@ -33,7 +33,11 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
         structlog.processors.format_exc_info,
         _without_secrets,
     ]
-    line = structlog.dev.ConsoleRenderer(colors=True) if human else structlog.processors.JSONRenderer()
+    line = (
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if human
+        else structlog.processors.JSONRenderer()
+    )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

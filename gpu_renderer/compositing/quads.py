@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import moderngl
@@ -31,6 +31,7 @@ class Picture:
     padding: float = 0.0
     crop: tuple[float, float, float, float] = WHOLE
     is_nearest: bool = False
+    is_opaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,12 @@ def draw(
     scissor: Region | None = None,
     is_smooth: bool = True,
     lighting: Mapping[str, UniformValue] | None = None,
+    feeds_effects: bool = False,
 ) -> None:
-    """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one."""
+    """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
+
+    Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
+    """
     to_unit = matrix.inverse(quad)
     within = into.region if scissor is None else scissor.intersection(into.region)
     if isinstance(ink, Layered):
@@ -113,6 +118,8 @@ def draw(
     part = placement.bounds(quad, within)
     if to_unit is None or part.is_empty:
         return
+    if isinstance(ink, Picture) and is_one_to_one(ink, quad):
+        ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
     painter.draw(
         "compositing/quad.frag",
@@ -120,7 +127,12 @@ def draw(
         textures=textures(ink, look),
         blend=blend,
         scissor=part,
-        defines={"SAMPLES": samples, **defines(ink, look, quad), **({"LIT": 1} if lighting else {})},
+        defines={
+            "SAMPLES": samples,
+            **defines(ink, look, quad),
+            **({"LIT": 1} if lighting else {}),
+            **({"IN_FLOAT": 1} if _is_exact(ink, look, feeds_effects) else {}),
+        },
         uniforms={
             "u_to_unit": matrix.columns(to_unit),
             "u_opacity": opacity,
@@ -130,6 +142,12 @@ def draw(
     )
 
 
+def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
+    """Whether each texel lands on a pixel of its own: there filtering has nothing to do, and only adds rounding."""
+    size = tuple(round(side) for side in (quad[0], quad[4]))
+    return ink.crop == WHOLE and size == ink.texture.size and placement.pixel_aligned(quad)
+
+
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     """The variant of the quad shader that the content needs."""
     kind = {Picture: 0, Layered: 3, Flattened: 4}.get(type(ink)) if not isinstance(ink, Analytic) else None
@@ -137,13 +155,17 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": look.mask is not None,
-        "NEAREST": isinstance(ink, Picture) and ink.is_nearest,
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
         "ACES": look.aces_cg and isinstance(ink, Picture),
         "GAIN": look.gain != 1.0 and isinstance(ink, Picture),
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
+
+
+def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
+    is_amplified = feeds_effects or look.stage is not None or look.table is not None
+    return is_amplified and isinstance(ink, Picture) and not ink.is_nearest
 
 
 def textures(ink: Ink, look: Look) -> Mapping[str, Target | moderngl.Texture]:

@@ -19,6 +19,7 @@ from api.app import create_app, farm_from
 from cluster.embedded import valkey
 from farm_core.clock import ManualClock
 from farm_core.settings import Settings
+from farm_core.telemetry import logs
 from tests.api.world import World
 
 PUBLIC_ADDRESS = "93.184.216.34"
@@ -113,3 +114,8 @@ def httpserver_jwks() -> Iterator[tuple[str, Callable[[str], str]]]:
         yield f"http://127.0.0.1:{server.server_port}/jwks.json", sign
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_logs() -> None:
+    logs.set_up("WARNING", human=False)

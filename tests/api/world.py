@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import httpx
@@ -82,11 +83,16 @@ class World:
         self.settings = settings
         self.clock = clock
         self.client = httpx.Client(base_url=origin, timeout=30)
-        self.database = psycopg.connect(str(settings.database_url), autocommit=True)
+
+    @cached_property
+    def database(self) -> psycopg.Connection:
+        """A look at the tables."""
+        return psycopg.connect(str(self.settings.database_url), autocommit=True)
 
     def close(self) -> None:
         self.client.close()
-        self.database.close()
+        if "database" in self.__dict__:
+            self.database.close()
 
     def account(self, name: str = "ada", plan: str = "pro", **limits: Any) -> Someone:
         """A new account, signed in."""

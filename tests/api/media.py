@@ -1,0 +1,85 @@
+"""Files of the eleven types, made in memory; the containers by the encoder that the renderer uses."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import av
+import numpy as np
+
+from tests.api.world import picture
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="red"/></svg>'
+
+
+@cache
+def video(container: str, codec: str, size: tuple[int, int] = (64, 48)) -> bytes:
+    """Three frames in a container that its ending names."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"clip.{container}"
+        with av.open(str(path), "w") as output:
+            stream = output.add_stream(codec, rate=10)
+            stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+            for _ in range(3):
+                frame = av.VideoFrame.from_ndarray(np.zeros((size[1], size[0], 3), np.uint8), "rgb24")
+                output.mux(stream.encode(frame))
+            output.mux(stream.encode())
+        return path.read_bytes()
+
+
+@cache
+def sound(container: str, codec: str) -> bytes:
+    """A tone in a container that its ending names."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"tone.{container}"
+        with av.open(str(path), "w", format={"m4a": "ipod"}.get(container, container)) as output:
+            stream = output.add_stream(codec, rate=44100)
+            samples = np.array([[math.sin(i / 20) * 0.3 for i in range(44100)]], np.float32)
+            frame = av.AudioFrame.from_ndarray(samples, "fltp", "mono")
+            frame.sample_rate = 44100
+            resampler = av.AudioResampler(stream.format, "mono", 44100)
+            for piece in resampler.resample(frame):
+                output.mux(stream.encode(piece))
+            output.mux(stream.encode())
+        return path.read_bytes()
+
+
+def files() -> dict[str, bytes]:
+    """A file of each type, by the type's name."""
+    return {
+        "image/png": picture("PNG"),
+        "image/jpeg": picture("JPEG"),
+        "image/webp": picture("WEBP"),
+        "image/gif": picture("GIF"),
+        "image/svg+xml": SVG,
+        "video/mp4": video("mp4", "libx264"),
+        "video/webm": video("webm", "libvpx"),
+        "video/quicktime": video("mov", "libx264"),
+        "audio/mpeg": sound("mp3", "libmp3lame"),
+        "audio/wav": sound("wav", "pcm_s16le"),
+        "audio/mp4": sound("m4a", "aac"),
+    }
+
+
+def huge_png(side_px: int = 60_000) -> bytes:
+    """A small file that announces a picture of side_px by side_px pixels."""
+    import zlib
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", side_px, side_px, 8, 2, 0, 0, 0)
+    body = zlib.compress(b"\0" * 100_000)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+def xml_bomb() -> bytes:
+    """Entities that would expand to gigabytes."""
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    text = f'<!DOCTYPE svg [<!ENTITY e0 "boom">{entities}]><svg xmlns="http://www.w3.org/2000/svg"><text>&e11;</text></svg>'
+    return io.BytesIO(text.encode()).getvalue()

@@ -1,0 +1,153 @@
+"""One envelope for every failure; nothing internal in any; no secret in a log."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from farm_core.telemetry import logs
+from tests.api.world import World, picture
+
+pytestmark = pytest.mark.service
+JSON = {"Content-Type": "application/json"}
+LIMIT = 10 * 1024 * 1024
+
+
+def check(answer: Any, status: int) -> dict[str, Any]:
+    body: dict[str, Any] = answer.json()
+    assert answer.status_code == status, body
+    assert body["statusCode"] == status
+    assert body["message"] and body["error"]
+    assert body["requestId"] == answer.headers["X-Request-Id"]
+    assert body["path"] == answer.request.url.path
+    return body
+
+
+def test_every_failure_has_the_envelope(world: World) -> None:
+    ada = world.account()
+    client = world.client
+    deep = b'{"templateId":"x","inputs":' + b'{"a":' * 100_000
+    check(client.get("/api/v1/nothing"), 404)
+    check(client.get("/nowhere"), 404)
+    check(client.get("/api/v1/renders/"), 404)
+    wrong = client.put("/api/v1/renders", headers=ada.headers)
+    assert check(wrong, 405)["error"] == "Method Not Allowed"
+    assert wrong.headers["Allow"] == "GET, POST"
+    assert ada.post("/renders/job_none/download").headers["Allow"] == "GET"
+    assert ada.post("/templates/tpl_none").headers["Allow"] == "DELETE, GET"
+    check(client.get("/api/v1/renders"), 401)
+    for content in (b"{", b"", b"nonsense", b'{"a": NaN}', b"\xff\xfe", b'{"a": 1}}', deep, b"[" * 100_000, b"null"):
+        check(ada.post("/renders", content=content, headers=JSON), 400)
+    nul = b'{"templateId":"x","inputs":{"a":"\\u0000"}}'
+    assert "NUL" in str(check(ada.post("/renders", content=nul, headers=JSON), 400)["message"])
+    for media_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data"):
+        check(ada.post("/animations", content=b'{"name":"a"}', headers={"Content-Type": media_type}), 400)
+
+
+def test_a_body_over_ten_megabytes_is_refused_announced_or_not(world: World) -> None:
+    ada = world.account()
+    large = b'{"name":"' + b"x" * LIMIT + b'"}'
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(12):
+            yield b"x" * (1 << 20)
+
+    check(ada.post("/animations", content=large, headers=JSON), 413)
+    check(ada.post("/animations", content=pieces(), headers=JSON), 413)
+    fits = json.dumps({"name": "large", "animationData": {"x": "y" * (LIMIT - 100)}}).encode()
+    assert ada.post("/animations", content=fits, headers=JSON).status_code == 201
+
+
+def test_a_request_id_is_the_callers_where_it_is_well_formed(world: World) -> None:
+    ask = world.client.get
+    assert ask("/api/health", headers={"X-Request-Id": "order-7-abc"}).headers["X-Request-Id"] == "order-7-abc"
+    for bad in ("short", "white space here", "x" * 65, "<script>alert</script>"):
+        made = ask("/api/health", headers={"X-Request-Id": bad}).headers["X-Request-Id"]
+        assert made.startswith("req_")
+    check(ask("/api/v1/usage", headers={"X-Request-Id": "order-7-abc"}), 401)
+
+
+def test_without_postgres_requests_fail_clearly_and_say_nothing_internal(
+    start: Callable[..., World], database_url: str
+) -> None:
+    world = start()
+    ada = world.account()
+    assert ada.get("/usage").status_code == 200
+    unreachable = start(database_url="postgresql://postgres@/farm?host=/nowhere/secret-host")
+    answer = unreachable.client.get("/api/v1/usage", headers=ada.headers)
+    body = check(answer, 503)
+    assert answer.headers["Retry-After"]
+    assert "secret-host" not in answer.text and "psycopg" not in answer.text
+    assert unreachable.client.get("/api/health").status_code == 200
+    assert unreachable.client.get("/api/ready").json()["checks"]["postgres"] is False
+    assert body["error"] == "Service Unavailable"
+
+
+def test_a_connection_that_broke_is_replaced(own_world: World) -> None:
+    ada = own_world.account()
+    ada.get("/usage")
+    kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    own_world.database.execute(kill)
+    assert ada.get("/usage").status_code == 200
+
+
+def test_an_unexpected_failure_is_a_generic_500(own_world: World) -> None:
+    ada = own_world.account()
+    with psycopg.connect(str(own_world.settings.database_url), autocommit=True) as connection:
+        connection.execute("ALTER TABLE presets RENAME TO gone")
+    body = check(ada.get("/animations"), 500)
+    assert body["error"] == "Internal Server Error"
+    for internal in ("presets", "SELECT", "sqlalchemy", "psycopg", "relation", "Traceback"):
+        assert internal not in json.dumps(body)
+    assert check(ada.post("/animations", json={"name": "a", "animationData": {}}), 500)["message"] == body["message"]
+
+
+@pytest.fixture
+def captured() -> Iterator[io.StringIO]:
+    """What the process logs, as it would on a machine: one JSON object a line."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    logs.set_up("DEBUG", human=False)
+    stream = io.StringIO()
+    handler = root.handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(stream)
+    yield stream
+    root.handlers, root.level = before, level
+
+
+def test_the_log_line_has_the_answers_request_id_and_no_secret(
+    captured: io.StringIO, start: Callable[..., World]
+) -> None:
+    world = start()
+    ada = world.account()
+    made = ada.post("/keys", json={}).json()
+    answer = world.client.get("/api/v1/renders/job_none", headers={"X-API-Key": made["secret"]})
+    upload = ada.upload(picture()).json()["url"]
+    world.client.get(upload)
+    world.client.get(f"/api/v1/usage?token={made['secret']}")
+    logs.logger("test").warning("leak", url=upload, header=ada.headers, text=f"Bearer {made['secret']}")
+    lines = [json.loads(line) for line in captured.getvalue().splitlines()]
+    mine = [line for line in lines if line.get("request_id") == answer.headers["X-Request-Id"]]
+    assert [(line["event"], line["method"], line["path"], line["status"]) for line in mine] == [
+        ("request", "GET", "/api/v1/renders/job_none", 404)
+    ]
+    assert mine[0]["account_id"] == ada.account_id
+    token = ada.headers["Authorization"].removeprefix("Bearer ")
+    for secret in (made["secret"], token, upload.partition("signature=")[2]):
+        assert secret not in captured.getvalue()
+
+
+def test_metrics_name_routes_and_queue(own_world: World) -> None:
+    ada = own_world.account()
+    ada.job()
+    text = own_world.client.get("/metrics").text
+    assert 'farm_jobs{status="queued"} 1.0' in text
+    assert 'route="/renders",status="201"' in text
+    assert ada.account_id not in text

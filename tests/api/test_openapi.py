@@ -1,0 +1,121 @@
+"""The OpenAPI document says what the app does: checked against it with generated requests."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.api.world import Someone, World
+
+pytestmark = pytest.mark.service
+EXAMPLES = 10
+CHECKS = [
+    not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
+    response_schema_conformance,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def caller(world: World) -> Someone:
+    ada = world.account("schema", maxUploadBytes=10_000, monthlyRenderMinutes=None)
+    ada.post("/animations", json={"name": "Bounce", "animationData": {}})
+    ada.job()
+    return ada
+
+
+@pytest.fixture(scope="session")
+def operations(world: World) -> dict[str, Any]:
+    """The public operations of the served document, by method and path."""
+    schema = schemathesis.openapi.from_url(f"{world.origin}/api/openapi.json")
+    found = [result.ok() for result in schema.get_all_operations()]
+    return {f"{one.method.upper()} {one.path}": one for one in found if one.path.startswith("/api/v1")}
+
+
+def generated(operation: Any, mode: GenerationMode, check: Callable[[Any], None]) -> None:
+    """Runs the check on requests that fit the document, or (negative) that break it."""
+
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(
+        max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    def run(case: Any) -> None:
+        check(case)
+
+    run()
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=str)
+def test_generated_requests_get_documented_answers(
+    operations: dict[str, Any], caller: Someone, mode: GenerationMode
+) -> None:
+    for operation in operations.values():
+        with contextlib.suppress(Unsatisfiable):
+            generated(operation, mode, lambda case: case.call_and_validate(headers=caller.headers, checks=CHECKS))
+
+
+def test_without_a_credential_every_generated_request_is_refused(operations: dict[str, Any]) -> None:
+    for name, operation in operations.items():
+        assert operation.Case(path_parameters={"id": "none"}).call().status_code == 401, name
+
+
+def document(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = world.client.get("/api/openapi.json").json()
+    return found
+
+
+OPERATIONS = {
+    "GET /keys", "POST /keys", "DELETE /keys/{id}", "GET /templates", "GET /templates/{id}", "POST /templates",
+    "POST /templates/import", "DELETE /templates/{id}", "POST /renders", "GET /renders", "GET /renders/{id}",
+    "POST /renders/{id}/cancel", "GET /renders/{id}/download", "POST /assets", "GET /usage", "GET /animations",
+    "GET /animations/{id}", "POST /animations", "DELETE /animations/{id}",
+}  # fmt: skip
+
+
+def test_the_document_names_every_route_of_the_interface_and_no_other(world: World) -> None:
+    told = document(world)
+    assert told["openapi"] == "3.1.0"
+    found = {
+        f"{method.upper()} {path.removeprefix('/api/v1')}"
+        for path, methods in told["paths"].items() if path.startswith("/api/v1") for method in methods
+    }  # fmt: skip
+    assert found == OPERATIONS
+
+
+def test_every_operation_says_how_to_sign_in_what_can_go_wrong_and_what_it_is(world: World) -> None:
+    for path, methods in document(world)["paths"].items():
+        for method, operation in methods.items():
+            if not path.startswith("/api/v1"):
+                assert "security" not in operation
+                continue
+            where = f"{method} {path}"
+            schemes = {name for option in operation["security"] for name in option}
+            assert schemes == ({"session"} if "/keys" in path else {"session", "bearerKey", "headerKey"}), where
+            assert {"400", "401", "403", "429", "500"} <= set(operation["responses"]), where
+            assert "422" not in operation["responses"], where
+            assert operation["description"] and operation["tags"], where
+            for status, answer in operation["responses"].items():
+                assert "X-Request-Id" in answer["headers"], (where, status)
+
+
+def test_conditional_lists_and_retries_are_documented(world: World) -> None:
+    paths = document(world)["paths"]
+    for path in ("/usage", "/renders", "/templates", "/keys", "/animations"):
+        operation = paths[f"/api/v1{path}"]["get"]
+        assert "304" in operation["responses"]
+        assert "ETag" in operation["responses"]["200"]["headers"]
+    assert "Retry-After" in paths["/api/v1/renders"]["post"]["responses"]["429"]["headers"]
