@@ -1,4 +1,4 @@
-"""Blurs as kernels: the reference's 61-tap Gaussian, browsers' triple box, and how wide ones run at a bounded cost.
+"""Blurs as kernels: the reference's 61-tap Gaussian, a canvas's Gaussian, and how wide ones run at a bounded cost.
 
 A kernel is the array of its weights at 0, 1, 2 ... px from the centre; it is symmetric and sums to 1. A wide one runs over
 a picture of half the size, or a quarter ..., with the weights that, between halving and enlarging, come nearest to it.
