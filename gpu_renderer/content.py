@@ -151,7 +151,7 @@ class Contents:
 
     def _video(self, source: VideoSource) -> Raster | None:
         frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
-        return None if frame is None else Raster(frame.pixels, source.width, source.height)
+        return None if frame is None else replace(frame, width=source.width, height=source.height)
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
         if isinstance(source, ImageSource):

@@ -42,6 +42,7 @@ class Executor:
 
     def end_frame(self) -> None:
         """Brings the kept textures and targets within their budgets."""
+        self.inks.end_frame()
         self.textures.trim()
         self.layers.trim()
         self.groups.trim()
@@ -113,7 +114,9 @@ class _Walk:
     def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, part: Region) -> list[Region]:
         """What a shader must draw of the part, after the inside of an opaque rectangle has been cleared to its colour."""
         ink = sheet.ink
-        hole = interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
+        hole = (
+            interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
+        )
         hole = None if hole is None else hole.intersection(part)
         if hole is None or hole.is_empty or not isinstance(ink, Analytic):
             return [part]

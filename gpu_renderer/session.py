@@ -188,7 +188,7 @@ class RenderSession:
 
     def make_current(self) -> None:
         """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
-        self.painter.context.__enter__()
+        self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
         """Frees the context and all that belongs to it."""

@@ -21,8 +21,7 @@ def inside(ink: Ink, look: Look, quad: Matrix3, opacity: float) -> Region | None
     assert isinstance(ink, Analytic)
     radius = min(max(ink.radius, 0.0), min(ink.width, ink.height) / 2)
     rim_x, rim_y = (
-        RAMP_PX + radius * abs(scale) / max(size, 1e-9)
-        for scale, size in ((quad[0], ink.width), (quad[4], ink.height))
+        RAMP_PX + radius * abs(scale) / max(size, 1e-9) for scale, size in ((quad[0], ink.width), (quad[4], ink.height))
     )
     left, right = sorted((quad[2], quad[2] + quad[0]))
     top, bottom = sorted((quad[5], quad[5] + quad[4]))

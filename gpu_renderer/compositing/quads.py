@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import moderngl
@@ -31,6 +31,7 @@ class Picture:
     padding: float = 0.0
     crop: tuple[float, float, float, float] = WHOLE
     is_nearest: bool = False
+    is_opaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ def draw(
     part = placement.bounds(quad, within)
     if to_unit is None or part.is_empty:
         return
+    if isinstance(ink, Picture) and is_one_to_one(ink, quad):
+        ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
     painter.draw(
         "compositing/quad.frag",
@@ -137,6 +140,12 @@ def draw(
             **(lighting or {}),
         },
     )
+
+
+def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
+    """Whether each texel lands on a pixel of its own: there filtering has nothing to do, and only adds rounding."""
+    size = tuple(round(side) for side in (quad[0], quad[4]))
+    return ink.crop == WHOLE and size == ink.texture.size and placement.pixel_aligned(quad)
 
 
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:

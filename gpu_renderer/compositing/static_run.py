@@ -39,15 +39,19 @@ class StaticRun:
         """How many targets it holds."""
         return 0 if self._run is None else 1
 
-    def begun(self, graph: RenderGraph, last: RenderGraph, into: Target, part: Region, draw: Draw) -> RenderGraph:
-        """Draws the run over the part and returns what is left to draw; the whole graph where there is no run yet."""
-        self._watch(graph, last)
+    def watch(self, graph: RenderGraph, last: RenderGraph, like: Target, draw: Draw) -> None:
+        """Learns from two frames in a row, and draws what has come to stand still; a gradient beneath counts too."""
+        still = _still_count(graph, last)
+        self._still_frames = self._still_frames + 1 if still >= self._still_count >= 0 else 1
+        self._still_count = still if self._still_frames == 1 else self._still_count
         if self._run is not None and not _begins_with(graph, self._run.graph):
             self.forget()
-        count = len(self._run.graph.steps) if self._run else 0
-        if self._still_frames >= SETTLED_FRAMES and self._still_count > count:
-            self._grow(graph, self._still_count, into, draw)
-        if self._run is None:
+        if self._still_frames >= SETTLED_FRAMES and self._still_count > self._held_count(graph):
+            self._grow(graph, self._still_count, like, draw)
+
+    def restore(self, graph: RenderGraph, into: Target, part: Region) -> RenderGraph:
+        """Copies the run into the part and returns what is left to draw; the whole graph where there is no run."""
+        if self._run is None or not _begins_with(graph, self._run.graph):
             return graph
         self._painter.restore(self._run.target, into, part)
         return _after(graph, len(self._run.graph.steps))
@@ -58,10 +62,11 @@ class StaticRun:
             self._painter.pool.give_back(self._run.target)
             self._run = None
 
-    def _watch(self, graph: RenderGraph, last: RenderGraph) -> None:
-        still = _still_count(graph, last)
-        self._still_frames = self._still_frames + 1 if still >= self._still_count > 0 else 1
-        self._still_count = still if self._still_frames == 1 else self._still_count
+    def _held_count(self, graph: RenderGraph) -> int:
+        """Steps that are drawn already; a plain background is not worth keeping, one with a gradient is."""
+        if self._run is not None:
+            return len(self._run.graph.steps)
+        return 0 if graph.background_paint is None else -1
 
     def _grow(self, graph: RenderGraph, count: int, like: Target, draw: Draw) -> None:
         first = replace(graph, steps=graph.steps[:count])
@@ -83,9 +88,8 @@ def _begins_with(graph: RenderGraph, run: RenderGraph) -> bool:
 
 
 def _still_count(graph: RenderGraph, last: RenderGraph) -> int:
+    """How many steps at the bottom two frames share; -1 where what lies under them differs."""
     if replace(graph, steps=(), references=()) != replace(last, steps=(), references=()):
-        return 0
+        return -1
     pairs = zip(graph.steps, last.steps, strict=False)
-    return next(
-        (index for index, (now, was) in enumerate(pairs) if now != was), min(len(graph.steps), len(last.steps))
-    )
+    return next((index for index, (now, was) in enumerate(pairs) if now != was), min(len(graph.steps), len(last.steps)))

@@ -60,8 +60,10 @@ class Canvas(Surface):
         share = min(1.0, scale_max * layer_width / columns)
         if share < 1.0:
             size = Region(0, 0, max(1, math.floor(columns * share + 0.5)), max(1, math.floor(rows * share + 0.5)))
-            reduced = painter.applied("effects/baked/resize.frag", target, region=size)
-            painter.pool.give_back(target)
+            # Browsers reduce from the mip level above: halve while it is more than twice too large, then bilinear.
+            halves = halved(painter, target, math.floor(math.log2(1 / share)))
+            reduced = painter.applied("effects/baked/resize.frag", halves, region=size)
+            painter.pool.give_back(target, halves if halves is not target else None)
             target = reduced
         return cls(painter, target, target.region.width / layer_width)
 
