@@ -46,4 +46,5 @@ def _picture(wall: npt.NDArray[np.float32], seconds: float) -> npt.NDArray[np.ui
     ball = np.exp(-((x - 0.5 - 0.4 * np.sin(seconds)) ** 2 * 3 + (y - 0.5 - 0.3 * np.cos(2 * seconds)) ** 2) * 60)
     tint = np.array([1.0, 0.85, 0.7], np.float32)
     picture = wall * light * tint + ball * np.array([60.0, 120.0, 200.0], np.float32)
-    return np.clip(picture, 0, 255).astype(np.uint8)
+    pixels: npt.NDArray[np.uint8] = np.clip(picture, 0, 255).astype(np.uint8)
+    return pixels

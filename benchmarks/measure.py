@@ -79,7 +79,7 @@ def measured_here(case: Case) -> Measured:
     options = SessionOptions(
         fonts=FontFolders(FONTS), encoder=case.encoder, drawing=case.drawing, pipeline=case.pipeline
     )
-    video = footage(MEDIA, case.width, case.height) if "lower" in case.scene or "promo" in case.scene else None
+    video = _video(case)
     with RenderSession(options) as session, tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "segment.mp4"
         first_frame_ms = _first_frame_ms(session, case, video)
@@ -113,6 +113,14 @@ def measured_here(case: Case) -> Measured:
         )
 
 
+def _video(case: Case) -> Path | None:
+    """The footage that the scene shows, at the size at which it is shown."""
+    if FOOTAGE not in json.dumps(SCENES[case.scene].document()):
+        return None
+    is_upright = case.height > case.width
+    return footage(MEDIA, case.width, round(case.width * 9 / 16) // 2 * 2 if is_upright else case.height)
+
+
 def _opened(session: RenderSession, case: Case, video: Path | None) -> Opened:
     document = read_value(SCENES[case.scene].document())
     return session.open(document, Output(case.width, case.height), lambda src: video if src == FOOTAGE else None)
@@ -133,15 +141,14 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
     of: PlaneLayout = layout(opened.width, opened.height)
     ring = ReadbackRing(session.painter, of, 1, pixel_buffers=not session.identity.gpu.is_software)
     pictures: list[av.VideoFrame] = []
-    with session.painter.context:
-        for index in range(frames):
-            picture = opened.drawn(opened.evaluated(index))
-            if index and picture.changed.is_empty:
-                pictures.append(pictures[-1])
-                continue
-            ring.put(picture.target, picture.target.region, encoder_frame(of))
-            pictures.append(ring.collect())
-        ring.close()
+    for index in range(frames):
+        picture = opened.drawn(opened.evaluated(index))
+        if index and picture.changed.is_empty:
+            pictures.append(pictures[-1])
+            continue
+        ring.put(picture.target, picture.target.region, encoder_frame(of))
+        pictures.append(ring.collect())
+    ring.close()
     return pictures
 
 

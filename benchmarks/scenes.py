@@ -32,7 +32,9 @@ def title_card() -> Record:
     title.animate("y", (0, 410), (1.0, 350)).animate("opacity", (0, 0), (1, 100), (9, 100), (10, 0))
     subtitle = text("subtitle", "Subtitle", 640, 520, "One document in, one video out", 40, "#cbd5e1", fontWeight="500")
     subtitle.animate("y", (0.3, 580), (1.3, 520)).animate("opacity", (0.3, 0), (1.3, 100), (9, 100), (10, 0))
-    return composition("comp_root", "Title card", 1280, 720, FPS, 10, [bar, title, subtitle], _diagonal("#1e1b4b", "#0e7490"))
+    return composition(
+        "comp_root", "Title card", 1280, 720, FPS, 10, [bar, title, subtitle], _diagonal("#1e1b4b", "#0e7490")
+    )
 
 
 def lower_third() -> Record:
@@ -69,7 +71,10 @@ def gradient_hero() -> Record:
     discs = []
     for index, color in enumerate(("#38bdf8", "#a78bfa", "#fb7185")):
         disc = shape(f"disc{index}", f"Disc {index}", 300 + index * 340, 360, 520, 520, color, shape="ellipse")
-        disc.fx |= {"blendMode": "screen", "fill": {"type": "radial", "cx": 0.5, "cy": 0.5, "radius": 0.7, "stops": _stops(color, "#000000")}}
+        disc.fx |= {
+            "blendMode": "screen",
+            "fill": {"type": "radial", "cx": 0.5, "cy": 0.5, "radius": 0.7, "stops": _stops(color, "#000000")},
+        }
         disc.express("y", f"360 + 120*Math.sin(time*0.8 + {index * 2})")
         discs.append(disc)
     headline = text("headline", "Headline", 640, 360, "Colour that moves", 110, "#ffffff")
@@ -103,7 +108,9 @@ def heavy_effects() -> Record:
     words.animate("x", (0, 560), (10, 720), bezier=EASE_IN_OUT)
     layers = []
     for index in range(4):
-        blob = shape(f"blob{index}", f"Blob {index}", 200 + index * 290, 360, 360, 360, _hue(index / 4), shape="ellipse")
+        blob = shape(
+            f"blob{index}", f"Blob {index}", 200 + index * 290, 360, 360, 360, _hue(index / 4), shape="ellipse"
+        )
         blob.fx["effects"] = [{"id": "blur", "type": "gaussian-blur", "params": {"radius": 60}}]
         blob.express("y", f"360 + 160*Math.sin(time + {index})")
         layers.append(blob)
@@ -115,7 +122,11 @@ def slideshow(seconds: float = 600.0) -> Record:
     layers: list[Layer] = []
     for index in range(int(seconds / 5)):
         slide = shape(f"s{index}", f"Slide {index}", 640, 360, 1280, 720, _hue(index * 0.13))
-        slide.fx["fill"] = {"type": "linear", "angle": 40 * index, "stops": _stops(_hue(index * 0.13), _hue(index * 0.13 + 0.2))}
+        slide.fx["fill"] = {
+            "type": "linear",
+            "angle": 40 * index,
+            "stops": _stops(_hue(index * 0.13), _hue(index * 0.13 + 0.2)),
+        }
         caption = text(f"c{index}", f"Caption {index}", 640, 600, f"Picture {index + 1}", 64, "#ffffff")
         for layer in (slide, caption):
             layer.bar = (index * 5 * FPS, 5 * FPS)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.compositing import adjustment, background, blend, glass, layers, quads, reach
+from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, quads, reach
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import Layered
+from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.compositing.quads import Analytic, Layered
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
@@ -41,6 +42,7 @@ class Executor:
 
     def end_frame(self) -> None:
         """Brings the kept textures and targets within their budgets."""
+        self.inks.end_frame()
         self.textures.trim()
         self.layers.trim()
         self.groups.trim()
@@ -101,10 +103,25 @@ class _Walk:
         sheet = self._sheet(step, place)
         if sheet.ink is None:
             return
-        quads.draw(
-            self._painter, sheet.ink, quads.quad_of(sheet.ink, step.placement), self._into, opacity=step.opacity,
-            look=sheet.look, blend=blend.fixed(step), scissor=part, lighting=depth.lighting(step, sheet.ink, self._scene),
-        )  # fmt: skip
+        quad, mode = quads.quad_of(sheet.ink, step.placement), blend.fixed(step)
+        lighting = depth.lighting(step, sheet.ink, self._scene)
+        for piece in self._shaded(sheet, quad, step.opacity, part) if mode == "over" and not lighting else [part]:
+            quads.draw(
+                self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
+                scissor=piece, lighting=lighting,
+            )  # fmt: skip
+
+    def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, part: Region) -> list[Region]:
+        """What a shader must draw of the part, after the inside of an opaque rectangle has been cleared to its colour."""
+        ink = sheet.ink
+        hole = (
+            interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
+        )
+        hole = None if hole is None else hole.intersection(part)
+        if hole is None or hole.is_empty or not isinstance(ink, Analytic):
+            return [part]
+        self._painter.erase(self._into, hole, ink.color)
+        return interiors.around(part, hole)
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
         if step.group is None:
@@ -141,7 +158,7 @@ class _Walk:
         """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
         early = blend.takes_opacity_first(step)
         target = self._layer(step, step.opacity if early else 1.0, place)
-        opacity = 1.0 if early else step.opacity
+        opacity = 1.0 if early or _is_faded(step) else step.opacity
         matte = self._matte(step, place)
         if reach.rewrites_all(step):
             blend.combine(self._painter, self._into, target, step, self._scene, opacity, part)
@@ -181,8 +198,9 @@ class _Walk:
         if ink is None:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
-        layers.content(self._painter, target, ink, step, self._inks.look(step, self._scene))
-        if has_passes(step.layer):
+        look, feeds_effects = self._inks.look(step, self._scene), has_passes(step.layer)
+        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects)
+        if feeds_effects:
             scene = effect_scene(step, self._scene, self._inks, self._map)
             baked = effects.needs_baking(step.layer)
             target = effects.chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
@@ -227,6 +245,11 @@ def _is_direct(step: Draw) -> bool:
         or layer.backdrop_blur > 0
         or reach.rewrites_all(step)
     )
+
+
+def _is_faded(step: Draw) -> bool:
+    """Whether the sub-frames of motion blur carry the opacity; with effects it counts again, as in the reference."""
+    return bool(step.samples) and not has_passes(step.layer)
 
 
 def _is_cropped(step: Draw) -> bool:

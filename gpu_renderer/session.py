@@ -29,11 +29,14 @@ from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, Segm
 from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
-from motion import build, timing
-from motion.evaluate import frame as evaluate
+from gpu_renderer.text.source_rect import source_rect
+from motion import build, snapshot_key, timing
+from motion.evaluate import snapshot as evaluate
+from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
+from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
-from motion.snapshot import Snapshot
+from motion.snapshot import Snapshot, TextSource
 
 BUILD = "1"
 """Raised whenever frames of the same document may come out differently."""
@@ -50,6 +53,8 @@ class SessionOptions:
     """The EGL device; the driver's first one when None."""
     encoder: EncoderProfile | None = None
     """The first codec that passes its probe when None."""
+    parity: Parity = REFERENCE
+    """Which oddities of the reference are matched."""
     drawing: Levers = field(default_factory=Levers)
     pipeline: PipelineLevers = field(default_factory=PipelineLevers)
 
@@ -106,11 +111,15 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
-        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings, *self._media.warnings)))
+        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
-        return evaluate(self.composition, timing.frame_time(frame_index, self.fps), self.fps)
+        time_seconds = timing.frame_time(frame_index, self.fps)
+        return evaluate(self.composition, time_seconds, self.fps, self._measured)
+
+    def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
+        return source_rect(self._contents, source, extents)
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as pixels of the GPU; they hold until the next call."""
@@ -119,13 +128,13 @@ class Opened:
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
-        words = (repr(self.evaluated(frame_index)), str(self.width), str(self.height))
+        words = (snapshot_key.key(self.evaluated(frame_index)), str(self.width), str(self.height))
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:
         """Frees the textures and closes the media."""
-        with self._session.painter.context:
-            self._renderer.release()
+        self._session.make_current()
+        self._renderer.release()
         self._media.close()
 
     def __enter__(self) -> Opened:
@@ -149,13 +158,13 @@ class RenderSession:
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
         """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
-        return Opened(self, build.build(document, output.composition_id), output, resolve_media)
+        return Opened(self, build.build(document, output.composition_id, self.options.parity), output, resolve_media)
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
-        with self.painter.context:
-            target = opened.drawn(opened.evaluated(frame_index)).target
-            pixels = target.framebuffer.read(components=4, alignment=1)
+        self.make_current()
+        target = opened.drawn(opened.evaluated(frame_index)).target
+        pixels = target.framebuffer.read(components=4, alignment=1)
         return np.frombuffer(pixels, np.uint8).reshape(opened.height, opened.width, 4)
 
     def render_segment(
@@ -173,14 +182,18 @@ class RenderSession:
         """
         software = self.identity.gpu.is_software
         pipeline = SegmentPipeline(self.painter, opened, self.profile, self.options.pipeline, software=software)
-        with self.painter.context:
-            report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
+        self.make_current()
+        report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
         return replace(report, warnings=opened.warnings)
+
+    def make_current(self) -> None:
+        """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
+        self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
         """Frees the context and all that belongs to it."""
-        with self.painter.context:
-            self.painter.pool.release()
+        self.make_current()
+        self.painter.pool.release()
         self.painter.context.release()
 
     def __enter__(self) -> RenderSession:

@@ -13,6 +13,8 @@ from motion.errors import BundleUnreadable
 from motion.migrations import migrate
 from motion.schema.stored import Document, JsonValue, Record, as_record, record
 
+__all__ = ["Document", "read_document", "read_folder", "read_value"]
+
 CHUNK_NAMES = ("manifest.json", "scene.json", "animation.json", "timeline.json", "meta.json")
 MAX_ENTRIES = 20_000
 MAX_CHUNK_BYTES = 64 * 1024 * 1024

@@ -14,6 +14,7 @@ from farm_core.telemetry import logs
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, outcome
+from scheduler import metrics
 from scheduler.parts import Parts
 from scheduler.service import Service
 
@@ -64,6 +65,7 @@ class Deliverer(Service):
         began = time.monotonic()
         answer, again, problem = await self._answer(delivery)
         result = outcome(delivery.attempt, answer, again=again)
+        metrics.WEBHOOK_ATTEMPTS.labels(str(result.status)).inc()
         record = {
             "at": self.parts.clock.now().isoformat(), "status": answer, "error": problem,
             "ms": round((time.monotonic() - began) * 1000),

@@ -151,7 +151,7 @@ def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
         composition_id = upload.fields.get("compId") or None
         composition = chosen(document, composition_id)
         found_fields = template.discover(document, composition_id, upload.fields.get("includeText") == "true")
-        leftover = template.unrenderable_layers(document, found_fields.fields)
+        leftover = template.unrenderable_layers(document, found_fields.fields, composition_id)
     except DocumentError as error:
         raise BadRequest(error.message) from None
     if not found_fields.has_media:

@@ -17,12 +17,14 @@ Result = TypeVar("Result")
 class Database:
     """A pool of connections. Changes of several statements are made inside `work()`; nothing else commits them."""
 
-    def __init__(self, url: str, pool_connections: int = 10) -> None:
+    def __init__(self, url: str, pool_connections: int = 10, *, ping: bool = True) -> None:
+        """`ping` asks every connection whether it still lives before it is used; who repeats what fails can do without."""
         self.engine: AsyncEngine = create_async_engine(
             driver_url(url),
             pool_size=pool_connections,
             max_overflow=pool_connections,
             pool_timeout=10,
+            pool_pre_ping=ping,
             json_serializer=_json_text,
             json_deserializer=orjson.loads,
             connect_args={"connect_timeout": 5},

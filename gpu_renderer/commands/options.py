@@ -8,16 +8,25 @@ from pathlib import Path
 
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.session import Output, SessionOptions
-from gpu_renderer.text.folders import FontFolders
+from gpu_renderer.text.folders import PACKS, REFERENCE_PACKS, FontFolders
 
 ROOT = Path(__file__).resolve().parents[2]
 FONTS = ROOT / ".fonts"
 SIDE_MAX_PX = 16384
 
 
-def default_session_options(encoder: EncoderProfile | None = None) -> SessionOptions:
+FONT_PACKS = {"installed": PACKS, "reference": REFERENCE_PACKS}
+
+
+def default_session_options(encoder: EncoderProfile | None = None, fonts: str = "installed") -> SessionOptions:
     """The farm's own font folder, the first GPU, the first encoder that works."""
-    return SessionOptions(fonts=FontFolders(FONTS), encoder=encoder)
+    return SessionOptions(fonts=FontFolders(FONTS, FONT_PACKS[fonts]), encoder=encoder)
+
+
+def add_font_argument(parser: argparse.ArgumentParser, default: str) -> None:
+    """--fonts."""
+    words = "families to draw with: all that are installed, or what the editor's own render worker has"
+    parser.add_argument("--fonts", choices=sorted(FONT_PACKS), default=default, help=f"{words} (default: {default})")
 
 
 def add_document_arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,6 +35,7 @@ Step = Callable[[int], None]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The document, its inputs, the output."""
     options.add_document_arguments(parser)
+    options.add_font_argument(parser, "installed")
     parser.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help=".mp4, .png or a folder")
 
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _render(arguments: argparse.Namespace) -> None:
     media = LocalMedia(arguments.media)
     document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
-    with RenderSession(options.default_session_options()) as session:
+    with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
         print(f"draws with {session.identity.gpu.renderer}, encodes with {session.profile.codec}", file=sys.stderr)
         with session.open(document, options.output_of(arguments), media.resolve) as opened:
             frames = _frames(arguments.frames, opened.frame_count)

@@ -50,13 +50,14 @@ class Case:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The file of cases."""
     parser.add_argument("cases", metavar="CASES.jsonl", type=Path, help="a case a line; - reads standard input")
+    options.add_font_argument(parser, "reference")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Draws every case; 0 when all succeeded."""
     text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text(encoding="utf-8")
     failed = 0
-    with RenderSession(options.default_session_options()) as session:
+    with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
         for result in results(session, [line for line in text.splitlines() if line.strip()]):
             failed += "error" in result
             print(json.dumps(result), flush=True)

@@ -45,6 +45,7 @@ def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], part: Region) 
     resolved = painter.pool.take(held, into.format, clear=False)
     with _multisampled(context, held, into.format) as framebuffer:
         buffer = replace(resolved, framebuffer=framebuffer)
+        framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
         framebuffer.clear(depth=1.0)
         painter.copy(into, buffer, held)
         context.enable(moderngl.DEPTH_TEST)
@@ -55,6 +56,8 @@ def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], part: Region) 
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
+        framebuffer.scissor = (0, 0, held.width, held.height)
+        framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
     painter.copy(resolved, into, held)
     painter.pool.give_back(resolved)

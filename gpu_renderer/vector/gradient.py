@@ -60,7 +60,7 @@ def gradient_raster(gradient: LinearGradient | RadialGradient, width: int, heigh
     """The gradient over the whole of a width x height buffer: uint8 RGBA, premultiplied, encoded sRGB."""
     pixels, canvas = rgba(width, height)
     canvas.translate(width / 2, height / 2)
-    canvas.drawPaint(skia.Paint(Shader=shader(gradient, width, height)))
+    canvas.drawPaint(skia.Paint(Shader=shader(gradient, width, height), Dither=True))
     return pixels
 
 

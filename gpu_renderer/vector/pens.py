@@ -30,7 +30,7 @@ class Style:
         else:
             self._shader = shader(wanted, *self._box) or self._shader
         if self._shader is not None:
-            return skia.Paint(Shader=self._shader, AntiAlias=True, Alphaf=min(1.0, max(0.0, opacity)))
+            return skia.Paint(Shader=self._shader, AntiAlias=True, Dither=True, Alphaf=min(1.0, max(0.0, opacity)))
         return solid(self._color, opacity)
 
     def _set_color(self, text: str) -> None:
@@ -51,8 +51,9 @@ def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
     paint.setStrokeCap(_CAPS[stroke.cap])
     paint.setStrokeJoin(_JOINS[stroke.join])
     paint.setStrokeMiter(MITER_LIMIT)
-    if dashes := dash_pattern(stroke.dash):
-        paint.setPathEffect(skia.DashPathEffect.Make(list(dashes), stroke.dash_offset))
+    dashes = list(dash_pattern(stroke.dash))
+    if dashes and (effect := skia.DashPathEffect.Make(dashes, stroke.dash_offset)) is not None:
+        paint.setPathEffect(effect)
     return paint
 
 

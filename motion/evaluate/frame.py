@@ -13,7 +13,7 @@ from motion.evaluate.media import media, remapped_time
 from motion.evaluate.moment import Budget, Frame, Pass, Values
 from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
-from motion.evaluate.properties import Properties
+from motion.evaluate.properties import MeasureText, Properties
 from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import shape
 from motion.evaluate.texts import text
@@ -51,12 +51,19 @@ REMEMBERED = 4
 """How many of a plan's last frames are kept, to hand out the same object for the same picture."""
 
 
-def snapshot(composition: Composition, time_seconds: float, output_fps: float | None = None) -> Snapshot:
+def snapshot(
+    composition: Composition,
+    time_seconds: float,
+    output_fps: float | None = None,
+    measure: MeasureText | None = None,
+) -> Snapshot:
     """The composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
+
+    `measure` tells expressions where the ink of a text is; without it they see no size.
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    moment = Pass(_frame(composition, output_fps or composition.fps), composition.plan, time_seconds)
+    moment = Pass(_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds)
     inner = picture(moment)
     return _remembered(
         moment,
@@ -69,7 +76,7 @@ def snapshot(composition: Composition, time_seconds: float, output_fps: float | 
     )
 
 
-def _frame(composition: Composition, output_fps: float) -> Frame:
+def _frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
     """What the passes of a frame share; coordinates in expressions are worked out in passes of their own."""
     passes: dict[float, Pass] = {}
 
@@ -78,7 +85,7 @@ def _frame(composition: Composition, output_fps: float) -> Frame:
             passes[time] = Pass(frame, composition.plan, time)
         return passes[time]
 
-    properties = Properties(composition.facts, composition.layers, moment)
+    properties = Properties(composition.facts, composition.layers, moment, measure)
     frame = Frame(composition, output_fps, properties, Budget())
     return frame
 
@@ -104,15 +111,17 @@ def picture(moment: Pass) -> Snapshot:
 
 def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) -> tuple[LayerSnapshot, ...]:
     """The layers that are there at this moment, in paint order. Hidden ones stay only where another looks at them."""
-    live = [entry for entry in entries if _stays(moment, entry)]
+    places = [(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in entries]
+    live = [(entry, is_live) for entry, is_live in places if _stays(entry, is_live)]
     moment.frame.budget.spend(len(live))
-    mattes = _mattes(live) if resolve_mattes else {}
+    mattes = _mattes([entry for entry, _ in live]) if resolve_mattes else {}
     sources = {matte.source_id for matte in mattes.values()}
     found = []
-    for entry in live:
-        visible = entry.shown and entry.layer.id not in sources
-        if visible or entry.needed or entry.layer.id in sources:
-            found.append(layer_snapshot(moment, entry, visible, mattes.get(entry.layer.id)))
+    for entry, is_live in live:
+        layer_id = entry.layer.id
+        visible = entry.shown and is_live and layer_id not in sources
+        if visible or entry.needed or layer_id in sources:
+            found.append(layer_snapshot(moment, entry, visible, mattes.get(layer_id)))
     return tuple(layer for layer in found if layer is not None)
 
 
@@ -133,13 +142,11 @@ def layer_snapshot(moment: Pass, entry: Entry, visible: bool, matte: Matte | Non
     return made
 
 
-def _stays(moment: Pass, entry: Entry) -> bool:
-    """Whether the entry is in the paint list at all; units and placed compositions that are off stay as a stub."""
+def _stays(entry: Entry, is_live: bool) -> bool:
+    """Whether the entry is in the paint list at all: a placed composition that is off keeps its place as a stub."""
     if entry.unit is not None:
         return bool(entry.unit)
-    if moment.is_live(entry.layer):
-        return True
-    return isinstance(entry.layer.content, InstanceContent) and entry.needed
+    return is_live or isinstance(entry.layer.content, InstanceContent)
 
 
 def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
@@ -148,7 +155,7 @@ def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
     found = {}
     for index, entry in enumerate(live):
         wanted = entry.layer.matte
-        if wanted is None:
+        if wanted is None or isinstance(entry.layer.content, ParticleContent):
             continue
         following = live[index + 1].layer.id if index + 1 < len(live) else None
         source_id = _matte_source(entry.layer, wanted.source_id, present) or following
@@ -170,7 +177,9 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
     opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
     glass = stacks.glass(layer.glass, values)
     blurs = layer.motion_blur or layer.forced_blur is not None
-    values.moved = values.moved or layer.echo is not None
+    is_field = isinstance(
+        layer.content, ParticleContent
+    )  # particles take no masks, mattes and effects (layers.md 12.2)
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
@@ -180,9 +189,11 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,
-        masks=_masks(layer, values),
+        masks=() if is_field else _masks(layer, values),
         matte=matte,
-        effects=_folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
+        effects=()
+        if is_field
+        else _folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
         fill_opacity=min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
         glass=glass,
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),

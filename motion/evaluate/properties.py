@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from motion.evaluate import affine, matrix4, space
@@ -16,14 +17,19 @@ from motion.evaluate.expressions import (
 )
 from motion.evaluate.keyframes import ScalarTrack
 from motion.evaluate.matrix4 import Point3
+from motion.evaluate.texts import text
+from motion.model.content import TextContent
 from motion.model.facts import DocumentFacts
 from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
+from motion.snapshot import TextSource
 
 if TYPE_CHECKING:
     from motion.evaluate.moment import Pass
 
 T = TypeVar("T")
+MeasureText = Callable[[TextSource, bool], SourceRect | None]
+"""Where a text's ink is, or with True its font box, in px from the centre of its layer box."""
 
 MAX_SOURCE_CHARACTERS = 20_000_000
 """Expression text that one frame may run through, all reads of other layers counted; what is beyond counts as absent."""
@@ -34,8 +40,14 @@ MAX_COORDINATE_READS = 2_000
 class Properties:
     """Answers the value of any property at a layer time, for one frame."""
 
-    def __init__(self, facts: DocumentFacts, layers: Mapping[str, Layer], moment: Callable[[float], Pass]) -> None:
-        self._host = Host(facts, layers, moment)
+    def __init__(
+        self,
+        facts: DocumentFacts,
+        layers: Mapping[str, Layer],
+        moment: Callable[[float], Pass],
+        measure: MeasureText | None = None,
+    ) -> None:
+        self._host = Host(facts, layers, moment, measure)
         self._known: dict[tuple[str, str, float], float | None] = {}
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
@@ -50,8 +62,14 @@ class Properties:
 class Host:
     """What expressions may ask; implements `ExpressionHost`. Nodes are addressed by their own ids."""
 
-    def __init__(self, facts: DocumentFacts, layers: Mapping[str, Layer], moment: Callable[[float], Pass]) -> None:
-        self._facts, self._layers, self._moment = facts, layers, moment
+    def __init__(
+        self,
+        facts: DocumentFacts,
+        layers: Mapping[str, Layer],
+        moment: Callable[[float], Pass],
+        measure: MeasureText | None,
+    ) -> None:
+        self._facts, self._layers, self._moment, self._measure = facts, layers, moment, measure
         self._current: Layer | None = None
         self._characters = self._reads = 0
         self._is_placing = False
@@ -106,11 +124,21 @@ class Host:
         return self._facts.markers.get(node_id, ())
 
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
-        """The stored box about the centre; the box of a text is known only where it is drawn."""
+        """A text's ink, or with `extents` its font box, as far as it can be measured; else the stored box."""
+        layer = self._layers.get(node_id)
+        if layer is not None and isinstance(layer.content, TextContent) and self._measure is not None:
+            drawn = self._text(layer, layer.content, time_seconds)
+            return None if drawn is None else self._measure(drawn, extents)
         facts = self.layer_facts(node_id)
         if facts.width is None or facts.height is None:
             return None
         return SourceRect(-facts.width / 2, -facts.height / 2, facts.width, facts.height)
+
+    def _text(self, layer: Layer, content: TextContent, time_seconds: float) -> TextSource | None:
+        """The text as it is at a layer time, its animators at rest."""
+        moment, _ = self._place(layer.source_id, time_seconds)
+        drawn = self._within(lambda: text(content, moment.values_at(layer, time_seconds)))
+        return replace(drawn, has_animators=False, poses=()) if isinstance(drawn, TextSource) else None
 
     def to_composition(self, node_id: str, point: Point3, time_seconds: float) -> tuple[float, float]:
         """A point of the layer in composition px."""

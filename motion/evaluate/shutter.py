@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from motion.evaluate import affine
 from motion.evaluate.moment import Pass, Values, local, scales
-from motion.model.layer import Layer
+from motion.model.layer import Echo, Layer, WideTime
+from motion.schema.stored import LARGEST
 from motion.snapshot import Ghost, Sample, Transform2D, Transform3D
+from motion.timing import round_half_up
 
 BLURRED_PATHS = (
     "x", "y", "rotation", "scale", "scaleX", "scaleY", "z", "rotationX", "rotationY",
@@ -17,6 +19,9 @@ BLURRED_PATHS = (
 """Only keyframes on one of these make a layer blur."""
 
 FAINTEST_GHOST = 0.002
+MAX_GHOSTS = 64
+ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
+IN_FRONT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +63,49 @@ def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacit
     """The layer at other times, farthest first: position and rotation moved by what they change until then."""
     if layer.echo is None:
         return ()
+    values = moment.values(layer)
+    values.moved = True
+    if isinstance(layer.echo, Echo):
+        steps, blend = _echoes(layer.echo, values), ECHO_BLENDS.get(layer.echo.operator, "add")
+    else:
+        steps, blend = _wide_steps(layer.echo, values, moment.plan.settings.fps), "normal"
     flat = placed.flat if isinstance(placed, Transform3D) else placed
+    in_front = isinstance(layer.echo, Echo) and layer.echo.operator == IN_FRONT
     now = moment.values_at(layer, moment.time)
     found = []
-    for offset, strength in layer.echo.steps:
+    for offset, strength in steps:
         if strength > FAINTEST_GHOST and moment.time + offset >= 0:
             then = moment.values_at(layer, moment.time + offset)
-            found.append(Ghost(_moved(flat, now, then), opacity * strength, layer.echo.blend, layer.echo.in_front))
+            found.append(Ghost(_moved(flat, now, then), opacity * strength, blend, in_front))
     return tuple(found)
+
+
+def _echoes(echo: Echo, values: Values) -> list[tuple[float, float]]:
+    """(seconds, opacity) of each ghost, farthest in time first (effects.md 8.12)."""
+
+    def number(name: str, stored: float) -> float:
+        moving = values.moving(f"effect.{echo.id}.{name}")
+        return stored if moving is None else moving
+
+    step, strength = number("echoTime", echo.step_seconds), number("startIntensity", echo.intensity) / 100.0
+    decay = number("decay", echo.decay) / 100.0
+    found = []
+    for index in range(1, round_half_up(min(float(MAX_GHOSTS), max(0.0, number("numEchoes", echo.count)))) + 1):
+        found.append((step * index, strength))
+        strength = max(-LARGEST, min(LARGEST, strength * decay))
+    return list(reversed(found)) if step else []
+
+
+def _wide_steps(wide: WideTime, values: Values, fps: float) -> list[tuple[float, float]]:
+    """One frame apart on both sides, all of one opacity."""
+
+    def count(name: str, stored: float) -> int:
+        moving = values.moving(f"effect.{wide.id}.{name}")
+        return round_half_up(min(float(MAX_GHOSTS), max(0.0, stored if moving is None else moving)))
+
+    ahead, behind = count("forwardSteps", wide.ahead), count("backwardSteps", wide.behind)
+    offsets = [*range(1, ahead + 1), *range(-1, -behind - 1, -1)]
+    return [(offset / fps, 1.0 / (ahead + behind + 1)) for offset in sorted(offsets, key=abs, reverse=True)]
 
 
 def _shutter(moment: Pass, layer: Layer) -> Shutter | None:

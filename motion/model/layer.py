@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from motion.evaluate.rigs import Rig
 from motion.model.content import Content
 from motion.model.timing import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, MaskPath, Material, ParameterValue
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from motion.evaluate.data_keyframes import DataTrack
     from motion.evaluate.keyframes import ScalarTrack
     from motion.evaluate.mask_keys import MaskTrack
+    from motion.evaluate.rigs import Rig
 
 
 class Moving(NamedTuple):
@@ -56,11 +56,26 @@ class MatteReference:
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """Copies of a layer at other times: steps of seconds and opacity factor, and how they are blended."""
+    """Copies of a layer at other times: an echo effect, its numbers under `effect.<id>.`; seconds and percent.
 
-    steps: tuple[tuple[float, float], ...]
-    blend: str
-    in_front: bool
+    `operator`: 0 add, 1 lighten, 2 darken, 3 screen, 4 behind, 5 in front.
+    """
+
+    id: str
+    step_seconds: float = -0.05
+    count: float = 6.0
+    intensity: float = 80.0
+    decay: float = 70.0
+    operator: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WideTime:
+    """Copies of a layer one frame apart, as many after as before it as it says."""
+
+    id: str
+    ahead: float = 2.0
+    behind: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +125,7 @@ class Layer:
     glass: Glass | None = None
     motion_blur: bool = False
     forced_blur: ForcedBlur | None = None
-    echo: Echo | None = None
+    echo: Echo | WideTime | None = None
     auto_orient: Literal["off", "path", "camera"] = "off"
     corner_pin: tuple[float, float, float, float, float, float, float, float] | None = None
     draft_quality: bool = False

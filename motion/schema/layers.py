@@ -11,7 +11,7 @@ from motion.evaluate.mask_keys import mask_track
 from motion.evaluate.rigs import rig
 from motion.migrations.mattes import structured
 from motion.model.content import Content, MediaContent, TextContent
-from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving
+from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving, WideTime
 from motion.model.timing import Bar, LayerTime
 from motion.schema.animation import NodeAnimation
 from motion.schema.compositions import CompositionSettings
@@ -45,8 +45,6 @@ PLACING = (
 
 KINDS_IN_SPACE = frozenset({"shape", "text", "image", "video", "null", "solid"})
 UNIT_SQUARE = (0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0)
-ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
-MAX_GHOSTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         glass=glass(node, setting.composition),
         motion_blur=node.fx.get("motionBlur") is True,
         forced_blur=_forced_blur(node),
-        echo=_echo(node, setting.composition),
+        echo=_echo(node),
         auto_orient=_auto_orient(node),
         corner_pin=corner_pin,
         draft_quality=node.fx.get("quality") == "draft",
@@ -222,34 +220,25 @@ def _forced_blur(node: Node) -> ForcedBlur | None:
     )
 
 
-def _echo(node: Node, composition: CompositionSettings) -> Echo | None:
-    """The ghosts of an echo, else of a wide-time effect, farthest in time first (effects.md 8.12)."""
+def _echo(node: Node) -> Echo | WideTime | None:
+    """The first echo effect that makes copies, else the first wide-time effect (effects.md 8.12)."""
     stored = time_effect(node, "echo")
-    if stored is not None and (echo := _echo_steps(record(stored, "params"))).steps:
+    own = record(stored, "params") if stored is not None else {}
+    echo = Echo(
+        id=text(stored or {}, "id"),
+        step_seconds=number(own, "echoTime", -0.05),
+        count=number(own, "numEchoes", 6.0),
+        intensity=number(own, "startIntensity", 80.0),
+        decay=number(own, "decay", 70.0),
+        operator=int(number(own, "echoOperator", 0.0)),
+    )
+    if stored is not None and echo.step_seconds and echo.count >= 0.5:
         return echo
     wide = time_effect(node, "wide-time")
-    return _wide_time(record(wide, "params"), composition.fps) if wide is not None else None
-
-
-def _echo_steps(own: Record) -> Echo:
-    step, decay = number(own, "echoTime", -0.1), number(own, "decay", 0.6)
-    count = int(min(MAX_GHOSTS, max(0.0, (number(own, "numEchoes", 3.0) + 0.5) // 1)))
-    start = number(own, "startIntensity", 0.6)
-    operator = int(number(own, "echoOperator", 0.0))
-    found, strength = [], start
-    for index in range(1, count + 1):
-        if step and strength > 0.002:
-            found.append((step * index, strength))
-        strength = max(-1e9, min(1e9, strength * decay))
-    return Echo(tuple(reversed(found)), ECHO_BLENDS.get(operator, "add"), operator == 5)
-
-
-def _wide_time(own: Record, fps: float) -> Echo:
-    ahead = int(min(MAX_GHOSTS, max(0.0, number(own, "forwardSteps", 2.0))))
-    behind = int(min(MAX_GHOSTS, max(0.0, number(own, "backwardSteps", 2.0))))
-    weight = 1.0 / (ahead + behind + 1)
-    offsets = sorted([*(k / fps for k in range(1, ahead + 1)), *(-k / fps for k in range(1, behind + 1))], key=abs)
-    return Echo(tuple((offset, weight) for offset in reversed(offsets)), "normal", False)
+    if wide is None:
+        return None
+    own = record(wide, "params")
+    return WideTime(text(wide, "id"), number(own, "forwardSteps", 2.0), number(own, "backwardSteps", 2.0))
 
 
 def _auto_orient(node: Node) -> Literal["off", "path", "camera"]:

@@ -1,6 +1,7 @@
 // The colour stage of a layer: affine rows, then a 256-entry table (format/effects.md 3.3, 3.4). Straight, linear light.
 // MATRIX, TABLES: what the layer has.
 #include "color.glsl"
+#include "texels.glsl"
 
 #ifdef MATRIX
 uniform mat3 u_grade_matrix;
@@ -23,8 +24,9 @@ vec4 graded(vec4 c) {
 #ifdef TABLES
     // bilinear at u = value, without half a texel: up to half a level off, as in the reference
     vec3 e = clamp(linear_to_srgb(c.rgb), 0.0, 1.0);
-    c.rgb = srgb_to_linear(vec3(texture(u_grade_table, vec2(e.r, 0.5)).r, texture(u_grade_table, vec2(e.g, 0.5)).g,
-                                texture(u_grade_table, vec2(e.b, 0.5)).b));
+    c.rgb = srgb_to_linear(vec3(between_texels(u_grade_table, vec2(e.r, 0.5)).r,
+                                between_texels(u_grade_table, vec2(e.g, 0.5)).g,
+                                between_texels(u_grade_table, vec2(e.b, 0.5)).b));
 #endif
     return c;
 }

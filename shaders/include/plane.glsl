@@ -11,8 +11,11 @@ vec2 plane(vec2 frame) {
 #endif
 }
 
+// A sample exactly on an edge belongs to the quad on its right and above it, as in the reference, whose rows count upwards.
+const vec2 TIE = vec2(1.0, -1.0) / 1024.0;
+
 float holds(vec2 frame) {
-    vec3 p = u_to_unit * vec3(frame, 1.0);
+    vec3 p = u_to_unit * vec3(frame + TIE, 1.0);
 #ifdef PROJECTIVE
     // behind the eye p.z is negative: the inverse of a homography carries the sign of the depth
     if (p.z <= 0.0) {
@@ -20,7 +23,7 @@ float holds(vec2 frame) {
     }
     p.xy /= p.z;
 #endif
-    return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThan(p.xy, vec2(1.0))) ? 1.0 : 0.0;
+    return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThanEqual(p.xy, vec2(1.0))) ? 1.0 : 0.0;
 }
 
 // The share of a pixel that the quad covers. The content is shaded once, at the pixel's centre, like hardware MSAA does.

@@ -17,7 +17,11 @@ def context_painter() -> Painter:
 
 @pytest.fixture
 def painter(context_painter: Painter) -> Iterator[Painter]:
-    """The session's painter; a test must leave no OpenGL error behind."""
-    assert context_painter.context.error == "GL_NO_ERROR"
-    yield context_painter
-    assert context_painter.context.error == "GL_NO_ERROR"
+    """The session's painter; a test must leave no OpenGL error behind.
+
+    Tests of sessions make a context of their own in this process, so this one is made current again.
+    """
+    with context_painter.context as context:
+        assert context.error == "GL_NO_ERROR"
+        yield context_painter
+        assert context.error == "GL_NO_ERROR"

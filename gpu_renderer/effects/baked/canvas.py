@@ -51,12 +51,21 @@ class Canvas(Surface):
         """Skia's view of the face that counters are written in; without one they draw nothing."""
 
     @classmethod
-    def of(cls, painter: Painter, raster: Raster, scale: float) -> Canvas:
-        """A canvas with the raster's pixels."""
+    def of(cls, painter: Painter, raster: Raster, scale_max: float = math.inf) -> Canvas:
+        """A canvas with the raster's pixels, reduced where there are more than `scale_max` of them per layer px."""
         rows, columns = raster.pixels.shape[:2]
         target = painter.pool.take(Region(0, 0, columns, rows), "f1", clear=False)
         target.texture.write(np.ascontiguousarray(raster.pixels).data)
-        return cls(painter, target, scale)
+        layer_width = max(1e-6, raster.width + 2 * raster.padding)
+        share = min(1.0, scale_max * layer_width / columns)
+        if share < 1.0:
+            size = Region(0, 0, max(1, math.floor(columns * share + 0.5)), max(1, math.floor(rows * share + 0.5)))
+            # Browsers reduce from the mip level above: halve while it is more than twice too large, then bilinear.
+            halves = halved(painter, target, math.floor(math.log2(1 / share)))
+            reduced = painter.applied("effects/baked/resize.frag", halves, region=size)
+            painter.pool.give_back(target, halves if halves is not target else None)
+            target = reduced
+        return cls(painter, target, target.region.width / layer_width)
 
     @property
     def width(self) -> int:

@@ -20,7 +20,10 @@ side all the way; sides are 0 top, 1 right, 2 bottom, 3 left. Saddles (5, 10) ar
 
 
 def contours(alpha: npt.NDArray[np.uint8], threshold: float) -> list[Loop]:
-    """Closed loops where the alpha, 0 outside the canvas, crosses the threshold; canvas coordinates, first point on top."""
+    """Closed loops where the alpha, 0 outside the canvas, crosses the threshold: canvas coordinates, first point on top.
+
+    They run counter-clockwise on screen around what is inside, as the reference's do.
+    """
     field = np.pad(alpha.astype(np.float64), 1)
     inside = field >= threshold
     code = 8 * inside[:-1, :-1] + 4 * inside[:-1, 1:] + 2 * inside[1:, 1:] + inside[1:, :-1]
@@ -37,7 +40,7 @@ def contours(alpha: npt.NDArray[np.uint8], threshold: float) -> list[Loop]:
             edges.append(at)
             at = following.pop(at)
         if at == first and len(edges) > 2:
-            loops.append(_turned_to_top([_crossing(field, threshold, edge) for edge in edges]))
+            loops.append(_turned_to_top([_crossing(field, threshold, edge) for edge in reversed(edges)]))
     return loops
 
 

@@ -1,0 +1,117 @@
+"""Results: as JSON with a machine line, as a table, as a plot with the limit drawn in, and two of them compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a benchmark found. `bar` names the column that is plotted over `label`, `limit` the line to reach."""
+
+    name: str
+    question: str
+    rows: Sequence[Row]
+    label: str
+    bar: str
+    limit: float | None = None
+    recommendation: str = ""
+    machine: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, question: str, found: Mapping[str, Any], machine: Mapping[str, str]) -> Result:
+        """The result of a benchmark module's `run`."""
+        return cls(name=name, question=question, machine=machine, **found)
+
+    @classmethod
+    def read(cls, path: Path) -> Result:
+        """A stored result. Raises ValueError for any other file."""
+        try:
+            return cls(**json.loads(path.read_text()))
+        except (TypeError, OSError) as error:
+            raise ValueError(f"{path} is no benchmark result: {error}") from error
+
+    def write(self, folder: Path) -> Path:
+        """Writes the result as JSON; returns the file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}.json"
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n")
+        return path
+
+
+def show(result: Result, console: Console) -> None:
+    """Prints the question, a table and the recommendation."""
+    table = Table(title=result.question, title_justify="left", caption=_machine_caption(result), caption_justify="left")
+    columns = list(result.rows[0]) if result.rows else []
+    for column in columns:
+        table.add_column(column, justify="left" if column == result.label else "right")
+    for row in result.rows:
+        table.add_row(*(_cell(row[column]) for column in columns))
+    console.print(table)
+    if result.recommendation:
+        console.print(result.recommendation)
+
+
+def plot(result: Result, folder: Path) -> Path:
+    """Draws the bars and the limit; returns the PNG."""
+    import matplotlib as mpl  # noqa: PLC0415  # slow to import, and only needed here
+
+    mpl.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    labels = [" ".join(str(row[key]) for key in (result.label, "size") if key in row) for row in result.rows]
+    figure, axes = pyplot.subplots(figsize=(9, 1.4 + 0.34 * len(labels)), layout="constrained")
+    axes.barh(labels, [row[result.bar] for row in result.rows], color="#2563eb")
+    axes.invert_yaxis()
+    if result.limit is not None:
+        axes.axvline(result.limit, color="#dc2626", label=f"limit {result.limit:g}")
+        axes.legend()
+    axes.set_xlabel(result.bar.replace("_", " "))
+    axes.set_title(result.question, fontsize=10)
+    path = folder / f"{result.name}.png"
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+    return path
+
+
+def compared(old: Result, new: Result) -> Result:
+    """Rows that both results have, with the ratio new / old of what they plot."""
+    before = {_key(old, row): row[old.bar] for row in old.rows}
+    rows = [
+        {
+            new.label: " ".join(map(str, _key(new, row))),
+            "old": before[_key(new, row)],
+            "new": row[new.bar],
+            "ratio": round(row[new.bar] / before[_key(new, row)], 3) if before[_key(new, row)] else 0.0,
+        }
+        for row in new.rows
+        if _key(new, row) in before
+    ]
+    same = old.machine.get("processor") == new.machine.get("processor")
+    warning = "" if same else "Measured on different machines: compare ratios, not figures."
+    return Result(
+        f"{new.name}-compared", f"{new.bar}: what changed?", rows, new.label, "ratio", 1.0, warning, new.machine
+    )
+
+
+def _key(result: Result, row: Row) -> tuple[Any, ...]:
+    return tuple(row[column] for column in (result.label, "size") if column in row)
+
+
+def _machine_caption(result: Result) -> str:
+    held = result.machine
+    return f"{held.get('processor', '?')}, {held.get('cores', '?')} cores, {held.get('renderer', '?')}, {held.get('commit', '?')}"
+
+
+def _cell(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

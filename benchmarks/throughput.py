@@ -1,0 +1,45 @@
+"""Every scene at 720p, 1080p and 4K beside encoding its frames alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.measure import Case, Measured, measured
+from benchmarks.scenes import SCENES
+
+QUESTION = "How near does each scene come to encoding its frames alone?"
+SIZES = {(1280, 720): 300, (1920, 1080): 300, (3840, 2160): 60}
+VERTICAL = "vertical-promo"
+
+
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """A row a scene and size. Quick: 720p only, fewer frames."""
+    sizes = {(1280, 720): 90} if quick else SIZES
+    rows = [_row(measured(_case(name, size, frames, quick))) for size, frames in sizes.items() for name in SCENES]
+    short = [row for row in rows if row["limit_share"] < row["wanted"]]
+    said = "; ".join(f"{row['scene']} {row['size']}: {row['slowest']}" for row in short)
+    recommendation = f"Short of what is wanted, and the stage that holds it back: {said}." if short else ""
+    return {"rows": rows, "label": "scene", "bar": "limit_share", "limit": 0.8, "recommendation": recommendation}
+
+
+def _case(name: str, size: tuple[int, int], frames: int, quick: bool) -> Case:
+    width, height = (size[1], size[0]) if name == VERTICAL else size
+    return Case(name, width, height, frames, rounds=1 if quick else 3)
+
+
+def _row(found: Measured) -> dict[str, Any]:
+    exact = found.exact_stage_ms
+    drawing = {name: exact[name] for name in ("evaluate", "draw", "convert", "readback")}
+    return {
+        "scene": found.scene,
+        "size": found.size,
+        "fps": found.fps,
+        "alone": found.encode_alone_fps,
+        "limit_share": found.limit_share,
+        "wanted": SCENES[found.scene].limit_share,
+        **{f"{name}_ms": ms for name, ms in exact.items()},
+        "slowest": max(drawing, key=lambda name: drawing[name]),
+        "converted": f"{found.converted_frames}/{found.frames}",
+        "first_ms": found.first_frame_ms,
+        "rss_mb": found.peak_rss_mb,
+    }

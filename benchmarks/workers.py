@@ -1,0 +1,65 @@
+"""Several render processes on this machine at once, and segments of several lengths."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import ROOT
+
+QUESTION = "How many workers and how long segments make the most frames a second on this machine?"
+FRAMES = 240
+SCENE = "fifty-layers"
+
+
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """A row a number of workers and a segment length: frames a second of all workers together."""
+    cores = len(os.sched_getaffinity(0))
+    counts = [1] if quick else sorted({1, 2, cores, cores + 1})
+    lengths = [60] if quick else [30, 60, 120, 240]
+    rows = [_row(count, 120, FRAMES) for count in counts] + [_row(1, length, FRAMES) for length in lengths]
+    best = max(rows, key=lambda row: row["fps"])
+    said = f"Most frames a second: {best['workers']} workers, segments of {best['segment_frames']} frames."
+    return {"rows": rows, "label": "variant", "bar": "fps", "recommendation": said}
+
+
+def _row(workers: int, segment_frames: int, frames: int) -> dict[str, Any]:
+    words = [sys.executable, "-m", "benchmarks.workers", json.dumps([segment_frames, frames])]
+    started = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(workers)]
+    spans = [json.loads(process.communicate()[0].splitlines()[-1]) for process in started]
+    seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
+    return {
+        "variant": f"{workers} workers, segments of {segment_frames}",
+        "workers": workers,
+        "segment_frames": segment_frames,
+        "fps": round(workers * frames / seconds, 1),
+    }
+
+
+def work(segment_frames: int, frames: int) -> tuple[float, float]:
+    """Renders the scene in segments, warm; returns when it began and ended, in seconds of the wall clock."""
+    from benchmarks.scenes import SCENES  # noqa: PLC0415  # only the worker processes need the renderer
+    from gpu_renderer.commands.options import default_session_options  # noqa: PLC0415
+    from gpu_renderer.session import Output, RenderSession  # noqa: PLC0415
+    from motion.bundle import read_value  # noqa: PLC0415
+
+    path = Path(f"/tmp/bench-{os.getpid()}.mp4")
+    with RenderSession(default_session_options()) as session:
+        document = read_value(SCENES[SCENE].document())
+        with session.open(document, Output(1280, 720), lambda _: None) as opened:
+            session.render_segment(opened, 0, 3, path)
+            begun = time.time()
+            for first in range(0, frames, segment_frames):
+                session.render_segment(opened, first, min(segment_frames, frames - first), path)
+            ended = time.time()
+    path.unlink()
+    return begun, ended
+
+
+if __name__ == "__main__":
+    print(json.dumps(work(*json.loads(sys.argv[1]))))

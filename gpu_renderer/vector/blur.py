@@ -1,0 +1,52 @@
+"""A Gaussian blur in raster px, transparent outside the buffer.
+
+The reference's frames show a true Gaussian of the full sigma (its golden scene of a feather of 28 has sigma 7 in layer px),
+which Skia's blur on the processor, three boxes of whole pixels, is not. Pillow's boxes have fractional widths, and twice
+three of them come within 1/255 of it, in a time that does not depend on sigma.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from gpu_renderer.vector.surface import Pixels
+
+REACH_SIGMAS = 3.25
+"""Where the tail falls below half of 1/255."""
+
+
+def gaussian(pixels: Pixels, sigma: float) -> Pixels:
+    """Coverage (rows, columns) or premultiplied RGBA (rows, columns, 4), blurred; a new array where sigma is above 0."""
+    if sigma <= 0:
+        return pixels
+    ink = pixels.max(axis=2) if pixels.ndim == 3 else pixels
+    (top, bottom), (left, right) = (_reached(ink.max(axis=axis), sigma) for axis in (1, 0))
+    blurred = np.zeros_like(pixels)
+    if bottom > top and right > left:
+        blurred[top:bottom, left:right] = _blurred(pixels[top:bottom, left:right], sigma)
+    return blurred
+
+
+def reach(sigma: float) -> int:
+    """How many pixels beyond the ink a blur may leave something."""
+    return math.ceil(REACH_SIGMAS * sigma)
+
+
+def _reached(ink: Pixels, sigma: float) -> tuple[int, int]:
+    """The part of an axis that is not empty after blurring."""
+    found = np.flatnonzero(ink)
+    if not len(found):
+        return 0, 0
+    return max(0, int(found[0]) - reach(sigma)), min(len(ink), int(found[-1]) + 1 + reach(sigma))
+
+
+def _blurred(pixels: Pixels, sigma: float) -> Pixels:
+    margin = min(reach(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
+    padding = [(margin, margin), (margin, margin), (0, 0)][: pixels.ndim]
+    picture = Image.fromarray(np.pad(pixels, padding))
+    half = ImageFilter.GaussianBlur(sigma / math.sqrt(2))
+    whole: Pixels = np.asarray(picture.filter(half).filter(half))
+    return whole[margin : margin + pixels.shape[0], margin : margin + pixels.shape[1]]

@@ -1,0 +1,186 @@
+"""The whole farm as processes, driven from outside like any caller and killed like any machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+
+from cluster.local.ray_head import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 120
+CALL_SECONDS = 60
+
+PARTS: dict[str, Callable[[str], bool]] = {
+    "actor": lambda words: "ray::RenderActor" in words or "ray::IDLE" in words,
+    "scheduler": lambda words: "-m scheduler" in words,
+    "api": lambda words: "-m api" in words,
+    "ray": lambda words: "ray start" in words,
+    "raylet": lambda words: "raylet/raylet" in words,
+    "valkey": lambda words: "unixsocketperm" in words,
+    "postgres": lambda words: "bin/postgres -D" in words,
+}
+
+
+@dataclass(slots=True)
+class ProcessFarm:
+    """A farm that runs under `up`."""
+
+    data: Path
+    origin: str
+    process: subprocess.Popen[bytes]
+    token: str = ""
+    client: httpx2.Client = field(default_factory=lambda: httpx2.Client(timeout=20, trust_env=False))
+
+    def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        """A call as a careful caller makes it: repeated while nobody answers, or with a 5xx or 429."""
+        headers = {"Authorization": f"Bearer {self.token}", **request.pop("headers", {})}
+        deadline = time.monotonic() + CALL_SECONDS
+        while True:
+            try:
+                answer = self.client.request(method, f"{self.origin}/api/v1{path}", headers=headers, **request)
+            except httpx2.HTTPError:
+                answer = None
+            if answer is not None and answer.status_code < 500 and answer.status_code != 429:
+                assert answer.is_success, answer.text
+                body: dict[str, Any] = answer.json()
+                return body
+            assert time.monotonic() < deadline, f"{method} {path}: nobody answers"
+            time.sleep(0.2)
+
+    def render(self, template_id: str, key: str, callback_url: str | None = None, **inputs: object) -> str:
+        """Creates a small job; repeats of the call are made safe by the key."""
+        body: dict[str, Any] = {
+            "templateId": template_id, "inputs": inputs, "output": {"width": 160, "height": 90, "fps": 30},
+        }  # fmt: skip
+        if callback_url is not None:
+            body["callbackUrl"] = callback_url
+        job_id: str = self.call("POST", "/renders", json=body, headers={"Idempotency-Key": key})["jobId"]
+        return job_id
+
+    def ended(self, job_id: str, seconds: float = 120) -> dict[str, Any]:
+        """Waits until the job has ended; asserts that its progress never goes back."""
+        progress, deadline = -1.0, time.monotonic() + seconds
+        while True:
+            job = self.call("GET", f"/renders/{job_id}")
+            assert job["progress"] >= progress, "progress went back"
+            progress = job["progress"]
+            if job["status"] in ("completed", "failed", "cancelled"):
+                return job
+            assert time.monotonic() < deadline, f"{job_id} is still {job['status']} at {progress}"
+            time.sleep(0.2)
+
+    def digest(self, job_id: str) -> str:
+        """SHA-256 of the job's MP4."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        path = f"{self.origin}/api/v1/renders/{job_id}/download"
+        answer = self.client.get(path, headers=headers, follow_redirects=True)
+        assert answer.is_success, answer.text
+        return hashlib.sha256(answer.content).hexdigest()
+
+    def command(self, *words: str) -> str:
+        """What a command of the farm prints."""
+        done = run_farm(*words, "--data", str(self.data))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def processes(self, part: str) -> list[psutil.Process]:
+        """The live processes of a part."""
+        found = []
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            try:
+                words = " ".join(process.cmdline())
+            except psutil.Error:
+                continue
+            if PARTS[part](words) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        return found
+
+    def kill(self, part: str, chance: random.Random | None = None) -> bool:
+        """Kills one process of a part without warning; False where none lives just now."""
+        living = self.processes(part)
+        if not living:
+            return False
+        victim = (chance or random).choice(living)
+        try:
+            victim.send_signal(signal.SIGKILL)
+        except psutil.NoSuchProcess:
+            return False
+        return True
+
+
+def run_farm(*words: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command of the farm to its end."""
+    command = [sys.executable, "-m", "farm_core", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+
+
+@contextmanager
+def process_farm(data: Path, *options: str) -> Iterator[ProcessFarm]:
+    """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all."""
+    port = free_port()
+    command = [sys.executable, "-m", "farm_core", "up", "--port", str(port), "--data", str(data), *options]
+    environment = {
+        **os.environ, "AUTOMATION_ALLOW_PRIVATE_CALLBACKS": "true", "AUTOMATION_RENDERS_PER_MINUTE": "1000",
+        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000",
+    }  # fmt: skip
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / "up.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process)
+    try:
+        _wait_ready(farm)
+        farm.command("account", "create", "tester", "--limit", "monthlyRenderMinutes=null")
+        farm.token = farm.command("token", "tester").splitlines()[-1]
+        yield farm
+        below = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0, (data / "up.log").read_text()
+        _, left = psutil.wait_procs(below, timeout=10)
+        assert [one.cmdline() for one in left] == [], "something was left running"
+    finally:
+        farm.client.close()
+        process.kill()
+        process.wait()
+
+
+def _wait_ready(farm: ProcessFarm) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while f"ready {farm.origin}/api" not in (farm.data / "up.log").read_text():
+        assert farm.process.poll() is None, (farm.data / "up.log").read_text()
+        assert time.monotonic() < deadline, (farm.data / "up.log").read_text()
+        time.sleep(0.1)
+
+
+def imported(farm: ProcessFarm, bundle: Path) -> str:
+    """The template of an example bundle."""
+    with bundle.open("rb") as file:
+        answer = farm.call("POST", "/templates/import", files={"file": (bundle.name, file.read())}, data={"includeText": "true"})  # fmt: skip
+    template_id: str = answer["id"]
+    return template_id
+
+
+def uploaded(farm: ProcessFarm, picture: Path) -> str:
+    """The URL of an uploaded picture."""
+    url: str = farm.call("POST", "/assets", files={"file": (picture.name, picture.read_bytes())})["url"]
+    return url
+
+
+def summary(body: bytes) -> tuple[str, str]:
+    """Job id and status of a webhook."""
+    told = json.loads(body)
+    return told["jobId"], told["status"]

@@ -1,0 +1,136 @@
+"""Expressions of a whole document: what they read, and what they cannot do (animation.md 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from motion.evaluate import snapshot
+from motion.evaluate.expressions import SourceRect
+from motion.snapshot import TextSource, Transform2D
+from tests.motion.documents import Json, document, keys, node, root
+from tests.motion.frames import built, layer, place
+
+
+def x_of(source: str, time: float = 0.0, *others: Json, **more: Any) -> float:
+    """The x that an expression gives layer `a`, which stores 300."""
+    expressions = {"a": {"x": source}, **more.pop("expressions", {})}
+    return place(document(node("a", x=300, width=40, height=20), *others, expressions=expressions, **more), "a", time).x
+
+
+def test_an_expression_replaces_what_is_stored() -> None:
+    assert x_of("7*6") == 42
+
+
+def test_a_value_without_keys_is_zero_and_a_broken_expression_falls_back() -> None:
+    assert x_of("value+5") == 5
+    assert x_of("bogus") == 300
+
+
+def test_a_disabled_expression_is_as_if_absent() -> None:
+    held = document(node("a", x=300))
+    held["animation"]["expressions"] = {"a": {"x": {"src": "5", "enabled": False}}}
+    assert place(held, "a").x == 300
+
+
+def test_other_layers_are_read_by_name_with_their_expressions() -> None:
+    other = node("b", name="Other", x=11)
+    assert x_of("layer('Other','x')+1", 0, other) == 12
+    assert x_of("layer('Other','x')+1", 0, other, expressions={"b": {"x": "20"}}) == 21
+    assert x_of("layer('#b','x')", 2, other, tracks={"b": {"x": keys((0, 0), (4, 40))}}) == 20
+    assert x_of("layer('Nobody','x')") == 0
+
+
+def test_layers_that_read_each_other_fall_back() -> None:
+    other = node("b", name="B", x=777)
+    assert x_of("layer('B','x')+1", 0, other, expressions={"b": {"x": "layer('a','x')+1"}}) == 300
+
+
+def test_the_time_of_an_expression_is_the_layers_own() -> None:
+    bar = {"sourceId": "a", "clip": {"start": 30, "duration": 90, "sourceIn": 0}}
+    line = {
+        "comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"name": "Composition", "layers": [bar]}]}
+    }
+    assert x_of("time*100", 1.5, timelines=line) == pytest.approx(50)
+
+
+def test_the_composition_is_the_rendered_one_and_counts_every_node() -> None:
+    assert x_of("thisComp.width + thisComp.numLayers") == 402
+    assert x_of("thisComp.fps * thisComp.duration") == 300
+
+
+def test_controls_are_found_wherever_they_are() -> None:
+    assert x_of("ctrl('gain')*2", 0, node("c", "null", ctrl_gain=21)) == 42
+    assert x_of("ctrl('none')") == 0
+
+
+def test_markers_are_read_in_seconds() -> None:
+    marker = {"id": "m", "frame": 45, "duration": 0, "name": "Beat", "scope": "timeline"}
+    line = {"comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [], "markers": [marker]}}
+    assert x_of("thisComp.marker.key('Beat').time*100", 0, timelines=line) == 150
+
+
+def test_points_are_converted_between_layers_and_composition() -> None:
+    parent = node("n", "null", name="Rig", x=100, y=50, rotation=90, scale=2)
+    assert x_of("thisComp.layer('Rig').toComp([10,0])[1]", 0, parent) == pytest.approx(70)
+    assert x_of("thisComp.layer('Rig').fromComp([100,70])[0]", 0, parent) == pytest.approx(10)
+
+
+def test_a_layer_that_asks_for_its_own_place_while_it_is_placed_falls_back() -> None:
+    assert x_of("toComp([0,0])[0]") in {300.0, 0.0}
+
+
+def test_a_text_is_placed_by_its_measured_ink() -> None:
+    def measure(source: TextSource, extents: bool) -> SourceRect:
+        width = len(source.content) * source.style.size
+        return SourceRect(-width / 2, -20.0, width, 60.0 if extents else 40.0)
+
+    held = document(
+        node("t", "text", text={"content": "Hello", "fontSize": 10}),
+        expressions={"t": {"x": "sourceRectAtTime(time).width+8", "y": "sourceRectAtTime(time,true).height"}},
+    )
+    frame = snapshot(built(held), 0.0, measure=measure)
+    assert isinstance(frame.layers[0].transform, Transform2D)
+    assert (frame.layers[0].transform.x, frame.layers[0].transform.y) == (58, 60)
+
+
+def test_a_text_whose_size_asks_for_its_own_ink_falls_back() -> None:
+    def measure(source: TextSource, extents: bool) -> SourceRect:
+        return SourceRect(0.0, 0.0, source.style.size, 1.0)
+
+    held = document(
+        node("t", "text", text={"content": "Hello", "fontSize": 10}),
+        expressions={"t": {"fontSize": "sourceRectAtTime(time).width*2"}},
+    )
+    frame = snapshot(built(held), 0.0, measure=measure)
+    assert isinstance(frame.layers[0].source, TextSource)
+    assert frame.layers[0].source.style.size in {10, 20}
+
+
+def test_clones_share_their_originals_noise() -> None:
+    cloner = {"__cloner": {"enabled": True, "count": 2, "offsetX": 0}}
+    held = document(node("n1", fx=cloner), expressions={"n1": {"x": "wiggle(2,30)"}})
+    found = [place(held, f"{index}~n1", 0.5).x for index in range(2)]
+    assert found == pytest.approx([9.553888486334472] * 2)
+
+
+def test_effects_and_animators_take_expressions_too() -> None:
+    blur = {"id": "b", "type": "blur", "params": {"amount": 1}}
+    held = document(node("a", fx={"effects": [blur]}), expressions={"a": {"effect.b.amount": "time*10"}})
+    found = layer(held, "a", 0.5)
+    assert found is not None
+    assert found.effects[0].animated == (("amount", 5.0),)
+
+
+def test_an_instances_override_stills_the_expression() -> None:
+    held = document(
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b", "__compOverrides": {"n/x": 9}}),
+        node("n", parent="comp_b"),
+        roots=(root("n", node_id="comp_b"),),
+        comps={"comp_b": {"id": "comp_b"}},
+        expressions={"n": {"x": "100"}},
+    )
+    found = layer(held, "i")
+    assert found is not None
+    assert found.source.composition.layers[0].transform.x == 9  # type: ignore[union-attr]
