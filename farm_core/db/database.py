@@ -41,6 +41,12 @@ class Database:
             yield session
 
     @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction of plain statements, without the session's bookkeeping."""
+        async with self.engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
         """A session for reads: each statement sees what is committed when it runs."""
         async with self._readers() as session:
