@@ -27,7 +27,7 @@ VARIANTS: Mapping[str, Sequence[Mapping[str, object]]] = {
 }
 
 
-def variants(file: str) -> list[dict[str, object]]:
+def variants(file: str) -> Sequence[Mapping[str, object]]:
     if file in VARIANTS:
         return VARIANTS[file]
     if file.startswith("effects/baked/"):
