@@ -17,6 +17,7 @@ from motion.build import build
 from motion.bundle import read_value
 from motion.errors import DocumentError, PropertyRefused
 from motion.evaluate import snapshot
+from motion.snapshot import GlyphPose, TextSource
 from motion.snapshot_key import key
 from motion.template import discover, media_sources
 from tests.motion.corpus import corpus_documents
@@ -177,7 +178,7 @@ def test_placed_compositions_that_multiply_are_refused_by_name() -> None:
     start = time.monotonic()
     with pytest.raises(PropertyRefused, match="multiply") as refused:
         shown(held)
-    assert refused.value.where == "__compRef"
+    assert refused.value.where == "scene.nodes"
     assert time.monotonic() - start < 60
 
 
@@ -216,3 +217,13 @@ def test_a_text_of_four_megabytes_is_cut() -> None:
     found = layer(document(node("t", "text", text={"content": "x" * 4_000_000})), "t")
     assert found is not None
     assert len(found.source.content) <= 100_000  # type: ignore[union-attr]
+
+
+def test_texts_with_very_many_selectors_are_refused_by_name() -> None:
+    selectors = [{"y": 5, "selectors": [{"kind": "range"}] * 100}] * 100
+    texts = [node(f"t{index}", "text", text={"content": "x" * 1000, "__animators": selectors}) for index in range(11)]
+    with pytest.raises(PropertyRefused, match="animators"):
+        shown(document(*texts))
+    (one,) = shown(document(texts[0])).layers
+    assert isinstance(one.source, TextSource)
+    assert one.source.poses[-1] == GlyphPose()
