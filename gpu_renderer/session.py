@@ -111,7 +111,8 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
-        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
+        found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
+        return tuple(dict.fromkeys(found))
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
@@ -188,7 +189,7 @@ class RenderSession:
 
     def make_current(self) -> None:
         """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
-        self.painter.context.__enter__()
+        self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
         """Frees the context and all that belongs to it."""

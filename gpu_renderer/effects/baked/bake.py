@@ -43,17 +43,23 @@ SCALES = (0.5, 1.0, 2.0, 4.0)
 PADDING_EFFECTS_MAX_PX = 256
 PADDING_MAX_PX = 512
 SIDE_MAX_PX = 4096
+PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
+"""Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
+PICTURE_QUALITY_MAX = 4.0
+PICTURE_OVERSAMPLING = 1.5
 FEATHER_SIGMA = 0.5
 """Blur of a baked mask's feather, in raster px per px of feather (compositing.md 5.3)."""
 
 _NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
-_BITMAPS = (ImageSource, VideoSource)
 _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Baking:
-    """How the content of a baked layer is rasterised: canvas px per layer px, and padding in layer px."""
+    """How the content of a baked layer is rasterised: canvas px per layer px, and padding in layer px.
+
+    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep.
+    """
 
     scale: float
     padding_px: float
@@ -83,10 +89,13 @@ def baking(
 ) -> Baking:
     """Scale and padding of a baked layer of width x height layer px; `overshoot_px`: what strokes reach beyond the box.
 
-    Pictures and video keep their own pixels (their raster says how many): scale and padding say nothing about them.
+    Video keeps its own pixels, a picture those that the output can show.
     """
-    if isinstance(layer.source, _BITMAPS):
-        return Baking(1.0, 0.0)
+    if isinstance(layer.source, VideoSource):
+        return Baking(math.inf, 0.0)
+    if isinstance(layer.source, ImageSource):
+        quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
+        return Baking(PICTURE_OVERSAMPLING * quality, 0.0)
     padding = max(overshoot_px, min(PADDING_EFFECTS_MAX_PX, _effects_padding_px(layer.effects)))
     padding = min(PADDING_MAX_PX, math.ceil(padding + 1)) if padding > 0 else 0.0
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
@@ -96,15 +105,22 @@ def baking(
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), float(padding))
 
 
-def bake(painter: Painter, raster: Raster, layer: LayerSnapshot, masking: Masking, typeface: Any = None) -> Baked:
+def bake(
+    painter: Painter,
+    raster: Raster,
+    layer: LayerSnapshot,
+    masking: Masking,
+    typeface: Any = None,
+    *,
+    scale_max: float = math.inf,
+) -> Baked:
     """Runs mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
-    `raster` is the unmasked content, made as `baking` says; `typeface` is what counters are
-    written in. Effects that only exist on the GPU are left for the chain.
+    `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
+    px; `typeface` is what counters are written in. Effects that only exist on the GPU are left for the chain.
     """
-    columns = raster.pixels.shape[1]
-    scale = columns / max(1e-6, raster.width + 2 * raster.padding)
-    canvas = Canvas.of(painter, raster, scale)
+    canvas = Canvas.of(painter, raster, scale_max)
+    scale = canvas.scale
     canvas.typeface = typeface
     if layer.masks:
         _cover(canvas, layer.masks, raster, masking)

@@ -19,12 +19,12 @@ from gpu_renderer.effects.gaussian import (
     blurred,
     box,
     box_blurred,
+    canvas_gaussian,
     convolved,
     enlarged,
     halved,
     levels_of,
     small,
-    triple_box,
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
@@ -51,12 +51,21 @@ class Canvas(Surface):
         """Skia's view of the face that counters are written in; without one they draw nothing."""
 
     @classmethod
-    def of(cls, painter: Painter, raster: Raster, scale: float) -> Canvas:
-        """A canvas with the raster's pixels."""
+    def of(cls, painter: Painter, raster: Raster, scale_max: float = math.inf) -> Canvas:
+        """A canvas with the raster's pixels, reduced where there are more than `scale_max` of them per layer px."""
         rows, columns = raster.pixels.shape[:2]
         target = painter.pool.take(Region(0, 0, columns, rows), "f1", clear=False)
         target.texture.write(np.ascontiguousarray(raster.pixels).data)
-        return cls(painter, target, scale)
+        layer_width = max(1e-6, raster.width + 2 * raster.padding)
+        share = min(1.0, scale_max * layer_width / columns)
+        if share < 1.0:
+            size = Region(0, 0, max(1, math.floor(columns * share + 0.5)), max(1, math.floor(rows * share + 0.5)))
+            # Browsers reduce from the mip level above: halve while it is more than twice too large, then bilinear.
+            halves = halved(painter, target, math.floor(math.log2(1 / share)))
+            reduced = painter.applied("effects/baked/resize.frag", halves, region=size)
+            painter.pool.give_back(target, halves if halves is not target else None)
+            target = reduced
+        return cls(painter, target, target.region.width / layer_width)
 
     @property
     def width(self) -> int:
@@ -191,21 +200,21 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = levels_of(sigma)
     if not levels:
-        return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
+        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
     halves = halved(painter, framed, levels)
     factor = 1 << levels
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _small_triple_box(sigma, levels), region=around, clear_outside=True)
+    soft = blurred(painter, halves, _small_canvas_gaussian(sigma, levels), region=around, clear_outside=True)
     large = enlarged(painter, soft, levels, region)
     painter.pool.give_back(framed, halves, soft)
     return large
 
 
 @lru_cache(256)
-def _small_triple_box(sigma: float, levels: int) -> Kernel:
-    return small(triple_box(sigma), levels)
+def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
+    return small(canvas_gaussian(sigma), levels)
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
