@@ -165,6 +165,8 @@ def test_units_in_units_without_end_stay_bounded() -> None:
     ]
     held = document(node("g0", "group", children=["g1"], fx=fx), *chain, node("g3000", parent="g2999"))
     assert len(shown(held).layers) == 1
+    (warning,) = built(held).warnings
+    assert "deep" in warning
 
 
 def test_placed_compositions_that_multiply_are_refused_by_name() -> None:
@@ -214,7 +216,9 @@ def test_sizes_are_held_within_what_can_be_drawn() -> None:
 
 
 def test_a_text_of_four_megabytes_is_cut() -> None:
-    found = layer(document(node("t", "text", text={"content": "x" * 4_000_000})), "t")
+    held = document(node("t", "text", name="Essay", text={"content": "x" * 4_000_000}))
+    assert "Essay" in built(held).warnings[0]
+    found = layer(held, "t")
     assert found is not None
     assert len(found.source.content) <= 100_000  # type: ignore[union-attr]
 
