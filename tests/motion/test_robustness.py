@@ -20,7 +20,7 @@ from motion.evaluate import snapshot
 from motion.snapshot import GlyphPose, TextSource
 from motion.snapshot_key import key
 from motion.template import discover, media_sources
-from tests.motion.corpus import corpus_documents
+from tests.motion.corpus import corpus_documents, needs_corpus
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, place, shown
 
@@ -119,6 +119,18 @@ def test_broken_documents_evaluate_to_finite_numbers_or_are_refused(held: Json, 
         return
     assert all(math.isfinite(number) for number in numbers_of(frame))
     assert key(frame)
+
+
+@needs_corpus
+@pytest.mark.corpus
+def test_every_document_of_the_corpus_evaluates_to_finite_numbers() -> None:
+    for path in corpus_documents():
+        if path.parent.name == "v99-newer":
+            continue
+        made = build(read_value(json.loads(path.read_text())))
+        for at in (0.0, made.duration_seconds / 3, made.duration_seconds):
+            frame = snapshot(made, at)
+            assert all(math.isfinite(number) for number in numbers_of(frame)), path.parent.name
 
 
 def test_parents_in_a_circle_are_cut() -> None:
