@@ -22,8 +22,6 @@ VARIANTS: dict[str, list[Defines]] = {
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode} for mode in MODES.values()] + [{"MODE": 0, "PRESERVE": 1}],
     "effects/convolve.frag": CONVOLVE,
-        {"REACH": reach, **clear} for reach in (1, 7, 40) for clear in ({}, {"CLEAR_OUTSIDE": 1})
-    ],
     "compositing/blit.frag": [{"DISPLAY": d, **aces} for d, aces in product(range(4), ({}, {"ACES": 1}))],
 }
 
