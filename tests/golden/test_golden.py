@@ -66,5 +66,3 @@ def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[n
         pictures.append(marked)
     Image.fromarray(np.hstack(pictures) if far is not None else actual).save(path)
     return path
-
-
