@@ -259,6 +259,8 @@ class TextSource:
     poses: tuple[GlyphPose, ...] = ()
     path: TextPath | None = None
     per_character_3d: bool = False
+    plane: tuple[float, float] | None = None
+    """A box that is given instead of measured; only the renderer sets it, for the planes of per-character 3D."""
     given_box: tuple[float, float] | None = None
     """Width and height that stand instead of the measured ones: of a text without content (text.md 1)."""
 
