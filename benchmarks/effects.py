@@ -82,7 +82,9 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as source:
         stage = color_stage((entry,))
         assert stage is not None
-        table = painter.context.texture((256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1)
+        table = painter.context.texture(
+            (256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1
+        )
         graded = painter.applied(
             "effects/grade.frag", source, uniforms=stage.uniforms(), textures={"u_grade_table": table}
         )
@@ -109,7 +111,10 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float32)
     color = np.stack([x / WIDTH, y / HEIGHT, 0.5 + 0.5 * np.sin(x / 40) * np.cos(y / 60)], axis=2)
     alpha = np.clip((np.hypot(x - WIDTH / 2, y - HEIGHT / 2) - 180) / 40, 0, 1)[..., None]
-    return np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(np.uint8)
+    levels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(
+        np.uint8
+    )
+    return levels
 
 
 _PICTURE = _picture()

@@ -1,4 +1,4 @@
-"""Blurs as kernels: the reference's 61-tap Gaussian, browsers' triple box, and how wide ones run at a bounded cost.
+"""Blurs as kernels: the reference's 61-tap Gaussian, a browser's own, and how wide ones run at a bounded cost.
 
 A kernel is the array of its weights at 0, 1, 2 ... px from the centre; it is symmetric and sums to 1. A wide one runs over
 a picture of half the size, or a quarter ..., with the weights that, between halving and enlarging, come nearest to it.
@@ -46,21 +46,9 @@ def reference_gaussian(sigma: float) -> Kernel:
 
 
 def gaussian(sigma: float) -> Kernel:
-    """A Gaussian up to four sigmas."""
-    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
-
-
-@lru_cache(256)
-def triple_box(sigma: float) -> Kernel:
-    """Three box blurs, as browsers blur for a sigma of 2 and more (compositing.md 5.3); a Gaussian below."""
+    """A Gaussian up to four sigmas: the blur of a browser's canvas (effects.md 4.2)."""
     sigma = min(sigma, SIGMA_MAX)
-    if sigma < 2:
-        return gaussian(sigma)
-    width = math.floor(sigma * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
-    # An even width: two boxes half a pixel to either side are one centred pair, then one box of width + 1.
-    last = np.full(width + 1 - width % 2, 1.0)
-    full = np.convolve(np.convolve(np.ones(width), np.ones(width)), last)
-    return normalised(full[len(full) // 2 :])
+    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
 
 
 def box(width: float) -> Kernel:
@@ -176,6 +164,7 @@ def box_blurred(
 
     A wide box is worked out at a smaller size.
     """
+    radius = max(0, min(radius, max(source.size)))
     levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
     current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
     kernel = box((2 * radius + 1) / 2**levels)

@@ -17,14 +17,12 @@ import numpy.typing as npt
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
-    box,
     box_blurred,
-    convolved,
     enlarged,
+    gaussian,
     halved,
     levels_of,
     small,
-    triple_box,
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
@@ -155,12 +153,8 @@ class Canvas(Surface):
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (half float); the caller owns it."""
         sharp = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f2")
-        if smoothness <= 0:
-            return sharp
-        kernel = box(2 * smoothness + 1)
-        across = convolved(self.painter, sharp, kernel, 0)
-        field = convolved(self.painter, across, kernel, 1)
-        self.painter.pool.give_back(sharp, across)
+        field = box_blurred(self.painter, sharp, smoothness, 1, (0, 1), repeat_edge=True)
+        self.painter.pool.give_back(sharp)
         return field
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
@@ -200,21 +194,21 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = levels_of(sigma)
     if not levels:
-        return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
+        return blurred(painter, source, gaussian(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
     halves = halved(painter, framed, levels)
     factor = 1 << levels
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _small_triple_box(sigma, levels), region=around, clear_outside=True)
+    soft = blurred(painter, halves, _small_gaussian(sigma, levels), region=around, clear_outside=True)
     large = enlarged(painter, soft, levels, region)
     painter.pool.give_back(framed, halves, soft)
     return large
 
 
 @lru_cache(256)
-def _small_triple_box(sigma: float, levels: int) -> Kernel:
-    return small(triple_box(sigma), levels)
+def _small_gaussian(sigma: float, levels: int) -> Kernel:
+    return small(gaussian(sigma), levels)
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

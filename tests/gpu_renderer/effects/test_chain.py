@@ -134,7 +134,8 @@ def test_noise_has_the_mean_and_the_spread_of_its_amount(painter: Painter) -> No
 
 
 @pytest.mark.parametrize(
-    ("operator", "expected"), [(0, [0.75, 0.5]), (1, [-0.25, 0.0]), (3, [0.25, 0.0]), (4, [0.5, 0.25]), (6, [0.25, 0.25])]
+    ("operator", "expected"),
+    [(0, [0.75, 0.5]), (1, [-0.25, 0.0]), (3, [0.25, 0.0]), (4, [0.5, 0.25]), (6, [0.25, 0.25])],
 )
 def test_arithmetic_combines_straight_linear_colours(painter: Painter, operator: int, expected: list[float]) -> None:
     source = np.zeros((4, 4, 4)) + (0.25, 0.25, 0.25, 1)
@@ -171,7 +172,9 @@ def test_a_displacement_map_moves_by_red_and_green_of_another_layer(painter: Pai
     grey = np.zeros_like(source) + (0.75, 0.5, 0, 1)
     other = target_of(painter, grey)
     scene = scene_of(source, layer_target=lambda layer_id: other if layer_id == "map" else None)
-    result = chain(painter, target_of(painter, source), (entry("displacement-map", amount=8.0, mapLayerId="map"),), scene)
+    result = chain(
+        painter, target_of(painter, source), (entry("displacement-map", amount=8.0, mapLayerId="map"),), scene
+    )
     found = buffer_of(result)
     painter.pool.give_back(result, other)
     assert np.abs(found[:, :50] - source[:, 4:54]).max() < CLOSE
@@ -221,4 +224,8 @@ SPATIAL = [effect.id for effect in every_effect() if effect.route.is_spatial]
 def test_absurd_numbers_draw_something_and_end(painter: Painter, effect: str, odd: float) -> None:
     kind = next(found for found in every_effect() if found.id == effect)
     stored = {parameter.key: odd for parameter in kind.parameters if parameter.kind.value == "N"}
-    assert chained(painter, picture(), entry(effect, **stored), scene=scene_of(picture(), exact_blur=False)).shape == (40, 60, 4)
+    assert chained(painter, picture(), entry(effect, **stored), scene=scene_of(picture(), exact_blur=False)).shape == (
+        40,
+        60,
+        4,
+    )

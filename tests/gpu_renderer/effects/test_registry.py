@@ -101,7 +101,15 @@ def test_ids_tiers_routes_and_defaults_are_those_of_the_formats_table() -> None:
             assert _default_text(declared.default) == _default_text(_read(kind, default)), (effect_id, key)
 
 
-_LISTED_TOGETHER = {"channel-mixer", "color-balance", "gamma-pedestal-gain", "corner-pin", "bezier-warp", "mesh-warp", "curves"}
+_LISTED_TOGETHER = {
+    "channel-mixer",
+    "color-balance",
+    "gamma-pedestal-gain",
+    "corner-pin",
+    "bezier-warp",
+    "mesh-warp",
+    "curves",
+}
 
 
 def _read(kind: str, text: str) -> object:
