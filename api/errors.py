@@ -108,7 +108,7 @@ def _methods(request: Request) -> list[str]:
     path = request.url.path
     for template, methods in request.app.openapi()["paths"].items():
         if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), path):
-            return [method.upper() for method in methods]
+            return sorted(method.upper() for method in methods)
     return ["GET", "HEAD"]
 
 

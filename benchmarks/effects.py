@@ -28,9 +28,7 @@ REPEATS = 3
 # What takes values to do anything at all.
 SHOWN: dict[str, dict[str, Any]] = {
     "offset": {"shiftX": 100.0},
-    "radial-shadow": {},
     "optics-compensation": {"fieldOfView": 60.0},
-    "shadow-highlight": {},
     "hue-saturation": {"hue": 40.0},
     "exposure": {"exposure": 1.0},
     "lumetri": {"exposure": 0.5},
@@ -73,7 +71,7 @@ def _baked(painter: Painter, entry: EffectSnapshot) -> None:
 def _chained(painter: Painter, entry: EffectSnapshot) -> None:
     frame = Region(0, 0, WIDTH, HEIGHT)
     source = painter.pool.take(frame, clear=False)
-    source.texture.write((_PICTURE / np.float32(255)).astype(np.float16).tobytes())
+    source.texture.write(_HALF_FLOATS)
     scene = EffectScene(frame, Box(0, 0, WIDTH, HEIGHT), WIDTH, HEIGHT)
     painter.pool.give_back(chain(painter, source, (entry,), scene))
 
@@ -111,13 +109,14 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float32)
     color = np.stack([x / WIDTH, y / HEIGHT, 0.5 + 0.5 * np.sin(x / 40) * np.cos(y / 60)], axis=2)
     alpha = np.clip((np.hypot(x - WIDTH / 2, y - HEIGHT / 2) - 180) / 40, 0, 1)[..., None]
-    levels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(
+    pixels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(
         np.uint8
     )
-    return levels
+    return pixels
 
 
 _PICTURE = _picture()
+_HALF_FLOATS = (_PICTURE / np.float32(255)).astype(np.float16).tobytes()
 _RAMP = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 
 

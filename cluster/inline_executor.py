@@ -81,6 +81,9 @@ class InlineExecutor:
     def restart(self, worker_id: str) -> None:
         """A thread cannot be killed; its order is told to stop."""
 
+    def demand(self, open_tasks: int) -> None:
+        """The threads stay as many as they are."""
+
     async def close(self) -> None:
         """Ends the threads after what they are at."""
         for hand in self._hands.values():

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import ray
+from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayActorError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.render_actor import ActorReport, RenderActor
-from cluster.slots import Slot, slots_of
+from cluster.slots import Growth, Slot, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
@@ -61,6 +62,8 @@ class RayExecutor:
         self._reported = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+        self._growth = Growth()
+        self._wish: int | None = None
 
     async def start(self) -> None:
         """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
@@ -104,6 +107,12 @@ class RayExecutor:
         if worker is not None:
             worker.condemned = True
             self._spawn(asyncio.to_thread(ray.kill, worker.actor))
+
+    def demand(self, open_tasks: int) -> None:
+        """Asks the cluster's autoscaler for as many workers as the queue is worth, or lets go of those it is not."""
+        if self._settings.workers_max is not None:
+            self._wish = self._growth.wish(open_tasks, self._settings.workers_max, time.monotonic())
+            self._spawn(asyncio.to_thread(_ask_for, self._wish, self._settings))
 
     async def close(self) -> None:
         """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
@@ -167,9 +176,9 @@ class RayExecutor:
     async def _reconcile(self) -> None:
         """Compares the slots that should have an actor with those that have, and starts what is missing."""
         nodes = await asyncio.to_thread(ray.nodes)
-        wanted = {slot.name: slot for slot in slots_of(nodes, self._settings)}
+        wanted = {slot.name: slot for slot in list(slots_of(nodes, self._settings))[: self._wish]}
         for name in set(self._workers) - set(wanted):
-            del self._workers[name]
+            self._workers.pop(name).actor.leave.remote()
         for name, slot in wanted.items():
             if name not in self._workers and name not in self._starting:
                 self._starting[name] = asyncio.create_task(self._started(slot), name=name)
@@ -235,6 +244,11 @@ def _join(address: str) -> None:
     ray.init(
         address=address, namespace=NAMESPACE, logging_level="ERROR", log_to_driver=False, configure_logging=False,
     )  # fmt: skip
+
+
+def _ask_for(workers: int, settings: Settings) -> None:
+    share = 1 / settings.workers_per_gpu
+    request_resources(bundles=[{"CPU": 1} if settings.gl_software else {"GPU": share}] * workers)
 
 
 def _actor(slot: Slot, settings: Settings) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from farm_core.settings import Settings
 
@@ -37,3 +39,27 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
     for index in range(count):
         name = f"render-{node_id[:8]}-{index}"
         yield Slot(name, node_id, node_name, 0 if by_gpu else share, share if by_gpu else 0)
+
+
+TASKS_PER_WORKER: Final = 4
+"""A worker is worth having for so many waiting segments: each is about a second of output."""
+
+KEEP_SECONDS: Final = 300.0
+"""Workers stay for a while after the queue has become shorter: the next job is often near."""
+
+
+class Growth:
+    """How many workers a queue is worth: at once when it grows, and only after a while when it shrinks."""
+
+    def __init__(self) -> None:
+        self._peaks: deque[tuple[float, int]] = deque()
+
+    def wish(self, open_tasks: int, workers_max: int, now: float) -> int:
+        """The most workers that the queue was worth within the last KEEP_SECONDS; at least one, at most `workers_max`."""
+        worth = max(1, min(workers_max, math.ceil(open_tasks / TASKS_PER_WORKER)))
+        while self._peaks and self._peaks[-1][1] <= worth:
+            self._peaks.pop()
+        self._peaks.append((now, worth))
+        while self._peaks[0][0] < now - KEEP_SECONDS:
+            self._peaks.popleft()
+        return self._peaks[0][1]

@@ -56,6 +56,11 @@ class Settings(BaseSettings):
     )
     result_days: float = Field(30, gt=0, description="Days that a finished video can be downloaded for.")
     metrics_port: int | None = Field(None, description="Port of the scheduler's Prometheus metrics; none when unset.")
+    workers_max: int | None = Field(
+        None,
+        ge=1,
+        description="Render actors that a Ray cluster is asked to grow to as the queue deepens; fixed when unset.",
+    )
     workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
     worker_memory_bytes: int = Field(
         1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."

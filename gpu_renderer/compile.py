@@ -133,7 +133,7 @@ class _List:
             PlacedSample(placement.flat(sample.transform, stage.view), sample.opacity) for sample in layer.samples
         )
         scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        opacity = layer.opacity * stage.opacity
+        opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
         return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples)
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
@@ -216,11 +216,11 @@ class _List:
         yield from self._body_of(layer, transform, scale)
 
     def _body_of(self, layer: LayerSnapshot, transform: Transform3D, scale: float) -> Iterator[Draw]:
-        """The planes of a 3D layer: the layer itself, then what extrusion puts behind it."""
+        """The planes of a 3D layer: what extrusion puts behind it, then the layer itself."""
         world = projection.anchored(transform)
         shown = Face(extrusion.front(layer, transform), FRONT, is_wall=False)
-        for face in (shown, *extrusion.faces(layer, transform)):  # the front hides them even where it is transparent
-            plane = Plane(projection.times(world, face.local), transform.material, face.is_wall)
+        for face in (*extrusion.faces(layer, transform), shown):
+            plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, layer.blend, plane=plane)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.raster import Raster
@@ -34,6 +34,8 @@ from motion.snapshot import (
     TextSource,
     VideoSource,
 )
+
+T = TypeVar("T")
 
 KEPT_MAX_BYTES = 256 << 20
 CHARACTERS_MAX = 20_000
@@ -81,7 +83,7 @@ class Contents:
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""
         if isinstance(source, TextSource):
-            return self._boxes.get(source, lambda: measured_box(self._bounded(source), self._fonts))
+            return self._boxes.get(source, lambda: self._measured(source))
         if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
             return source.width, source.height
         if isinstance(source, LightWash):
@@ -98,7 +100,7 @@ class Contents:
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
         key = (source, supersample, bleed_px)
-        return self._rasters.get(key, lambda: self._drawn(source, supersample, bleed_px))
+        return self._rasters.get(key, lambda: self._finite(lambda: self._drawn(source, supersample, bleed_px), None))
 
     def mask(
         self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
@@ -121,6 +123,17 @@ class Contents:
             return particle_raster(source, supersample)
         return None
 
+    def _measured(self, source: TextSource) -> tuple[float, float]:
+        return self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
+
+    def _finite(self, make: Callable[[], T], otherwise: T) -> T:
+        """What is made, unless a document's numbers are no numbers or lead out of their range."""
+        try:
+            return make()
+        except (ValueError, OverflowError):
+            self._faults.setdefault("A layer whose numbers are not finite is not drawn.")
+            return otherwise
+
     def _bounded(self, source: TextSource) -> TextSource:
         """The text, cut where it is too long to be laid out in a bounded time."""
         longest = max(len(source.content), len(source.measured_content))
@@ -138,7 +151,7 @@ class Contents:
 
     def _video(self, source: VideoSource) -> Raster | None:
         frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
-        return None if frame is None else Raster(frame.pixels, source.width, source.height)
+        return None if frame is None else replace(frame, width=source.width, height=source.height)
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
         if isinstance(source, ImageSource):

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.compositing import adjustment, background, blend, glass, layers, quads, reach
+from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, missing, quads, reach
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import Layered
+from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.compositing.quads import Analytic, Layered
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
@@ -34,6 +35,8 @@ class Executor:
         self.layers: KeptTargets[Draw] = KeptTargets(painter.pool)
         self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
 
+        self.warnings: dict[str, None] = {}
+
     @property
     def kept_count(self) -> int:
         """How many targets are on loan between frames."""
@@ -41,6 +44,7 @@ class Executor:
 
     def end_frame(self) -> None:
         """Brings the kept textures and targets within their budgets."""
+        self.inks.end_frame()
         self.textures.trim()
         self.layers.trim()
         self.groups.trim()
@@ -73,6 +77,8 @@ class _Walk:
         self._loans: list[Target] = []
 
     def run(self) -> None:
+        for step in self._graph.steps:
+            self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._part)
         for index, step in enumerate(self._graph.steps):
             self._step(step, f"{self._place}/{index}")
@@ -101,10 +107,25 @@ class _Walk:
         sheet = self._sheet(step, place)
         if sheet.ink is None:
             return
-        quads.draw(
-            self._painter, sheet.ink, quads.quad_of(sheet.ink, step.placement), self._into, opacity=step.opacity,
-            look=sheet.look, blend=blend.fixed(step), scissor=part, lighting=depth.lighting(step, sheet.ink, self._scene),
-        )  # fmt: skip
+        quad, mode = quads.quad_of(sheet.ink, step.placement), blend.fixed(step)
+        lighting = depth.lighting(step, sheet.ink, self._scene)
+        for piece in self._shaded(sheet, quad, step.opacity, part) if mode == "over" and not lighting else [part]:
+            quads.draw(
+                self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
+                scissor=piece, lighting=lighting,
+            )  # fmt: skip
+
+    def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, part: Region) -> list[Region]:
+        """What a shader must draw of the part, after the inside of an opaque rectangle has been cleared to its colour."""
+        ink = sheet.ink
+        hole = (
+            interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
+        )
+        hole = None if hole is None else hole.intersection(part)
+        if hole is None or hole.is_empty or not isinstance(ink, Analytic):
+            return [part]
+        self._painter.erase(self._into, hole, ink.color)
+        return interiors.around(part, hole)
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
         if step.group is None:

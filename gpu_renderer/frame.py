@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpu_renderer.compile import compiled
-from gpu_renderer.compositing import reach
+from gpu_renderer.compositing import cover, reach
 from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.levers import Levers
@@ -34,6 +35,7 @@ class FrameRenderer:
         self._painter = painter
         self._levers = levers or Levers()
         self._executor = Executor(painter, contents, self._levers)
+        self._run = StaticRun(painter)
         self._last: _Last | None = None
         self.changed = Region(0, 0, 0, 0)
         """The pixels of the picture that the last `draw` may have changed."""
@@ -41,7 +43,7 @@ class FrameRenderer:
     @property
     def kept_count(self) -> int:
         """How many targets of the pool stay on loan between frames: the picture, its scene and what is kept."""
-        return self._executor.kept_count + (2 if self._last else 0)
+        return self._executor.kept_count + self._run.kept_count + (2 if self._last else 0)
 
     def draw(self, snapshot: Snapshot, width: int, height: int) -> Target:
         """The picture: 8-bit RGBA, display-encoded, opaque, row 0 on top. It belongs to the renderer until the next call."""
@@ -56,29 +58,59 @@ class FrameRenderer:
         graph = compiled(snapshot, width, height)
         return self._drawn(snapshot, graph, last, frame)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the snapshots drawn so far asked for and was drawn otherwise or not at all: a line each, once."""
+        return tuple(self._executor.warnings)
+
     def release(self) -> None:
         """Gives back every target and frees what is kept."""
         self._forget()
         self._executor.release()
 
     def _drawn(self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region) -> Target:
-        part = frame
+        parts: tuple[Region, ...] = (frame,)
         if last is not None and self._levers.redraw_changes_only and last.graph.scene.color == snapshot.color:
-            part = reach.changed(last.graph, graph, self._executor.inks)
+            parts = reach.changed_parts(last.graph, graph, self._executor.inks)
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
         picture = last.picture if last else self._painter.pool.take(frame, "f1")
-        if not part.is_empty:
-            self._painter.erase(scene, part)
-            self._executor.draw(graph, scene, part)
-            blit(self._painter, scene, picture, snapshot.color, part)
+        if last is not None and parts and self._levers.keep_static_run:
+            self._run.watch(graph, last.graph, scene, self._executor.draw)
+        for part in parts:
+            self._picture(graph, scene, picture, part)
         self._executor.end_frame()
-        self._last, self.changed = _Last(snapshot, graph, scene, picture), part
+        self._last, self.changed = _Last(snapshot, graph, scene, picture), _around(parts)
         return picture
+
+    def _picture(self, graph: RenderGraph, scene: Target, picture: Target, part: Region) -> None:
+        """Brings a part of the picture up to date; where only an opaque picture shows, by copying it."""
+        inks = self._executor.inks
+        texture = cover.covering_picture(graph, inks) if self._levers.copy_opaque else None
+        touched = cover.touched(graph, inks, part) if texture is not None else None
+        if texture is not None and touched is not None:
+            self._painter.draw("copy_picture.frag", picture, textures={"u_source": texture}, scissor=part)
+        for inner in (part,) if touched is None else touched:
+            self._composite(graph, scene, inner)
+            blit(self._painter, scene, picture, graph.scene.color, inner)
+
+    def _composite(self, graph: RenderGraph, scene: Target, part: Region) -> None:
+        rest = self._run.restore(graph, scene, part)
+        if rest is graph:
+            self._painter.erase(scene, part)
+        self._executor.draw(rest, scene, part)
 
     def _forget(self) -> None:
         if self._last is not None:
             self._painter.pool.give_back(self._last.scene, self._last.picture)
         self._last = None
+        self._run.forget()
+
+
+def _around(parts: tuple[Region, ...]) -> Region:
+    found = Region(0, 0, 0, 0)
+    for part in parts:
+        found = found.union(part)
+    return found
 
 
 def _format(snapshot: Snapshot) -> Format:

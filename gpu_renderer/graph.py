@@ -45,6 +45,8 @@ class Plane:
 
     world: Matrix4
     material: Material
+    gain: float = 1.0
+    """Multiplies the encoded colours of a raster: the shade of a body's sides."""
     is_wall: bool = False
     """A face of a body: lit on its outer side only, without the soft edge of a shape."""
 

@@ -17,6 +17,10 @@ class Levers:
     """Layers with effects, masked groups and the like are kept as textures while they do not change."""
     keep_static_run: bool = True
     """The layers at the bottom that do not change are kept as one texture."""
+    copy_opaque: bool = True
+    """A lowest layer that shows opaque pixels one to one is copied where no other layer touches it."""
+    clear_interiors: bool = True
+    """The inside of an opaque upright rectangle is cleared to its colour instead of shaded."""
     keep_textures: bool = True
     """Content rasters stay on the GPU between frames."""
     bounded_passes: bool = True

@@ -13,6 +13,7 @@ from typing import Literal
 
 import moderngl
 
+from gpu_renderer.context import identity
 from gpu_renderer.programs import Programs, UniformValue
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Format, Target, TargetPool
@@ -35,6 +36,8 @@ class Painter:
         self.context = context
         self.programs = Programs(context)
         self.pool = TargetPool(context)
+        # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
+        self._must_wait = identity(context).is_software
 
     def draw(
         self,
@@ -86,7 +89,19 @@ class Painter:
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
-        self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+        if source.region == into.region and source.format == into.format and not into.framebuffer.samples:
+            self.restore(source, into, part)
+        else:
+            self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+
+    def restore(self, source: Target, into: Target, part: Region) -> None:
+        """Copies a part between two targets of the same region and format, without a shader."""
+        assert source.region == into.region and source.format == into.format
+        if self._must_wait:
+            self.context.finish()
+        source.framebuffer.scissor = _box(source, part.intersection(source.region))
+        source.framebuffer.use()
+        self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
     def erase(
         self, into: Target, part: Region, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

@@ -20,3 +20,7 @@ class Raster:
     width: float
     height: float
     padding: float = 0.0
+    is_opaque: bool = False
+    """Whether every pixel is known to be opaque."""
+    is_fleeting: bool = False
+    """Whether it is one of many that follow each other, as frames of a video do: not worth keeping."""

@@ -34,6 +34,7 @@ from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
 from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
+from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
@@ -52,6 +53,8 @@ class SessionOptions:
     """The EGL device; the driver's first one when None."""
     encoder: EncoderProfile | None = None
     """The first codec that passes its probe when None."""
+    parity: Parity = REFERENCE
+    """Which oddities of the reference are matched."""
     drawing: Levers = field(default_factory=Levers)
     pipeline: PipelineLevers = field(default_factory=PipelineLevers)
 
@@ -108,7 +111,8 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
-        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
+        found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
+        return tuple(dict.fromkeys(found))
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
@@ -155,7 +159,7 @@ class RenderSession:
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
         """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
-        return Opened(self, build.build(document, output.composition_id), output, resolve_media)
+        return Opened(self, build.build(document, output.composition_id, self.options.parity), output, resolve_media)
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
@@ -185,7 +189,7 @@ class RenderSession:
 
     def make_current(self) -> None:
         """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
-        self.painter.context.__enter__()
+        self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
         """Frees the context and all that belongs to it."""

@@ -9,7 +9,6 @@ from motion.clones import copies
 from motion.errors import PropertyRefused
 from motion.evaluate.cloner import Clone
 from motion.evaluate.particles import particle_field
-from motion.evaluate.rigs import rig
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent
 from motion.model.layer import Layer
@@ -188,9 +187,6 @@ class PlanMaker:
             self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
-        held = rig(node.fx.get("puppet"), node.fx.get("skeleton"))
-        if held is not None and held.unsupported:
-            self._warn(f"Layer “{node.name}” moves bones by inverse kinematics, which are left out.")
         if node.kind == "particle":
             for setting in particle_field(node.fx.get("particle")).unsupported:
                 self._warn(f"Layer “{node.name}” asks its particles for {setting}, which they are drawn without.")

@@ -260,6 +260,8 @@ class TextSource:
     poses: tuple[GlyphPose, ...] = ()
     path: TextPath | None = None
     per_character_3d: bool = False
+    given_box: tuple[float, float] | None = None
+    """Width and height that stand instead of the measured ones: of a text without content (text.md 1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,9 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
     for index, node in enumerate(stored):
         places.setdefault(text(as_record(node), "id"), index)
     for name, value in values.items():
-        field = declared[name]
+        field = declared.get(name)
+        if field is None:
+            raise PropertyRefused(f"{name!r} is not an input of this template.", name)
         if field.target.node_id not in places:
             raise PropertyRefused(f"The layer that input {name!r} writes to is not in the document.", name)
         place = places[field.target.node_id]
@@ -146,11 +148,13 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
     return {**document, "scene": {**scene, "nodes": stored}}
 
 
-def unrenderable_layers(document: Document, fields: Iterable[InputField] = ()) -> list[tuple[str, str]]:
+def unrenderable_layers(
+    document: Document, fields: Iterable[InputField] = (), composition_id: str | None = None
+) -> list[tuple[str, str]]:
     """(layer name, reason) of every media layer without a fetchable source that no field replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in {"image", "media"}}
     found = []
-    for layer in _layers(document, None):
+    for layer in _layers(document, composition_id):
         reason = None if layer.id in replaced or _hidden(layer) else _source_fault(layer)
         if reason:
             found.append((layer.name, reason))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
+from prometheus_client import start_http_server
 
 from cluster.execution import executor_of
 from farm_core.accounts.secret import farm_secret
@@ -22,6 +23,7 @@ from farm_core.settings import Settings, settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.telemetry import logs
+from farm_core.telemetry.metrics import REGISTRY
 from scheduler.farm import Scheduler
 from scheduler.parts import Parts
 
@@ -40,6 +42,8 @@ def main(words: list[str]) -> int:
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
     logs.set_up(chosen.log_level)
+    if chosen.metrics_port is not None:
+        start_http_server(chosen.metrics_port, registry=REGISTRY)
     return uvloop.run(_run(chosen))
 
 
@@ -66,7 +70,7 @@ def parts_of(chosen: Settings, scratch: Path) -> Parts:
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     return Parts(
-        database=Database(chosen.database_url),
+        database=Database(chosen.database_url, ping=False),
         storage=storage,
         executor=executor_of(chosen),
         media_guard=Guard(allow_private=chosen.automation_allow_private_assets),

@@ -14,6 +14,7 @@ from farm_core.jobs import tasks
 from farm_core.jobs.models import Job, Task
 from farm_core.jobs.receipt import receipt
 from farm_core.jobs.repository import transition
+from farm_core.jobs.tasks import TaskResult
 from scheduler.completion import completed
 from scheduler.parts import Parts
 from scheduler.ports import AssembleOrder, Finished
@@ -35,7 +36,7 @@ class Assembler:
         async with parts.database.work() as session:
             now = parts.clock.now()
             facts = {"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker}
-            if await tasks.finish_task(session, now, lease, None, facts) is None:
+            if not await tasks.finish_tasks(session, now, [TaskResult(lease, None, facts)]):
                 return
             columns = await completed(session, parts, order.job_id, order.video_key, receipt_key)
             await transition(session, order.job_id, "complete", detail=facts, **columns)

@@ -13,11 +13,10 @@ from farm_core.jobs.claims import Claim
 from farm_core.jobs.judge import REPEATED_FAILURE
 from farm_core.jobs.repository import transition
 from farm_core.telemetry import logs
-from farm_core.usage import repository as usage
-from scheduler.ingest import IngestFailed, ingest
+from scheduler.ingest import Frozen, IngestFailed, ingest
 from scheduler.parts import Parts
 from scheduler.planner import plan_or_reuse
-from scheduler.service import Service
+from scheduler.service import Service, in_a_line
 
 _log = logs.logger(__name__)
 
@@ -36,20 +35,20 @@ class Claimer(Service):
         self.preparations: dict[str, asyncio.Task[None]] = {}
 
     async def turn(self) -> int:
-        """Claims as many jobs as there is room for, orphans first."""
+        """Claims as many jobs as there is room for, orphans first; a preparation that ends wakes the next turn."""
         room = PREPARATIONS_MAX - len(self.preparations)
         if room <= 0:
             return 0
         now = self.parts.clock.now()
-        async with self.parts.database.work() as session:
-            taken = await claims.adopt_jobs(session, now, room)
+        async with self.parts.database.connection() as connection:
+            taken = await claims.adopt_jobs(connection, now, room)
             if len(taken) < room:
-                taken += await claims.claim_jobs(session, now, room - len(taken))
+                taken += await claims.claim_jobs(connection, now, room - len(taken))
         for claim in taken:
             task = asyncio.create_task(self._prepared(claim), name=claim.job_id)
             self.preparations[claim.token] = task
             task.add_done_callback(partial(self._ended, claim.token))
-        return len(taken)
+        return 0
 
     async def stop(self) -> None:
         """Stops claiming, gives preparations up, and hands their jobs back."""
@@ -74,25 +73,17 @@ class Claimer(Service):
         except IngestFailed as failure:
             await self._failed(claim, str(failure))
         except Exception as error:
-            _log.warning("preparation failed", job_id=claim.job_id, error=f"{type(error).__name__}: {error}")
+            _log.warning("preparation failed", job_id=claim.job_id, error=in_a_line(error))
             await self._handed_back(claim)
 
     async def _ingested_and_planned(self, claim: Claim) -> None:
         parts = self.parts
-        async with parts.database.work() as session:
-            job = await claims.claimed_job(session, claim)
+        async with parts.database.connection() as connection:
+            job = await claims.claimed_job(connection, claim)
         if job is None:
             return
-        document_key, media = job.document_key, job.media
-        if document_key is None:
-            frozen = await ingest(parts, job)
-            document_key, media = frozen.document_key, frozen.media
-            async with parts.database.work() as session:
-                if not await claims.freeze_job(session, claim, document_key, media, frozen.counted_bytes):
-                    return
-                if frozen.counted_bytes:
-                    await usage.add(session, job.account_id, parts.clock.now(), asset_bytes=frozen.counted_bytes)
-        await plan_or_reuse(parts, claim, job, document_key, media)
+        kept = None if job.document_key is None else Frozen(job.document_key, job.media, 0)
+        await plan_or_reuse(parts, claim, job, kept or await ingest(parts, job))
 
     async def _failed(self, claim: Claim, message: str) -> None:
         async with self.parts.database.work() as session:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.repository import transition
+from farm_core.jobs.tasks import TaskResult
 from farm_core.telemetry import logs
+from scheduler import metrics
 from scheduler.assembler import Assembler
 from scheduler.dispatcher import Dispatcher
 from scheduler.flights import Flight, Flights
 from scheduler.pace import Pace
 from scheduler.parts import Parts
 from scheduler.ports import Advanced, AssembleOrder, Ended, Finished, Report, SegmentOrder
-from scheduler.service import Service
+from scheduler.service import Service, in_a_line
 
 _log = logs.logger(__name__)
 
@@ -23,7 +29,7 @@ BLAMED = (FailureKind.crash, FailureKind.stall)
 
 
 class Collector(Service):
-    """Waits for reports and settles them, each in a transaction of its own."""
+    """Waits for reports and settles them."""
 
     every_seconds = 0.0
     wait_seconds = 0.5
@@ -38,45 +44,70 @@ class Collector(Service):
         self._unsettled: list[Report] = []
 
     async def turn(self) -> int:
-        """Settles what has been reported; what could not be written is kept for the next turn."""
+        """Settles what has been reported; what could not be written is kept for the next turn, within reason."""
         self._unsettled += await self.parts.executor.reports(self.wait_seconds)
         settled = len(self._unsettled)
-        while self._unsettled:
-            await self._settle(self._unsettled[0])
-            self._unsettled.pop(0)
-        if settled:
-            self.dispatcher.wake()
+        if not settled:
+            return 0
+        try:
+            await self._settle(self._unsettled)
+        except (SQLAlchemyError, OSError):
+            raise
+        except Exception as error:
+            # Not a store's absence: trying again would not help. The leases end, and the tasks are tried anew.
+            _log.error("reports dropped", error=in_a_line(error), reports=settled)
+            self._drop()
+        self._unsettled = []
+        self.dispatcher.wake()
         return settled
 
-    async def _settle(self, report: Report) -> None:
-        flight = self.flights.get(report.token)
-        if flight is None:
-            return
-        match report:
-            case Advanced():
-                flight.frames_done = report.frames_done
-                flight.advanced = time.monotonic()
-            case Finished():
-                await self._finished(flight, report)
-                self._land_all(flight)
-            case Ended():
-                await self._ended(flight, report)
+    def _drop(self) -> None:
+        for report in self._unsettled:
+            if not isinstance(report, Advanced):
+                self.flights.land(report.token)
 
-    async def _finished(self, flight: Flight, report: Finished) -> None:
-        now = self.parts.clock.now()
-        order = flight.order
-        if isinstance(order, AssembleOrder):
-            await self.assembler.settle(order, flight.lease, report)
-            self.pace.forget(order.job_id)
-            return
-        if not report.cached:
-            self.pace.learn(order.job_id, order.frame_count, order.picture.width, order.picture.height, report.seconds)
-        async with self.parts.database.work() as session:
-            done = await tasks.finish_task(session, now, flight.lease, report.key, _record(report))
-            await workers.use_segment(session, now, report.key, report.bytes)
-            await workers.praise_worker(session, report.worker)
-        if done is None:
-            _log.info("result discarded", job_id=order.job_id, task=order.task_id)
+    async def _settle(self, reports: Sequence[Report]) -> None:
+        """Writes each kind in its own way. A report whose flight has landed was written before, or was another's."""
+        segments: dict[str, tuple[Flight, SegmentOrder, Finished]] = {}
+        assemblies: dict[str, tuple[Flight, AssembleOrder, Finished]] = {}
+        for report in reports:
+            flight = self.flights.get(report.token)
+            match report, flight:
+                case _, None:
+                    continue
+                case Advanced(), Flight():
+                    flight.frames_done, flight.advanced = report.frames_done, time.monotonic()
+                case Finished(), Flight(order=SegmentOrder() as order):
+                    segments.setdefault(flight.lease, (flight, order, report))
+                case Finished(), Flight(order=AssembleOrder() as assembly):
+                    assemblies[flight.lease] = (flight, assembly, report)
+                case Ended(), Flight():
+                    await self._ended(flight, report)
+        if segments:
+            await self._rendered(list(segments.values()))
+        await asyncio.gather(*(self._assembled(*entry) for entry in assemblies.values()))
+
+    async def _rendered(self, entries: Sequence[tuple[Flight, SegmentOrder, Finished]]) -> None:
+        """Accepts rendered segments, all in one transaction."""
+        results = [TaskResult(flight.lease, report.key, _record(report)) for flight, _, report in entries]
+        async with self.parts.database.connection() as connection:
+            now = self.parts.clock.now()
+            counted = await tasks.finish_tasks(connection, now, results)
+            await workers.use_segments(connection, now, {report.key: report.bytes for _, _, report in entries})
+            await workers.praise_workers(connection, {report.worker for _, _, report in entries})
+        for flight, order, report in entries:
+            if flight.lease not in counted:
+                _log.info("result discarded", job_id=order.job_id, task=order.task_id)
+            if not report.cached:
+                size = order.picture.width, order.picture.height
+                self.pace.learn(order.job_id, order.frame_count, *size, report.seconds)
+            metrics.segment(report, order.frame_count)
+            self._land_all(flight)
+
+    async def _assembled(self, flight: Flight, order: AssembleOrder, report: Finished) -> None:
+        await self.assembler.settle(order, flight.lease, report)
+        self.pace.forget(order.job_id)
+        self._land_all(flight)
 
     async def _ended(self, flight: Flight, report: Ended) -> None:
         twins = [other for other in self.flights.of_lease(flight.lease) if other is not flight]
@@ -90,6 +121,7 @@ class Collector(Service):
 
     async def _judged(self, flight: Flight, report: Ended) -> None:
         now, job_id = self.parts.clock.now(), flight.order.job_id
+        metrics.FAILURES.labels(str(report.failure.kind)).inc()
         _log.info("attempt failed", job_id=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
         async with self.parts.database.work() as session:
             if report.missing:
@@ -145,7 +177,7 @@ class FlightKeeper(Service):
         leases = self.flights.leases()
         if not leases:
             return
-        async with self.parts.database.work() as session:
+        async with self.parts.database.connection() as session:
             held = await tasks.renew_tasks(session, self.parts.clock.now(), sorted(leases))
         for flight in self.flights:
             if flight.lease in leases - held:
@@ -205,6 +237,6 @@ class ProgressTeller(Service):
         news = {job_id: count for job_id, count in sorted(frames.items()) if self._told.get(job_id) != count}
         self._told = frames
         if news:
-            async with self.parts.database.work() as session:
+            async with self.parts.database.connection() as session:
                 await tasks.advance_jobs(session, news)
         return 0

@@ -13,7 +13,8 @@ from farm_core.net.fetch import FetchFailed, guarded_post
 from farm_core.telemetry import logs
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
-from farm_core.webhooks.schedule import TIMEOUT_SECONDS, outcome
+from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
+from scheduler import metrics
 from scheduler.parts import Parts
 from scheduler.service import Service
 
@@ -64,6 +65,7 @@ class Deliverer(Service):
         began = time.monotonic()
         answer, again, problem = await self._answer(delivery)
         result = outcome(delivery.attempt, answer, again=again)
+        metrics.WEBHOOK_ATTEMPTS.labels(str(result.status)).inc()
         record = {
             "at": self.parts.clock.now().isoformat(), "status": answer, "error": problem,
             "ms": round((time.monotonic() - began) * 1000),
@@ -74,6 +76,8 @@ class Deliverer(Service):
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
         """The status of the answer or None, whether a repeat may help, what went wrong."""
+        if delivery.attempt > len(TIMES_SECONDS):
+            return None, False, "The last attempt was begun, and its sender did not live to tell of it."
         headers = {
             "Content-Type": "application/json",
             "X-Service-Event": "render.finished",

@@ -34,7 +34,7 @@ class Dispatcher(Service):
         self.flights = flights
 
     async def turn(self) -> int:
-        """One round of assignments; returns how many orders went out."""
+        """One round of assignments: everything that can go out now."""
         living = {worker.id: worker for worker in self.parts.executor.workers()}
         if not living:
             return 0
@@ -43,11 +43,11 @@ class Dispatcher(Service):
             now = time.monotonic()
             self.flights.add(Flight(order, order.token, worker_id, now, now))
             self.parts.executor.submit(order, worker_id)
-        return len(orders)
+        return 0
 
     async def _leased(self, living: dict[str, WorkerState]) -> list[tuple[Order, str]]:
         now = self.parts.clock.now()
-        async with self.parts.database.work() as session:
+        async with self.parts.database.connection() as session:
             loads = await workers.usable_workers(session, now, list(living))
             copies = self.flights.copies_by_worker()
             free = [

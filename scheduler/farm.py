@@ -47,7 +47,8 @@ class Scheduler:
             database_url,
             {
                 "jobs": (self.claimer,),
-                "tasks": (self.dispatcher, self.flight_keeper),
+                "tasks": (self.dispatcher,),
+                "withdrawn": (self.flight_keeper, self.dispatcher),
                 "deliveries": (self.deliverer,),
             },
         )

@@ -19,12 +19,10 @@ from farm_core.assets.kinds import ENDINGS
 from farm_core.errors import BadRequest
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.storage.port import Storage
-from farm_core.templates.manifest import NO_TARGET, fields_of
-from farm_core.templates.models import Template
+from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.stored import Document
-from motion.template import InputField
 from scheduler.media import MediaUnavailable, fetched_media
 from scheduler.parts import Parts
 
@@ -56,7 +54,7 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
     stored = await asyncio.to_thread(parts.storage.get_bytes, job.template_document_key)
     document = cast(Document, orjson.loads(stored))
-    fields = await _fields(parts, job)
+    fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
     values: dict[str, str | float] = {
         field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None
@@ -76,13 +74,6 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     media |= {source: held.key for source, held in others.items()}
     key = await asyncio.to_thread(_store_document, parts.storage, document)
     return Frozen(key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
-
-
-async def _fields(parts: Parts, job: ClaimedJob) -> list[InputField]:
-    """The template's inputs; one that writes nowhere changes nothing."""
-    async with parts.database.work() as session:
-        stored = await session.get_one(Template, job.template_id)
-    return [field for field in fields_of(stored) if field.target != NO_TARGET]
 
 
 async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:

@@ -8,26 +8,41 @@ from collections import Counter
 from collections.abc import Mapping
 
 import orjson
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.jobs import claims
 from farm_core.jobs.claims import Claim, ClaimedJob
 from farm_core.jobs.plan import plan
 from farm_core.jobs.repository import transition
+from farm_core.usage import repository as usage
 from scheduler.completion import completed
+from scheduler.ingest import Frozen
 from scheduler.parts import Parts
 
 
-async def plan_or_reuse(
-    parts: Parts, claim: Claim, job: ClaimedJob, document_key: str, media: Mapping[str, str]
-) -> None:
-    """Writes the job's tasks; or completes it at once with the video of an equal job of the same account."""
+async def plan_or_reuse(parts: Parts, claim: Claim, job: ClaimedJob, frozen: Frozen) -> None:
+    """Writes what ingest made and the job's tasks; or completes it at once with the video of an equal job of the account.
+
+    Does nothing where the claim no longer holds.
+    """
     renderer = _most_common_renderer(parts)
-    key = None if renderer is None else plan_key(job, document_key, media, renderer)
-    if key is not None and await _reused(parts, claim, job, key):
-        return
+    key = None if renderer is None else plan_key(job, frozen.document_key, frozen.media, renderer)
     async with parts.database.work() as session:
-        tasks = plan(job.frame_count, job.fps, job.width, job.height)
-        await claims.plan_job(session, parts.clock.now(), claim, renderer, key, tasks)
+        now = parts.clock.now()
+        if job.document_key is None:
+            if not await claims.freeze_job(session, claim, frozen.document_key, frozen.media, frozen.counted_bytes):
+                return
+            if frozen.counted_bytes:
+                await usage.add(session, job.account_id, now, asset_bytes=frozen.counted_bytes)
+        known = None if key is None else await _known_video(session, parts, job.account_id, key)
+        if known is None:
+            tasks = plan(job.frame_count, job.fps, job.width, job.height)
+            await claims.plan_job(session, now, claim, renderer, key, tasks)
+        else:
+            await transition(
+                session, job.id, "complete", lease_token=claim.token, plan_key=key, renderer=renderer,
+                detail={"reused": known[0]}, **await completed(session, parts, job.id, *known),
+            )  # fmt: skip
 
 
 def plan_key(job: ClaimedJob, document_key: str, media: Mapping[str, str], renderer: str) -> str:
@@ -45,14 +60,9 @@ def _most_common_renderer(parts: Parts) -> str | None:
     return max(sorted(counts), key=lambda name: counts[name], default=None)
 
 
-async def _reused(parts: Parts, claim: Claim, job: ClaimedJob, key: str) -> bool:
-    async with parts.database.work() as session:
-        found = await claims.same_result(session, job.account_id, key)
+async def _known_video(session: AsyncSession, parts: Parts, account_id: str, key: str) -> tuple[str, str | None] | None:
+    """The video and receipt of an equal job, if they still lie in storage."""
+    found = await claims.same_result(session, account_id, key)
     if found is None or not await asyncio.to_thread(parts.storage.exists, found[0]):
-        return False
-    async with parts.database.work() as session:
-        await transition(
-            session, job.id, "complete", lease_token=claim.token, plan_key=key,
-            detail={"reused": found[0]}, **await completed(session, parts, job.id, *found),
-        )  # fmt: skip
-    return True
+        return None
+    return found

@@ -133,6 +133,10 @@ class RenderExecutor(Protocol):
         """Kills a worker and starts it afresh; its orders end."""
         ...
 
+    def demand(self, open_tasks: int) -> None:
+        """Tells how many tasks wait or are under way, so that a fleet that can grow and shrink does."""
+        ...
+
     async def close(self) -> None:
         """Lets go of all workers within a bounded time."""
         ...

@@ -23,6 +23,7 @@ from farm_core.db import migrate
 from farm_core.settings import ROOT, Settings
 
 READY_SECONDS: Final = 120.0
+INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class LocalFarm:
     def _service_parts(self) -> list[Part]:
         cores = len(os.sched_getaffinity(0))
         workers = self._wishes.workers or self._settings.workers or cores
-        environment = {
+        environment = _told(self._settings) | {
             "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), "WORKERS": str(workers), **self._urls,
         }  # fmt: skip
         parts: list[Part] = []
@@ -141,6 +142,12 @@ class LocalFarm:
 
     def _log(self, name: str) -> Path:
         return self._data / "logs" / f"{name}.log"
+
+
+def _told(settings: Settings) -> dict[str, str]:
+    """Settings that were chosen, for the parts to read. Secrets are inherited with the environment, never written out."""
+    chosen = {name: getattr(settings, name) for name in settings.model_fields_set - INHERITED}
+    return {name.upper(): str(value) for name, value in chosen.items() if value is not None}
 
 
 def worker_environment(cores: int, workers: int) -> dict[str, str]:

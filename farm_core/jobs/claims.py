@@ -8,13 +8,11 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.ids import new_id
 from farm_core.jobs.events import write_event
 from farm_core.jobs.plan import PlannedTask
-from farm_core.jobs.repository import notify
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import Transaction, statement
 
 LEASE_SECONDS: Final = 20.0
 """A scheduler renews its leases four times as often; who has not renewed is taken for dead."""
@@ -48,20 +46,19 @@ class ClaimedJob:
     media: Mapping[str, str]
     template_id: str
     template_document_key: str
+    template_inputs: Sequence[Mapping[str, Any]]
+    template_targets: Mapping[str, Any]
     composition_id: str | None
     duration_seconds: float
 
 
-async def claim_jobs(session: AsyncSession, now: datetime, jobs_max: int) -> list[Claim]:
+async def claim_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[Claim]:
     """Moves the next queued jobs to processing, for this scheduler alone."""
     limits = {"jobs_max": jobs_max, "account_jobs_max": ACCOUNT_JOBS_MAX}
-    claims = await _taken(session, "claim_jobs", now, limits)
-    for claim in claims:
-        await write_event(session, now, claim.job_id, "claim")
-    return claims
+    return await _taken(session, "claim_jobs", now, limits)
 
 
-async def adopt_jobs(session: AsyncSession, now: datetime, jobs_max: int) -> list[Claim]:
+async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[Claim]:
     """Takes over jobs whose scheduler has not renewed its lease."""
     claims = await _taken(session, "adopt_jobs", now, {"jobs_max": jobs_max})
     for claim in claims:
@@ -69,25 +66,25 @@ async def adopt_jobs(session: AsyncSession, now: datetime, jobs_max: int) -> lis
     return claims
 
 
-async def _taken(session: AsyncSession, name: str, now: datetime, limits: Mapping[str, int]) -> list[Claim]:
+async def _taken(session: Transaction, name: str, now: datetime, limits: Mapping[str, int]) -> list[Claim]:
     lease = {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
     rows = await session.execute(statement(name), {**lease, **limits})
     return [Claim(row.id, row.lease_token, row.attempt) for row in rows]
 
 
-async def renew_jobs(session: AsyncSession, now: datetime, tokens: Sequence[str]) -> set[str]:
+async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Prolongs my leases; returns the tokens that still hold."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
     return set((await session.execute(statement("renew_jobs"), values)).scalars())
 
 
-async def release_jobs(session: AsyncSession, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
+async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
     """Hands jobs back before they are planned, for a scheduler to adopt at once; `counted` keeps the attempt on record."""
     values = {"now": now, "tokens": list(tokens), "uncounted": 0 if counted else 1}
     await session.execute(statement("release_jobs"), values)
 
 
-async def claimed_job(session: AsyncSession, claim: Claim) -> ClaimedJob | None:
+async def claimed_job(session: Transaction, claim: Claim) -> ClaimedJob | None:
     """The job and its template, or None where the claim no longer holds (the job was cancelled, say)."""
     values = {"job_id": claim.job_id, "token": claim.token}
     row = (await session.execute(statement("claimed_job"), values)).mappings().one_or_none()
@@ -98,7 +95,7 @@ async def claimed_job(session: AsyncSession, claim: Claim) -> ClaimedJob | None:
 
 
 async def freeze_job(
-    session: AsyncSession, claim: Claim, document_key: str, media: Mapping[str, str], ingest_bytes: int
+    session: Transaction, claim: Claim, document_key: str, media: Mapping[str, str], ingest_bytes: int
 ) -> bool:
     """Records what ingest made, once; False where the claim no longer holds or another has done it."""
     values = {
@@ -109,7 +106,7 @@ async def freeze_job(
 
 
 async def plan_job(
-    session: AsyncSession,
+    session: Transaction,
     now: datetime,
     claim: Claim,
     renderer: str | None,
@@ -117,22 +114,20 @@ async def plan_job(
     tasks: Sequence[PlannedTask],
 ) -> bool:
     """Writes the plan and lets go of the job; False where the claim no longer holds."""
-    values = {"job_id": claim.job_id, "token": claim.token, "plan_key": plan_key, "renderer": renderer}
-    if (await session.execute(statement("plan_job"), values)).one_or_none() is None:
-        return False
     columns = {
         "indexes": [task.index for task in tasks],
         "kinds": [str(task.kind) for task in tasks],
         "first_frames": [task.first_frame for task in tasks],
         "frame_counts": [task.frame_count for task in tasks],
     }
-    await session.execute(statement("add_tasks"), {"job_id": claim.job_id, "now": now, **columns})
-    await write_event(session, now, claim.job_id, "plan", {"segments": len(tasks) - 1})
-    await notify(session, "tasks", claim.job_id)
-    return True
+    values = {
+        "now": now, "job_id": claim.job_id, "token": claim.token, "plan_key": plan_key, "renderer": renderer,
+        "detail": orjson.dumps({"segments": len(tasks) - 1}).decode(),
+    }  # fmt: skip
+    return (await session.execute(statement("plan_job"), {**values, **columns})).one_or_none() is not None
 
 
-async def same_result(session: AsyncSession, account_id: str, plan_key: str) -> tuple[str, str | None] | None:
+async def same_result(session: Transaction, account_id: str, plan_key: str) -> tuple[str, str | None] | None:
     """The video and receipt of a completed job of the account that depends on exactly the same things."""
     values = {"account_id": account_id, "plan_key": plan_key}
     row = (await session.execute(statement("same_result"), values)).one_or_none()

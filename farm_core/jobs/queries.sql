@@ -15,11 +15,15 @@ WITH busy AS (
     SELECT jobs.id FROM jobs JOIN ranked USING (id)
     WHERE jobs.status = 'queued' AND ranked.turn <= :account_jobs_max
     ORDER BY ranked.turn, ranked.created_at, jobs.id LIMIT :jobs_max FOR UPDATE OF jobs SKIP LOCKED
+), claimed AS (
+    UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
+        lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
+    FROM best WHERE jobs.id = best.id
+    RETURNING jobs.id, jobs.lease_token, jobs.attempt
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'claim', 'processing' FROM claimed
 )
-UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1,
-    lease_token = :token || '.' || jobs.id, lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-FROM best WHERE jobs.id = best.id
-RETURNING jobs.id, jobs.lease_token, jobs.attempt
+SELECT id, lease_token, attempt FROM claimed
 
 -- adopt_jobs --
 -- Jobs whose scheduler went away before it had planned them.
@@ -46,7 +50,8 @@ WHERE lease_token = ANY(:tokens) AND status = 'processing'
 -- claimed_job --
 -- All that ingest and plan need of a job that is still mine.
 SELECT jobs.id, jobs.account_id, jobs.origin, jobs.inputs, jobs.width, jobs.height, jobs.fps, jobs.frame_count, jobs.document_key,
-    jobs.media, jobs.attempt, jobs.template_id, templates.document_key AS template_document_key, templates.composition_id, templates.duration_seconds
+    jobs.media, jobs.attempt, jobs.template_id, templates.document_key AS template_document_key,
+    templates.inputs AS template_inputs, templates.targets AS template_targets, templates.composition_id, templates.duration_seconds
 FROM jobs JOIN templates ON templates.id = jobs.template_id
 WHERE jobs.id = :job_id AND jobs.lease_token = :token AND jobs.status = 'processing'
 
@@ -58,15 +63,21 @@ RETURNING id
 
 -- plan_job --
 -- The job is planned: from here on its tasks carry it and it needs no scheduler of its own.
-UPDATE jobs SET plan_key = :plan_key, renderer = :renderer, lease_token = NULL, lease_expires_at = NULL
-WHERE id = :job_id AND lease_token = :token AND status = 'processing'
-RETURNING id
-
--- add_tasks --
-INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, failures, created_at)
-SELECT :job_id || '.' || task.index, :job_id, task.index, task.kind, task.first_frame, task.frame_count, 'pending', 0, 0, :now
-FROM unnest(CAST(:indexes AS int[]), CAST(:kinds AS text[]), CAST(:first_frames AS int[]), CAST(:frame_counts AS int[]))
-    AS task(index, kind, first_frame, frame_count)
+WITH planned AS (
+    UPDATE jobs SET plan_key = :plan_key, renderer = :renderer, lease_token = NULL, lease_expires_at = NULL
+    WHERE id = :job_id AND lease_token = :token AND status = 'processing'
+    RETURNING id
+), cut AS (
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT planned.id || '.' || task.index, planned.id, task.index, task.kind, task.first_frame, task.frame_count,
+        'pending', 0, :now
+    FROM planned, unnest(CAST(:indexes AS int[]), CAST(:kinds AS text[]), CAST(:first_frames AS int[]),
+        CAST(:frame_counts AS int[])) AS task(index, kind, first_frame, frame_count)
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT id, :now, 'plan', 'processing', CAST(:detail AS jsonb) FROM planned
+)
+SELECT pg_notify('tasks', id) FROM planned
 
 -- same_result --
 -- A video that depends on exactly the same things is there already.
@@ -121,12 +132,14 @@ UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(se
 WHERE lease_token = ANY(:tokens) AND status = 'leased'
 RETURNING lease_token
 
--- finish_task --
--- No row: the lease is gone and the result is discarded.
+-- finish_tasks --
+-- No row for a lease that is gone: its result is discarded.
 UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
-    segment_key = :segment_key, report = CAST(:report AS jsonb)
-WHERE lease_token = :token AND status = 'leased'
-RETURNING id, job_id, kind, index AS task_index
+    segment_key = ended.segment_key, report = CAST(ended.report AS jsonb)
+FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:reports AS text[]))
+    AS ended(token, segment_key, report)
+WHERE tasks.lease_token = ended.token AND tasks.status = 'leased'
+RETURNING ended.token
 
 -- leased_task --
 SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker FROM tasks
@@ -163,6 +176,10 @@ WITH orphans AS (
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
 FROM orphans WHERE tasks.id = orphans.id
 RETURNING tasks.id, tasks.job_id, tasks.index AS task_index
+
+-- count_open --
+SELECT (SELECT count(*) FROM tasks WHERE status IN ('pending', 'leased') AND kind = 'render')
+    + (SELECT count(*) FROM jobs WHERE status = 'queued')
 
 -- hand_back_tasks --
 -- A scheduler that stops lets its tasks wait again at once.
@@ -220,8 +237,10 @@ DELETE FROM workers WHERE seen_at < :before
 -- live_workers --
 SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)
 
--- use_segment --
-INSERT INTO segments (key, bytes, used_at) VALUES (:key, :bytes, :now)
+-- use_segments --
+INSERT INTO segments (key, bytes, used_at)
+SELECT DISTINCT ON (key) key, bytes, CAST(:now AS timestamptz)
+FROM unnest(CAST(:keys AS text[]), CAST(:sizes AS bigint[])) AS used(key, bytes) ORDER BY key
 ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, bytes = excluded.bytes
 
 -- surplus_segments --

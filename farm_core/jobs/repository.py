@@ -122,9 +122,10 @@ async def _release(_: AsyncSession, __: Job, ___: str | None) -> None:
 
 
 async def _withdraw(session: AsyncSession, job: Job, _: str | None) -> None:
-    """What is open of the job is void; schedulers are woken to stop it where it runs."""
-    await withdraw_tasks(session, job.finished_at or utc_now(), job.id)
-    await notify(session, "tasks", job.id)
+    """What is open of the job is void; schedulers are woken to stop it where it runs. Of a completed job nothing is."""
+    if job.status != JobStatus.completed:
+        await withdraw_tasks(session, job.finished_at or utc_now(), job.id)
+        await notify(session, "withdrawn", job.id)
 
 
 async def _notify(session: AsyncSession, job: Job, video_url: str | None) -> None:

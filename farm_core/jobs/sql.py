@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+
+Transaction = AsyncSession | AsyncConnection
+"""Whatever statements run in; a bare connection costs less than a session."""
 
 _NAME: Final = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 

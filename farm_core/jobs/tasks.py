@@ -9,12 +9,10 @@ from typing import Any, Final
 
 import orjson
 from sqlalchemy import RowMapping
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
-from farm_core.jobs.plan import TaskKind
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import Transaction, statement
 
 LEASE_SECONDS: Final = 15.0
 """Renewed every few seconds by the scheduler that waits for the task's result."""
@@ -34,13 +32,12 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class DoneTask:
-    """A task whose result has been accepted."""
+class TaskResult:
+    """What a worker has made of a task; an assembly leaves no segment."""
 
-    id: str
-    job_id: str
-    kind: TaskKind
-    index: int
+    token: str
+    segment_key: str | None
+    report: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +49,13 @@ class Verdict:
     verdict: Retry | Fail
 
 
-async def open_work(session: AsyncSession, now: datetime, heads_max: int) -> Sequence[RowMapping]:
+async def open_work(session: Transaction, now: datetime, heads_max: int) -> Sequence[RowMapping]:
     """A row for each waiting task at the head of a job in processing, with what the job has in flight."""
     rows = await session.execute(statement("open_work"), {"now": now, "heads_max": heads_max})
     return rows.mappings().all()
 
 
-async def lease_tasks(session: AsyncSession, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:
+async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:
     """Leases what is still waiting; a row for each task that is now ours, with all that its order needs."""
     columns = {
         "task_ids": [lease.task_id for lease in leases],
@@ -71,27 +68,28 @@ async def lease_tasks(session: AsyncSession, now: datetime, leases: Sequence[Lea
     return rows.mappings().all()
 
 
-async def segment_keys(session: AsyncSession, job_id: str) -> tuple[str, ...]:
+async def segment_keys(session: Transaction, job_id: str) -> tuple[str, ...]:
     """Where the segments of a job lie, in order."""
     return tuple((await session.execute(statement("segments_of"), {"job_id": job_id})).scalars())
 
 
-async def renew_tasks(session: AsyncSession, now: datetime, tokens: Sequence[str]) -> set[str]:
+async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Prolongs my leases; returns the tokens that still hold."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
     return set((await session.execute(statement("renew_tasks"), values)).scalars())
 
 
-async def finish_task(
-    session: AsyncSession, now: datetime, token: str, segment_key: str | None, report: Mapping[str, Any]
-) -> DoneTask | None:
-    """Accepts a result; None where the token no longer counts and the result is discarded."""
-    values = {"now": now, "token": token, "segment_key": segment_key, "report": orjson.dumps(report).decode()}
-    row = (await session.execute(statement("finish_task"), values)).one_or_none()
-    return None if row is None else DoneTask(row.id, row.job_id, TaskKind(row.kind), row.task_index)
+async def finish_tasks(session: Transaction, now: datetime, results: Sequence[TaskResult]) -> set[str]:
+    """Accepts results; returns the tokens that counted. The other results are discarded."""
+    columns = {
+        "tokens": [result.token for result in results],
+        "segment_keys": [result.segment_key for result in results],
+        "reports": [orjson.dumps(result.report).decode() for result in results],
+    }
+    return set((await session.execute(statement("finish_tasks"), {"now": now, **columns})).scalars())
 
 
-async def judge_task(session: AsyncSession, now: datetime, token: str, failure: Failure) -> Verdict | None:
+async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Verdict | None:
     """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's."""
     task = (await session.execute(statement("leased_task"), {"token": token})).one_or_none()
     if task is None:
@@ -113,12 +111,12 @@ async def judge_task(session: AsyncSession, now: datetime, token: str, failure: 
     return Verdict(task.job_id, task.task_index, verdict)
 
 
-async def withdraw_tasks(session: AsyncSession, now: datetime, job_id: str) -> None:
+async def withdraw_tasks(session: Transaction, now: datetime, job_id: str) -> None:
     """Ends all that is open of a job that has ended."""
     await session.execute(statement("withdraw_tasks"), {"now": now, "job_id": job_id})
 
 
-async def lose_segments(session: AsyncSession, now: datetime, job_id: str, keys: Sequence[str]) -> int:
+async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> int:
     """Has segments rendered again that are gone from storage; returns how many."""
     values = {"job_id": job_id, "segment_keys": list(keys)}
     lost = (await session.execute(statement("lose_segments"), values)).all()
@@ -126,7 +124,7 @@ async def lose_segments(session: AsyncSession, now: datetime, job_id: str, keys:
     return len(lost)
 
 
-async def rescue_tasks(session: AsyncSession, now: datetime) -> int:
+async def rescue_tasks(session: Transaction, now: datetime) -> int:
     """Frees tasks whose scheduler has not renewed its lease; returns how many."""
     rows = (await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all()
     for row in rows:
@@ -134,12 +132,17 @@ async def rescue_tasks(session: AsyncSession, now: datetime) -> int:
     return len(rows)
 
 
-async def hand_back_tasks(session: AsyncSession, tokens: Sequence[str]) -> None:
+async def count_open(session: Transaction) -> int:
+    """How many segments wait or are under way, and jobs that are not cut yet, each counted as one."""
+    return int((await session.execute(statement("count_open"))).scalar_one())
+
+
+async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
     """Lets tasks wait again at once: their scheduler stops."""
     await session.execute(statement("hand_back_tasks"), {"tokens": list(tokens)})
 
 
-async def unpin_jobs(session: AsyncSession, now: datetime, renderers: Sequence[str]) -> int:
+async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
     """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
     rows = (await session.execute(statement("unpin_jobs"), {"renderers": list(renderers)})).all()
     for job_id in {row.job_id for row in rows}:
@@ -147,7 +150,7 @@ async def unpin_jobs(session: AsyncSession, now: datetime, renderers: Sequence[s
     return len(rows)
 
 
-async def advance_jobs(session: AsyncSession, frames_in_flight: Mapping[str, int]) -> None:
+async def advance_jobs(session: Transaction, frames_in_flight: Mapping[str, int]) -> None:
     """Moves the progress of jobs forward by the frames that their leased segments have shown so far."""
     values = {"job_ids": list(frames_in_flight), "frames": list(frames_in_flight.values())}
     await session.execute(statement("advance_jobs"), values)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import Transaction, statement
 
 LIVE_SECONDS: Final = 15.0
 """A worker that no scheduler has seen for so long is not counted on."""
@@ -36,7 +34,7 @@ class SeenWorker(Protocol):
     def frames_done(self) -> int: ...  # noqa: D102
 
 
-async def see_workers(session: AsyncSession, now: datetime, workers: Sequence[SeenWorker]) -> None:
+async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
     """Records the workers that live, and forgets those that have been gone for an hour."""
     ordered = sorted(workers, key=lambda worker: worker.id)
     columns = {
@@ -52,19 +50,19 @@ async def see_workers(session: AsyncSession, now: datetime, workers: Sequence[Se
     await session.execute(statement("forget_workers"), {"before": now - timedelta(seconds=FORGET_SECONDS)})
 
 
-async def usable_workers(session: AsyncSession, now: datetime, ids: Sequence[str]) -> dict[str, int]:
+async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
     """The workers among these that may be given tasks, with how many each holds, whoever gave them."""
     rows = await session.execute(statement("usable_workers"), {"now": now, "ids": list(ids)})
     return {row.id: row.load for row in rows}
 
 
-async def live_workers(session: AsyncSession, now: datetime) -> list[str]:
+async def live_workers(session: Transaction, now: datetime) -> list[str]:
     """The workers that some scheduler has seen just now and that may be given tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
     return list((await session.execute(statement("live_workers"), values)).scalars())
 
 
-async def blame_worker(session: AsyncSession, now: datetime, worker_id: str) -> datetime | None:
+async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> datetime | None:
     """Counts a failure; returns until when the worker is quarantined, if it is."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
     row = (await session.execute(statement("blame_worker"), values)).one_or_none()
@@ -72,27 +70,28 @@ async def blame_worker(session: AsyncSession, now: datetime, worker_id: str) -> 
     return until
 
 
-async def praise_worker(session: AsyncSession, worker_id: str) -> None:
+async def praise_workers(session: Transaction, worker_ids: Iterable[str]) -> None:
     """A success ends a row of failures."""
-    await session.execute(statement("praise_workers"), {"ids": [worker_id]})
+    await session.execute(statement("praise_workers"), {"ids": sorted(worker_ids)})
 
 
-async def use_segment(session: AsyncSession, now: datetime, key: str, size_bytes: int) -> None:
-    """Records that a segment lies in storage and was of use just now."""
-    await session.execute(statement("use_segment"), {"key": key, "bytes": size_bytes, "now": now})
+async def use_segments(session: Transaction, now: datetime, sizes: Mapping[str, int]) -> None:
+    """Records that segments of these sizes in bytes lie in storage and were of use just now."""
+    columns = {"keys": list(sizes), "sizes": list(sizes.values())}
+    await session.execute(statement("use_segments"), {"now": now, **columns})
 
 
-async def surplus_segments(session: AsyncSession, bytes_max: int, segments_max: int = 500) -> list[str]:
+async def surplus_segments(session: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:
     """Segments to give up so that the rest fits the budget, none of them needed by a running job."""
     values = {"bytes_max": bytes_max, "segments_max": segments_max}
     return list((await session.execute(statement("surplus_segments"), values)).scalars())
 
 
-async def forget_segments(session: AsyncSession, keys: Sequence[str]) -> None:
+async def forget_segments(session: Transaction, keys: Sequence[str]) -> None:
     """Drops the records of segments that are no longer in storage."""
     await session.execute(statement("forget_segments"), {"keys": list(keys)})
 
 
-async def known_segments(session: AsyncSession, keys: Sequence[str]) -> set[str]:
+async def known_segments(session: Transaction, keys: Sequence[str]) -> set[str]:
     """Those of the keys that the cache has a record of."""
     return set((await session.execute(statement("known_segments"), {"keys": list(keys)})).scalars())

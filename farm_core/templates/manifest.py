@@ -24,7 +24,12 @@ def targets(fields: Iterable[InputField]) -> dict[str, Any]:
 
 def fields_of(template: Template) -> list[InputField]:
     """A stored template's inputs; one that writes nowhere has the target NO_TARGET."""
-    return [_field(stored, template.targets) for stored in template.inputs]
+    return joined(template.inputs, template.targets)
+
+
+def joined(inputs: Iterable[Mapping[str, Any]], targets: Mapping[str, Any]) -> list[InputField]:
+    """The public manifest and the targets that are kept beside it as fields; one that writes nowhere has NO_TARGET."""
+    return [_field(stored, targets) for stored in inputs]
 
 
 def _public(field: InputField) -> dict[str, Any]:

@@ -8,10 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.ids import new_id
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import Transaction, statement
 from farm_core.webhooks.schedule import Outcome
 
 LEASE_SECONDS: Final = 20.0
@@ -30,7 +29,7 @@ class DueDelivery:
     token: str
 
 
-async def claim_deliveries(session: AsyncSession, now: datetime, deliveries_max: int) -> list[DueDelivery]:
+async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int) -> list[DueDelivery]:
     """Takes what is due; each attempt is counted before it is made."""
     values = {"now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS}
     rows = await session.execute(statement("claim_deliveries"), values)
@@ -38,7 +37,7 @@ async def claim_deliveries(session: AsyncSession, now: datetime, deliveries_max:
 
 
 async def end_attempt(
-    session: AsyncSession, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
+    session: Transaction, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
 ) -> bool:
     """Writes what became of an attempt; False where the lease had run out and another sender has it."""
     values = {
@@ -48,7 +47,7 @@ async def end_attempt(
     return (await session.execute(statement("end_delivery_attempt"), values)).one_or_none() is not None
 
 
-async def next_due(session: AsyncSession) -> datetime | None:
+async def next_due(session: Transaction) -> datetime | None:
     """When the next delivery is due, None where none waits."""
     found: datetime | None = (await session.execute(statement("next_delivery"))).scalar()
     return found

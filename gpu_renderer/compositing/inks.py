@@ -51,6 +51,7 @@ class Inks:
         self._contents = contents
         self._textures = textures
         self._tables: dict[bytes, moderngl.Texture] = {}
+        self._made: dict[int, tuple[Draw, Scene, Ink | None]] = {}
         self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
         self.baked: KeptTargets[tuple[Raster, tuple[object, ...]]] = KeptTargets(painter.pool, BAKED_BYTES_MAX)
 
@@ -59,7 +60,17 @@ class Inks:
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self._contents.box(layer.source)
 
     def ink(self, step: Draw, scene: Scene) -> Ink | None:
-        """The layer's content, None where it has nothing to draw."""
+        """The layer's content, None where it has nothing to draw; made once a frame."""
+        held = self._made.get(id(step))
+        if held is None or held[0] is not step or held[1] != scene:
+            held = self._made[id(step)] = (step, scene, self._ink(step, scene))
+        return held[2]
+
+    def end_frame(self) -> None:
+        """Forgets the frame's steps."""
+        self._made.clear()
+
+    def _ink(self, step: Draw, scene: Scene) -> Ink | None:
         layer = step.layer
         if effects.needs_baking(layer):
             return self._baked(step, scene)
@@ -74,13 +85,14 @@ class Inks:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
         layer = step.layer
         aces = scene.color.working_space == "aces-cg"
+        gain = 1.0 if step.plane is None else step.plane.gain
         if effects.needs_baking(layer):
-            return Look(aces_cg=aces)
+            return Look(aces_cg=aces, gain=gain)
         mask = self._mask(layer)
         stage = effects.color_stage(layer.effects)
         is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
         table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
-        return Look(mask, stage, table, aces)
+        return Look(mask, stage, table, aces, gain)
 
     def picture_of(self, source: ShapeSource) -> Picture | None:
         """A raster of a source that belongs to no layer, at its own size."""
@@ -146,9 +158,11 @@ class Inks:
         return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
 
     def _picture(self, layer: LayerSnapshot, raster: Raster) -> Picture:
-        texture = self._textures.of(raster.pixels)
+        texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
-        return Picture(texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality)
+        return Picture(
+            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque
+        )
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
         box = self._contents.box(layer.source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import moderngl
@@ -31,6 +31,7 @@ class Picture:
     padding: float = 0.0
     crop: tuple[float, float, float, float] = WHOLE
     is_nearest: bool = False
+    is_opaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Look:
     stage: ColorStage | None = None
     table: moderngl.Texture | None = None
     aces_cg: bool = False
+    gain: float = 1.0
 
 
 PLAIN = Look()
@@ -107,7 +109,7 @@ def draw(
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
-    Pictures that feed effects or a colour stage are read in full precision, because both amplify small differences.
+    Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
     """
     to_unit = matrix.inverse(quad)
     within = into.region if scissor is None else scissor.intersection(into.region)
@@ -116,6 +118,8 @@ def draw(
     part = placement.bounds(quad, within)
     if to_unit is None or part.is_empty:
         return
+    if isinstance(ink, Picture) and is_one_to_one(ink, quad):
+        ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
     painter.draw(
         "compositing/quad.frag",
@@ -138,6 +142,12 @@ def draw(
     )
 
 
+def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
+    """Whether each texel lands on a pixel of its own: there filtering has nothing to do, and only adds rounding."""
+    size = tuple(round(side) for side in (quad[0], quad[4]))
+    return ink.crop == WHOLE and size == ink.texture.size and placement.pixel_aligned(quad)
+
+
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     """The variant of the quad shader that the content needs."""
     kind = {Picture: 0, Layered: 3, Flattened: 4}.get(type(ink)) if not isinstance(ink, Analytic) else None
@@ -148,6 +158,7 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
         "ACES": look.aces_cg and isinstance(ink, Picture),
+        "GAIN": look.gain != 1.0 and isinstance(ink, Picture),
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
 
@@ -182,6 +193,8 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
         found["u_radius"] = ink.radius
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
+        if look.gain != 1.0:
+            found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine
         found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())

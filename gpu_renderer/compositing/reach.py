@@ -14,6 +14,8 @@ from gpu_renderer.space import flattening
 from motion.snapshot import MissingSource
 
 FIXED_BLENDS = ("normal", "add")
+JOINED_SHARE_MAX = 1.25
+"""How much larger than two rectangles the one around both may be, for one pass to be cheaper than two."""
 
 
 def of_graph(graph: RenderGraph, inks: Inks) -> Region:
@@ -103,22 +105,47 @@ def reads_around(step: Step) -> bool:
 
 def changed(old: RenderGraph, new: RenderGraph, inks: Inks) -> Region:
     """The part of the frame that two graphs of one composition may picture differently."""
+    found = nothing(new.scene)
+    for part in changed_parts(old, new, inks):
+        found = found.union(part)
+    return found
+
+
+def changed_parts(old: RenderGraph, new: RenderGraph, inks: Inks) -> tuple[Region, ...]:
+    """The same as rectangles that do not overlap: layers far apart are drawn again without what lies between them."""
     if old == new:
-        return nothing(new.scene)
+        return ()
     if replace(old, steps=()) != replace(new, steps=()):
-        return new.scene.clip
+        return (new.scene.clip,)
     before, after = _common_ends(old.steps, new.steps)
     olds, news = old.steps[before : len(old.steps) - after], new.steps[before : len(new.steps) - after]
     if any(reads_around(step) for step in (*olds, *new.steps[before:])):
-        return new.scene.clip
-    found = nothing(new.scene)
+        return (new.scene.clip,)
     if len(olds) == len(news):
-        for was, now in zip(olds, news, strict=True):
-            found = found.union(_changed_step(was, now, new.scene, inks))
-        return found
-    for step in (*olds, *news):
-        found = found.union(of_step(step, new.scene, inks))
-    return found
+        return apart([_changed_step(was, now, new.scene, inks) for was, now in zip(olds, news, strict=True)])
+    return apart([of_step(step, new.scene, inks) for step in (*olds, *news)])
+
+
+def apart(parts: Sequence[Region]) -> tuple[Region, ...]:
+    """Rectangles that cover the same pixels and do not overlap: those that do, or nearly fill the one around both, are joined."""
+    found: list[Region] = []
+    for part in parts:
+        joined = part
+        while mates := [other for other in found if _belong_together(other, joined)]:
+            for mate in mates:
+                found.remove(mate)
+                joined = joined.union(mate)
+        if not joined.is_empty:
+            found.append(joined)
+    return tuple(found)
+
+
+def _belong_together(one: Region, other: Region) -> bool:
+    if not one.intersection(other).is_empty:
+        return True
+    around = one.union(other)
+    areas = one.width * one.height + other.width * other.height
+    return not (one.is_empty or other.is_empty) and around.width * around.height <= JOINED_SHARE_MAX * areas
 
 
 def _changed_step(was: Step, now: Step, scene: Scene, inks: Inks) -> Region:

@@ -1,4 +1,4 @@
-"""Blurs as kernels: the reference's 61-tap Gaussian, a browser's own, and how wide ones run at a bounded cost.
+"""Blurs as kernels: the reference's 61-tap Gaussian, a canvas's Gaussian, and how wide ones run at a bounded cost.
 
 A kernel is the array of its weights at 0, 1, 2 ... px from the centre; it is symmetric and sums to 1. A wide one runs over
 a picture of half the size, or a quarter ..., with the weights that, between halving and enlarging, come nearest to it.
@@ -46,9 +46,14 @@ def reference_gaussian(sigma: float) -> Kernel:
 
 
 def gaussian(sigma: float) -> Kernel:
-    """A Gaussian up to four sigmas: the blur of a browser's canvas (effects.md 4.2)."""
-    sigma = min(sigma, SIGMA_MAX)
+    """A Gaussian up to four sigmas."""
     return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
+
+
+@lru_cache(256)
+def canvas_gaussian(sigma: float) -> Kernel:
+    """The kernel of a browser's canvas blur. The reference's frames show a Gaussian of the full sigma, not three boxes."""
+    return gaussian(min(sigma, SIGMA_MAX))
 
 
 def box(width: float) -> Kernel:

@@ -19,15 +19,16 @@ class MediaLibrary:
 
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
         self._resolve = resolve
-        self._missing: dict[str, None] = {}
+        self._files: dict[str, Path | None] = {}
         self._pictures = Pictures(self._found, fonts)
         self._videos = Videos(self._found)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
-        missing = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in self._missing)
-        return (*missing, *self._pictures.warnings)
+        missing = [src for src, path in self._files.items() if path is None]
+        lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
+        return (*lines, *self._pictures.warnings)
 
     def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
@@ -43,15 +44,18 @@ class MediaLibrary:
         The same frame of a file asked for twice in a row is the same array.
         """
         pixels = self._videos.frame(src, seconds)
-        return None if pixels is None else Raster(pixels, pixels.shape[1], pixels.shape[0])
+        if pixels is None:
+            return None
+        is_opaque = self._videos.is_opaque(src)
+        return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=is_opaque, is_fleeting=True)
 
     def close(self) -> None:
         """Ends decoding and closes all files."""
         self._videos.close()
 
     def _found(self, src: str) -> Path | None:
-        path = self._resolve(src)
-        if path is None or not path.is_file():
-            self._missing.setdefault(src)
-            return None
-        return path
+        """The file of a source, looked for once."""
+        if src not in self._files:
+            path = self._resolve(src)
+            self._files[src] = path if path is not None and path.is_file() else None
+        return self._files[src]

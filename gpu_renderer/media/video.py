@@ -27,7 +27,7 @@ STEP_MAX_FRAMES = 8
 
 
 class Videos:
-    """The videos of one job. Used on one thread."""
+    """The videos of one job. Used on one thread. `resolve` answers a file that is there, or None."""
 
     def __init__(self, resolve: Callable[[str], Path | None], ahead_max_bytes: int = AHEAD_MAX_BYTES) -> None:
         self._resolve = resolve
@@ -41,7 +41,7 @@ class Videos:
         None where the source names no file. Raises MediaUndecodable.
         """
         path = self._resolve(src) if src else None
-        if path is None or not path.is_file():
+        if path is None:
             return None
         index = self.index(path)
         frame_index = index.frame_at(seconds)
@@ -54,12 +54,17 @@ class Videos:
     def frame_index(self, src: str, seconds: float) -> int | None:
         """Which frame of the file is shown, so that equal pictures can be known without decoding; None without a file."""
         path = self._resolve(src) if src else None
-        return None if path is None or not path.is_file() else self.index(path).frame_at(seconds)
+        return None if path is None else self.index(path).frame_at(seconds)
+
+    def is_opaque(self, src: str) -> bool:
+        """Whether no frame of the file can be transparent."""
+        path = self._resolve(src) if src else None
+        return path is not None and self.index(path).is_opaque
 
     def frames_per_second(self, src: str) -> float | None:
         """The file's average rate, where it has one."""
         path = self._resolve(src) if src else None
-        return None if path is None or not path.is_file() else self.index(path).frames_per_second
+        return None if path is None else self.index(path).frames_per_second
 
     def index(self, path: Path) -> VideoIndex:
         """The file's index, read at the first call. Raises MediaUndecodable."""

@@ -10,7 +10,7 @@ import av
 
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.media.video_index import VideoIndex
-from gpu_renderer.media.video_pixels import PixelConverter, Pixels
+from gpu_renderer.media.video_pixels import PixelConverter, Pixels, alpha_library
 
 DECODE_ON_FRAMES = 16
 """So far ahead decoding on is taken to be cheaper than a seek."""
@@ -113,9 +113,8 @@ class VideoDecoder:
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
     """The stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
-    library = {"vp8": "libvpx", "vp9": "libvpx-vp9"}.get(stream.codec_context.name)
-    tags = {name.lower(): value for name, value in stream.metadata.items()}
-    if library is not None and tags.get("alpha_mode") == "1" and library in av.codecs_available:
+    library = alpha_library(stream)
+    if library is not None:
         return av.CodecContext.create(library, "r")
     stream.codec_context.thread_type = "AUTO"
     return stream.codec_context

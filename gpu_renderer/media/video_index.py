@@ -10,6 +10,7 @@ from typing import NamedTuple
 import av
 
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.video_pixels import alpha_library, has_alpha
 
 FRAMES_MAX = 2_000_000
 """More packets than any film; beyond that the file is refused."""
@@ -33,6 +34,7 @@ class VideoIndex:
     entry_points: tuple[EntryPoint, ...]
     """The frames from which decoding can start, in the order shown."""
     frames_per_second: float | None
+    is_opaque: bool = True
 
     def frame_at(self, seconds: float) -> int:
         """The last frame that has begun, a microsecond of grace for rounded times (animation.md 3.3); clamped to the ends."""
@@ -77,4 +79,8 @@ def _indexed(container: av.container.InputContainer, stream: av.VideoStream) -> 
     unit = float(stream.time_base)
     seconds = tuple((timestamp - shown_at[0]) * unit for timestamp in shown_at)
     rate = float(stream.average_rate) if stream.average_rate else None
-    return VideoIndex(tuple(shown_at), seconds, tuple(sorted(entry_points)), rate)
+    return VideoIndex(tuple(shown_at), seconds, tuple(sorted(entry_points)), rate, not _is_transparent(stream))
+
+
+def _is_transparent(stream: av.VideoStream) -> bool:
+    return has_alpha(stream.codec_context.format) or alpha_library(stream) is not None

@@ -69,7 +69,16 @@ def _graph(frame: av.VideoFrame, matrix: str, *, full_range: bool) -> av.filter.
 
 def has_alpha(video_format: Any) -> bool:
     """Whether a pixel format carries transparency."""
-    return str(video_format.name).startswith(("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya"))
+    return video_format is not None and str(video_format.name).startswith(
+        ("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya")
+    )
+
+
+def alpha_library(stream: av.VideoStream) -> str | None:
+    """The decoder that reads the transparency of a VP8 or VP9 stream; None where the stream has none."""
+    library = {"vp8": "libvpx", "vp9": "libvpx-vp9"}.get(stream.codec_context.name)
+    tags = {name.lower(): value for name, value in stream.metadata.items()}
+    return library if tags.get("alpha_mode") == "1" and library in av.codecs_available else None
 
 
 def premultiplied(rgba: Pixels) -> Pixels:

@@ -21,6 +21,7 @@ from motion.snapshot import (
     RadialGradient,
     ShapeSource,
     SolidPaint,
+    Source,
     TextSource,
     Transform3D,
     VideoSource,
@@ -43,6 +44,8 @@ class Face:
     local: Matrix4
     is_wall: bool = True
     """A flat piece of the body, lit on its outer side, without the soft edge of a shape; else a copy of the content."""
+    gain: float = 1.0
+    """The shade of a copy; it multiplies the encoded colours of its raster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,9 @@ def _outline(source: ShapeSource) -> list[tuple[float, float]]:
 
 
 def _face(layer: LayerSnapshot, source: ShapeSource, transform: Transform3D, piece: _Piece, count: int) -> Face:
+    if piece.kind == "back" and not isinstance(layer.source, ShapeSource):
+        gain = _copy_gain(transform, "back_gain")
+        return Face(replace(layer, effects=_kept_effects(layer.effects, count)), piece.local, is_wall=False, gain=gain)
     paint = SolidPaint(_piece_color(source, transform, piece))
     kept = _kept_effects(layer.effects, count)
     drawn = replace(
@@ -176,27 +182,27 @@ def _piece_color(source: ShapeSource, transform: Transform3D, piece: _Piece) -> 
 def _copies(layer: LayerSnapshot, transform: Transform3D, extrusion: Extrusion) -> Iterator[Face]:
     """A body without flat sides: the content again and again, close enough to look solid."""
     count = min(max(math.ceil(extrusion.depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
-    # the gain of textures is decoded before it multiplies encoded numbers: measured on the reference
-    gain = 1.0 if transform.material.accepts_lights or extrusion.side_fill else color.decoded(extrusion.side_gain)
-    copy = replace(
-        layer, source=_repainted(layer, extrusion.side_fill, gain), effects=_kept_effects(layer.effects, count)
-    )
+    fill = extrusion.side_fill
+    copy = layer if fill is None else replace(layer, source=_repainted(layer.source, fill))
+    copy = replace(copy, effects=_kept_effects(layer.effects, count))
+    gain = 1.0 if fill else _copy_gain(transform, "side_gain")
     for index in range(count, 0, -1):
-        yield Face(copy, _moved(0, 0, extrusion.depth * index / count), is_wall=False)
+        yield Face(copy, _moved(0, 0, extrusion.depth * index / count), is_wall=False, gain=gain)
 
 
-def _repainted(layer: LayerSnapshot, fill: str | None, gain: float) -> ShapeSource | TextSource:
-    source = layer.source
+def _copy_gain(transform: Transform3D, which: str) -> float:
+    """The shade of a copy; the reference decodes it, and then multiplies encoded colours by it (seen in its frames)."""
+    gain: float = getattr(transform.extrusion, which)
+    return 1.0 if transform.material.accepts_lights else color.decoded(gain)
+
+
+def _repainted(source: Source, fill: str) -> Source:
     if isinstance(source, TextSource):
-        runs = tuple(replace(run, fill=_dimmed(fill or run.fill, gain)) if run.fill else run for run in source.runs)
-        return replace(source, style=replace(source.style, fill=_dimmed(fill or source.style.fill, gain)), runs=runs)
+        runs = tuple(replace(run, fill=fill) if run.fill else run for run in source.runs)
+        return replace(source, style=replace(source.style, fill=fill), runs=runs)
     if isinstance(source, ShapeSource):
-        paints = tuple(
-            SolidPaint(_dimmed(fill or paint.color, gain)) if isinstance(paint, SolidPaint) else paint
-            for paint in source.fills
-        )
-        return replace(source, fills=paints)
-    return source  # type: ignore[return-value]  # pictures keep their own colours
+        return replace(source, fills=tuple(SolidPaint(fill) for _ in source.fills))
+    return source
 
 
 def _kept_effects(stack: tuple[EffectSnapshot, ...], count: int) -> tuple[EffectSnapshot, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import skia
@@ -17,11 +17,14 @@ from gpu_renderer.text.lines import chain_of
 from gpu_renderer.text.shaping import Glyph, shaped
 from gpu_renderer.text.stamps import Linear, draw_stamp
 from gpu_renderer.vector import css
-from gpu_renderer.vector.blur import blur_filter
+from gpu_renderer.vector.blur import gaussian, reach
 from gpu_renderer.vector.css import Rgba
 from gpu_renderer.vector.pens import solid
+from gpu_renderer.vector.surface import coverage, image, rgba
 from motion.snapshot import GlyphPose
 
+SIGMA_MAX_PX = 256.0
+"""Beyond it nothing of a glyph is left to be seen."""
 _SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
@@ -66,29 +69,47 @@ class _GlyphPainting:
         self._linear = _linear(place, scale)
         self._middle = _middle(place, scale, center)
         self._fill = fill_color(place)
+        stroke = place.pose.stroke_color
+        self._stroke = (css.parse(stroke) if stroke else None) or self._fill
 
     def paint(self, *, stroke_over_fill: bool) -> None:
-        steps = [self._paint_stroke, self._paint_fill] if self._place.pose.stroke_width > 0 else [self._paint_fill]
-        for step in reversed(steps) if stroke_over_fill else steps:
-            self._blurred(step)
+        """Draws stroke and fill in their order, each blurred on its own."""
+        steps = [(self._paint_fill, self._fill)]
+        if self._place.pose.stroke_width > 0:
+            steps.insert(1 if stroke_over_fill else 0, (self._paint_stroke, self._stroke))
+        for step, color in steps:
+            self._blurred(step, color)
 
-    def _blurred(self, step: Any) -> None:
-        sigma = self._place.pose.blur
+    def _blurred(self, step: Callable[[], None], color: Rgba) -> None:
+        """Runs a step; where the pose is blurred, into a buffer that holds the glyph and its blur."""
+        sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
         if sigma <= 0:
             step()
             return
-        self._canvas.saveLayer(self._reach(), skia.Paint(ImageFilter=blur_filter(sigma)))
+        left, top, width, height = self._reach(sigma)
+        is_picture = any(glyph.styled.face.is_color for glyph, _ in self._glyphs())
+        target, (pixels, self._canvas) = self._canvas, (rgba if is_picture else coverage)(width, height)
+        self._canvas.translate(-left, -top)
         step()
-        self._canvas.restore()
+        self._canvas = target
+        opaque = solid(color._replace(alpha=1.0))
+        target.drawImage(image(gaussian(pixels, sigma)), left, top, skia.SamplingOptions(), opaque)
 
-    def _reach(self) -> Any:
-        """A rectangle of the raster that holds the glyph, generously: a layer costs its area."""
+    def _reach(self, sigma: float) -> tuple[int, int, int, int]:
+        """Left, top, width and height of the raster's part that the glyph and its blur may touch."""
         place, (x, y) = self._place, self._middle
-        reach = place.own_width + 2 * place.style.size + place.pose.stroke_width
-        across, down = (
-            abs(p) + abs(q) for p, q in ((self._linear.a, self._linear.c), (self._linear.b, self._linear.d))
+        half_width = (place.own_width + place.style.size) / 2 + place.pose.stroke_width
+        half_height = place.style.size + place.pose.stroke_width
+        linear, beyond = self._linear, reach(sigma) + 1
+        across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
+        down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
+        size = self._canvas.getBaseLayerSize()
+        left, top = max(math.floor(x) - across, -beyond), max(math.floor(y) - down, -beyond)
+        right, bottom = (
+            min(math.ceil(x) + across, size.width() + beyond),
+            min(math.ceil(y) + down, size.height() + beyond),
         )
-        return skia.Rect.MakeLTRB(x - reach * across, y - reach * down, x + reach * across, y + reach * down)
+        return left, top, max(1, right - left), max(1, bottom - top)
 
     def _paint_fill(self) -> None:
         pose = self._place.pose
@@ -98,8 +119,7 @@ class _GlyphPainting:
 
     def _paint_stroke(self) -> None:
         pose = self._place.pose
-        color = css.parse(pose.stroke_color) if pose.stroke_color else None
-        paint = solid(color or self._fill, min(1.0, pose.opacity))
+        paint = solid(self._stroke, min(1.0, pose.opacity))
         paint.setStyle(skia.Paint.kStroke_Style)
         paint.setStrokeWidth(pose.stroke_width)
         paint.setStrokeJoin(skia.Paint.kRound_Join)

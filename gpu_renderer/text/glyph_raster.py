@@ -48,14 +48,6 @@ def draw_color_glyphs(canvas: Any, glyphs: Iterable[Placed], alpha: float) -> No
             canvas.drawTextBlob(blob, 0, 0, skia.Paint(AntiAlias=True, Alphaf=alpha))
 
 
-@lru_cache(maxsize=64)
-def color_table(color: Rgba) -> Pixels:
-    """The premultiplied RGBA pixel of a colour for each coverage, shape (256, 4)."""
-    channels = np.array([*(channel * color.alpha for channel in color[:3]), color.alpha])
-    pixels: Pixels = np.floor(np.arange(256)[:, None] * channels + 0.5).astype(np.uint8)
-    return pixels
-
-
 def _kind(placed: Placed) -> str:
     if placed.styled.face.is_color:
         return "color"

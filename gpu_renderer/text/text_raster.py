@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+
+import skia
 
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.glyph_layout import glyph_places, is_per_glyph
 from gpu_renderer.text.glyph_paint import paint_glyphs, spread
-from gpu_renderer.text.glyph_raster import Placed, color_table, draw_color_glyphs, glyph_coverage
+from gpu_renderer.text.glyph_raster import Placed, draw_color_glyphs, glyph_coverage
 from gpu_renderer.text.line_layout import placed_lines
 from gpu_renderer.text.lines import measured_box
 from gpu_renderer.vector import css
+from gpu_renderer.vector.pens import solid
 from gpu_renderer.vector.shape import round_half_up
-from gpu_renderer.vector.surface import Pixels, fitting_scale, rgba
+from gpu_renderer.vector.surface import Pixels, fitting_scale, image, rgba
 from motion.snapshot import TextSource
 
 PADDING_MAX_PX = 512.0
@@ -62,20 +64,12 @@ def _line_by_line(
 ) -> Pixels:
     glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, box, fonts)]
     color = css.parse(source.style.fill) or css.BLACK
-    pixels: Pixels = color_table(color)[glyph_coverage(glyphs, color, *size)]
-    return (
-        _with_pictures(pixels, glyphs, color.alpha) if any(glyph.styled.face.is_color for glyph in glyphs) else pixels
-    )
+    pixels, canvas = rgba(*size)
+    canvas.drawImage(image(glyph_coverage(glyphs, color, *size)), 0, 0, skia.SamplingOptions(), solid(color))
+    draw_color_glyphs(canvas, glyphs, color.alpha)
+    return pixels
 
 
 def _in_raster(placed: Placed, scale: float, padded: float) -> Placed:
     x, y = (placed.x + padded) * scale, (placed.y + padded) * scale
     return placed._replace(x=x, y=y, size=placed.size * scale)
-
-
-def _with_pictures(pixels: Pixels, glyphs: Sequence[Placed], alpha: float) -> Pixels:
-    rows, columns = pixels.shape[:2]
-    drawn, canvas = rgba(columns, rows)
-    drawn[:] = pixels
-    draw_color_glyphs(canvas, glyphs, alpha)
-    return drawn

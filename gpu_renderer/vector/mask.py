@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.vector.blur import blur_filter
+from gpu_renderer.vector.blur import gaussian
 from gpu_renderer.vector.outline import add_run
 from gpu_renderer.vector.shape import round_half_up
-from gpu_renderer.vector.surface import Pixels, coverage, fitting_scale, image
+from gpu_renderer.vector.surface import Pixels, coverage, fitting_scale
 from gpu_renderer.vector.vertex_feather import vertex_feathered
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
 
 _STARTS_EMPTY = ("add", "lighten")
 _LEAST_NORMAL = 0.2
+_LEVELS = np.arange(256, dtype=np.uint16)
 _COINCIDENT_PX = 1e-4
 
 
@@ -32,10 +33,12 @@ def mask_coverage(
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
     scale = fitting_scale(width, height, supersample)
     columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
-    start = 0 if active and active[0].mode in _STARTS_EMPTY else 255
-    covered = np.full((rows, columns), start, np.uint8)
-    for path in active:
-        covered = _combined(covered, _path_coverage(path, (width, height), scale, covered.shape, sigma_factor), path)
+    starts_empty = bool(active) and active[0].mode in _STARTS_EMPTY
+    covered = np.full((rows, columns), 0 if starts_empty else 255, np.uint8)
+    for index, path in enumerate(active):
+        alone = _path_coverage(path, (width, height), scale, covered.shape, sigma_factor)
+        is_whole = index == 0 and starts_empty and path.opacity >= 1
+        covered = alone if is_whole else _combined(covered, alone, path)
     return covered
 
 
@@ -65,15 +68,7 @@ def _path_coverage(
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(scale, scale)
     canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
-    return blurred(pixels, sigma) if sigma > 0 else pixels
-
-
-def blurred(pixels: Pixels, sigma: float) -> Pixels:
-    """The coverage blurred by a sigma in raster px; transparent outside the buffer."""
-    rows, columns = pixels.shape
-    after, canvas = coverage(columns, rows)
-    canvas.drawImage(image(pixels), 0, 0, skia.SamplingOptions(), skia.Paint(ImageFilter=blur_filter(sigma)))
-    return after
+    return gaussian(pixels, sigma)
 
 
 def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
@@ -85,17 +80,21 @@ def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
 
 
 def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
-    opacity = min(1.0, max(0.0, path.opacity))
-    p = covered.astype(np.float32) * (opacity / 255)
-    a = accumulated.astype(np.float32) / 255
+    """The accumulated alpha with a path painted on it, in 8 bits."""
+    p = _LEVELS if path.opacity >= 1 else np.floor(_LEVELS * max(0.0, path.opacity) + 0.5).astype(np.uint16)
+    painted, a = p[covered], accumulated.astype(np.uint16)
     if path.mode == "subtract":
-        after = a * (1 - p)
-    elif path.mode == "intersect":
-        after = a * p
-    else:
-        after = p + a * (1 - p)
-    result: npt.NDArray[np.uint8] = np.floor(after * 255 + 0.5).astype(np.uint8)
-    return result
+        return _over_255(a * (255 - painted))
+    if path.mode == "intersect":
+        return _over_255(a * painted)
+    return (painted + _over_255(a * (255 - painted))).astype(np.uint8)
+
+
+def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
+    """A product of two bytes divided by 255, rounded."""
+    half = product + np.uint16(128)
+    rounded: Pixels = ((half + (half >> 8)) >> 8).astype(np.uint8)
+    return rounded
 
 
 def _moved(points: Sequence[MaskPoint], index: int, expansion: float) -> MaskPoint:

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import skia
 
 from motion.snapshot import PathPoint, Run, ShapeSource
 
 Radii = tuple[float, float, float, float]
-Vector = npt.NDArray[np.float64]
 CUBIC_PARTS = 4
 LONG_PX = 40.0
 _QUARTER = 90.0
@@ -84,22 +81,23 @@ def _segment(path: Any, start: PathPoint, end: PathPoint) -> None:
     elif math.dist(start[:2], end[:2]) < LONG_PX:
         path.cubicTo(start.out_x, start.out_y, end.in_x, end.in_y, end.x, end.y)
     else:
-        _cubic(path, *(np.array(pair) for pair in (start[:2], start[4:6], end[2:4], end[:2])))
+        _cubic(path, *(complex(*pair) for pair in (start[:2], start[4:6], end[2:4], end[:2])))
 
 
-def _cubic(path: Any, a: Vector, b: Vector, c: Vector, d: Vector) -> None:
+def _cubic(path: Any, a: complex, b: complex, c: complex, d: complex) -> None:
     """The cubic in equal parts: Skia follows a single long one only to a quarter of a pixel."""
     share = 1 / CUBIC_PARTS
     for part in range(CUBIC_PARTS):
         low, high = part * share, (part + 1) * share
-        first, last = _at(low, a, b, c, d), _at(high, a, b, c, d)
-        out, into = (share / 3 * _slope(t, a, b, c, d) for t in (low, high))
-        path.cubicTo(*(first + out).tolist(), *(last - into).tolist(), *last.tolist())
+        last = _at(high, a, b, c, d)
+        out = _at(low, a, b, c, d) + share / 3 * _slope(low, a, b, c, d)
+        into = last - share / 3 * _slope(high, a, b, c, d)
+        path.cubicTo(out.real, out.imag, into.real, into.imag, last.real, last.imag)
 
 
-def _at(t: float, a: Vector, b: Vector, c: Vector, d: Vector) -> Vector:
+def _at(t: float, a: complex, b: complex, c: complex, d: complex) -> complex:
     return (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t**2 * (1 - t) * c + t**3 * d
 
 
-def _slope(t: float, a: Vector, b: Vector, c: Vector, d: Vector) -> Vector:
+def _slope(t: float, a: complex, b: complex, c: complex, d: complex) -> complex:
     return 3 * ((1 - t) ** 2 * (b - a) + 2 * t * (1 - t) * (c - b) + t**2 * (d - c))

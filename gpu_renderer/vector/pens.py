@@ -51,8 +51,9 @@ def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
     paint.setStrokeCap(_CAPS[stroke.cap])
     paint.setStrokeJoin(_JOINS[stroke.join])
     paint.setStrokeMiter(MITER_LIMIT)
-    if dashes := dash_pattern(stroke.dash):
-        paint.setPathEffect(skia.DashPathEffect.Make(list(dashes), stroke.dash_offset))
+    dashes = list(dash_pattern(stroke.dash))
+    if dashes and (effect := skia.DashPathEffect.Make(dashes, stroke.dash_offset)) is not None:
+        paint.setPathEffect(effect)
     return paint
 
 

@@ -12,8 +12,8 @@ import skia
 Pixels = npt.NDArray[np.uint8]
 
 SIDE_MAX_PX = 16384
-AREA_MAX_PX = 1 << 26
-"""No raster is larger, whatever a document asks for: 256 MiB of RGBA."""
+AREA_MAX_PX = 1 << 25
+"""No raster is larger, whatever a document asks for: 128 MiB of RGBA."""
 
 
 def fitting_scale(width: float, height: float, scale: float) -> float:

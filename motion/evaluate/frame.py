@@ -155,7 +155,7 @@ def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
     found = {}
     for index, entry in enumerate(live):
         wanted = entry.layer.matte
-        if wanted is None:
+        if wanted is None or isinstance(entry.layer.content, ParticleContent):
             continue
         following = live[index + 1].layer.id if index + 1 < len(live) else None
         source_id = _matte_source(entry.layer, wanted.source_id, present) or following
@@ -177,6 +177,9 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
     opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
     glass = stacks.glass(layer.glass, values)
     blurs = layer.motion_blur or layer.forced_blur is not None
+    is_field = isinstance(
+        layer.content, ParticleContent
+    )  # particles take no masks, mattes and effects (layers.md 12.2)
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
@@ -186,9 +189,11 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,
-        masks=_masks(layer, values),
+        masks=() if is_field else _masks(layer, values),
         matte=matte,
-        effects=_folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
+        effects=()
+        if is_field
+        else _folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
         fill_opacity=min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
         glass=glass,
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),

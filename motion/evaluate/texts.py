@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from motion.evaluate.boxes import box
 from motion.evaluate.colors import moving_color
 from motion.evaluate.moment import Values
 from motion.evaluate.text_animators import glyph_poses
@@ -38,6 +39,7 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
         poses=_poses(content, measured, values),
         path=_path(content, values),
         per_character_3d=content.per_character_3d,
+        given_box=box(values) if content.content is None else None,
     )
 
 

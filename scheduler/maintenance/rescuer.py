@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from farm_core.jobs import tasks, workers
+from scheduler import metrics
 from scheduler.dispatcher import Dispatcher
 from scheduler.parts import Parts
 from scheduler.service import Service
@@ -32,6 +33,10 @@ class Rescuer(Service):
             freed = await tasks.rescue_tasks(session, now)
             if renderers := self._renderers():
                 freed += await tasks.unpin_jobs(session, now, renderers)
+            open_tasks = await tasks.count_open(session)
+        self.parts.executor.demand(open_tasks)
+        metrics.OPEN_SEGMENTS.set(open_tasks)
+        metrics.RESCUED.inc(freed)
         if freed:
             self.dispatcher.wake()
         return freed
@@ -66,6 +71,7 @@ class Roll(Service):
             return 0
         async with self.parts.database.work() as session:
             await workers.see_workers(session, now, living)
+        metrics.workers(living)
         self._known, self._next_write = names, now + timedelta(seconds=workers.LIVE_SECONDS / 3)
         self.dispatcher.wake()
         return 0

@@ -3,7 +3,7 @@
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
-// PROJECTIVE, MASK, MATRIX, TABLES, ACES, LIT: what the layer has; IN_FLOAT: the texture is filtered in full precision
+// PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT: what the layer has; IN_FLOAT: the texture is filtered in full precision
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
 #include "frame.glsl"
@@ -27,6 +27,9 @@ uniform vec4 u_content_region;
 uniform sampler2D u_content;
 uniform vec4 u_crop;    // x, y, width, height of the part shown, 0..1
 #endif
+#ifdef GAIN
+uniform float u_gain;  // on encoded colours
+#endif
 #ifdef MASK
 uniform sampler2D u_mask;
 #endif
@@ -45,6 +48,9 @@ vec4 content(vec2 unit) {
     vec4 texel = straight(between_texels(u_content, u_crop.xy + unit * u_crop.zw));
 #else
     vec4 texel = straight(texture(u_content, u_crop.xy + unit * u_crop.zw));
+#endif
+#ifdef GAIN
+    texel.rgb *= u_gain;
 #endif
 #if CONTENT == 0
     texel.rgb = srgb_to_linear(texel.rgb);

@@ -40,7 +40,7 @@ def test_every_failure_has_the_envelope(world: World) -> None:
     assert check(wrong, 405)["error"] == "Method Not Allowed"
     assert wrong.headers["Allow"] == "GET, POST"
     assert ada.post("/renders/job_none/download").headers["Allow"] == "GET"
-    assert ada.post("/templates/tpl_none").headers["Allow"] == "GET, DELETE"
+    assert ada.post("/templates/tpl_none").headers["Allow"] == "DELETE, GET"
     check(client.get("/api/v1/renders"), 401)
     for content in (b"{", b"", b"nonsense", b'{"a": NaN}', b"\xff\xfe", b'{"a": 1}}', deep, b"[" * 100_000, b"null"):
         check(ada.post("/renders", content=content, headers=JSON), 400)

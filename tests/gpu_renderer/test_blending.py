@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpu_renderer.painter import Painter
+from motion.snapshot import Sample, Transform2D
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 
 pytestmark = pytest.mark.gl
@@ -29,3 +32,11 @@ def test_a_blend_mode_gives_the_colours_of_the_format(
 def test_an_advanced_blend_passes_the_whole_backdrop_through_eight_linear_bits(painter: Painter) -> None:
     picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", 8, 8, 4, 4, blend="overlay")))
     assert at(picture, 50, 40) == (28, 50, 248)
+
+
+def test_a_blurred_layer_is_faded_once(painter: Painter) -> None:
+    still = paper("#ffffff", opacity=0.5)
+    assert isinstance(still.transform, Transform2D)
+    blurred = replace(still, samples=(Sample(still.transform, 0.5),) * 2)
+    pictures = [drawn(painter, snapshot(paper("#000000"), layer)) for layer in (still, blurred)]
+    assert at(pictures[1], 32, 24) == at(pictures[0], 32, 24)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+
+import pytest
 
 from gpu_renderer.content import Contents
 from gpu_renderer.media.library import MediaLibrary
 from motion.snapshot import (
     AdjustmentSource,
+    GlyphPose,
     ImageSource,
     LightWash,
     LinearGradient,
     MaskPath,
     MaskPoint,
+    Particle,
+    ParticleSource,
+    PathPoint,
+    Run,
     ShapeSource,
     SolidPaint,
+    Stroke,
     SvgSource,
     TextStyle,
 )
@@ -102,3 +111,36 @@ def test_a_very_long_text_is_cut_and_said_so(tmp_path: Path) -> None:
     assert height < 1e7
     assert door.raster(source, 2) is not None
     assert any("characters" in line for line in door.warnings)
+
+
+ABSURD = (0.0, -5.0, 1e9, 1e300, math.inf, -math.inf, math.nan)
+
+
+@pytest.mark.parametrize("number", ABSURD)
+def test_absurd_numbers_are_drawn_within_limits_or_said_to_be_skipped(tmp_path: Path, number: float) -> None:
+    pose = GlyphPose(blur=number, scale_x=number, stroke_width=number)
+    style = TextStyle(size=number)
+    corners = tuple(PathPoint(*[number * sign] * 6) for sign in (0, 1, -1))
+    sources = (
+        ShapeSource(
+            "rect", number, 10, (SolidPaint("red"),), strokes=(Stroke(SolidPaint("red"), number, dash=(number,)),)
+        ),
+        ShapeSource("path", 10, 10, (SolidPaint("red"),), runs=(Run(corners, closed=True),)),
+        text("A", style),
+        text("A", TextStyle(letter_spacing=number), line_height=number),
+        text("A B", box_width=number),
+        text("A", has_animators=True, poses=(pose,)),
+        ParticleSource(number, 10, "circle", True, (Particle(number, 0, number, "red", number, 0),)),
+    )
+    door = contents(tmp_path)
+    for source in sources:
+        drawn = door.raster(source, 2)
+        assert drawn is None or max(drawn.pixels.shape) <= 16384
+        door.box(source)
+
+
+@pytest.mark.parametrize("number", ABSURD)
+def test_absurd_masks_are_covered_within_limits(tmp_path: Path, number: float) -> None:
+    corners = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-5, -5), (number, -5), (5, 5)))
+    mask = MaskPath("m", "add", corners, feather=number, expansion=number, opacity=number)
+    assert contents(tmp_path).mask([mask], 20, 10, 2, 0.5).shape == (20, 40)

@@ -180,6 +180,11 @@ def test_a_target_that_is_gone_is_named() -> None:
         apply(document(), [field("media")], {"a": HERO})
 
 
+def test_a_value_without_a_declared_input_is_named() -> None:
+    with pytest.raises(PropertyRefused, match="ghost"):
+        apply(document(), [], {"ghost": "x"})
+
+
 def test_layers_that_cannot_be_fetched_are_listed_with_reasons_unless_a_field_replaces_them() -> None:
     held = document(
         node("e", "image", name="Empty"),

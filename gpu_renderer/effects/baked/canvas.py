@@ -18,8 +18,8 @@ from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
     box_blurred,
+    canvas_gaussian,
     enlarged,
-    gaussian,
     halved,
     levels_of,
     small,
@@ -194,21 +194,21 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = levels_of(sigma)
     if not levels:
-        return blurred(painter, source, gaussian(sigma), region=region, clear_outside=True)
+        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
     halves = halved(painter, framed, levels)
     factor = 1 << levels
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _small_gaussian(sigma, levels), region=around, clear_outside=True)
+    soft = blurred(painter, halves, _small_canvas_gaussian(sigma, levels), region=around, clear_outside=True)
     large = enlarged(painter, soft, levels, region)
     painter.pool.give_back(framed, halves, soft)
     return large
 
 
 @lru_cache(256)
-def _small_gaussian(sigma: float, levels: int) -> Kernel:
-    return small(gaussian(sigma), levels)
+def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
+    return small(canvas_gaussian(sigma), levels)
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

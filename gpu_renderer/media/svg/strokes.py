@@ -26,9 +26,9 @@ def as_stroke(paint: Any, style: Style, viewport: Viewport) -> Any:
     paint.setStrokeCap(_CAPS.get(style.get("stroke-linecap", ""), skia.Paint.kButt_Cap))
     paint.setStrokeJoin(_JOINS.get(style.get("stroke-linejoin", ""), skia.Paint.kMiter_Join))
     paint.setStrokeMiter(length(style.get("stroke-miterlimit"), 1.0, 4.0))
-    if dashes := _dashes(style, viewport):
-        offset = length(style.get("stroke-dashoffset"), viewport.diagonal)
-        paint.setPathEffect(skia.DashPathEffect.Make(dashes, offset))
+    dashes, offset = _dashes(style, viewport), length(style.get("stroke-dashoffset"), viewport.diagonal)
+    if dashes and (effect := skia.DashPathEffect.Make(dashes, offset)) is not None:
+        paint.setPathEffect(effect)
     return paint
 
 

@@ -207,5 +207,5 @@ def test_a_soft_brush_fades() -> None:
 def test_an_absurd_size_is_drawn_within_the_limits_of_a_raster() -> None:
     drawn = shape_raster(rect(1e9, 1e9), 8)
     assert max(drawn.pixels.shape) <= 16384
-    assert np.all(drawn.pixels[..., 3] == 255)
+    assert np.all(drawn.pixels[1:-1, 1:-1, 3] == 255)
     assert drawn.width == 1e9

@@ -1,0 +1,15 @@
+{{- define "farm.environment" -}}
+envFrom:
+  - secretRef: {name: {{ .Values.secretName }}}
+env:
+  - {name: PUBLIC_ORIGIN, value: {{ .Values.publicOrigin | quote }}}
+  - {name: RAY_AUTH_MODE, value: token}
+  - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
+  - {name: WORKERS_MAX, value: {{ mul .Values.workers.maxReplicas .Values.workers.gpusPerPod .Values.workers.workersPerGpu | quote }}}
+  - {name: WORKERS_PER_GPU, value: {{ .Values.workers.workersPerGpu | quote }}}
+  - {name: NVIDIA_DRIVER_CAPABILITIES, value: "graphics,video,compute,utility"}
+{{- end }}
+
+{{- define "farm.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag }}
+{{- end }}

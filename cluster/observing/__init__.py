@@ -1,0 +1,1 @@
+"""What operators look at: metrics for Prometheus, a board for Grafana."""

@@ -1,0 +1,72 @@
+"""The pages of `docs/` that are made from the code, so that they cannot say something else.
+
+`python -m farm_core.documents` writes them; a test compares them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic_core import PydanticUndefined
+
+from farm_core import errors
+from farm_core.settings import ROOT, Settings
+
+DOCS: Final = ROOT / "docs"
+
+
+def settings_page() -> str:
+    """Every setting, its default and its meaning."""
+    lines = [
+        "# Settings", "",
+        "Environment variables, also read from a file `.env`. Made from `farm_core/settings.py`.", "",
+        "| Variable | Default | Meaning |", "|---|---|---|",
+    ]  # fmt: skip
+    for name, field in Settings.model_fields.items():
+        lines.append(f"| `{name.upper()}` | {_shown(field.default)} | {field.description} |")
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    """Every error that the API tells of by a class of its own."""
+    lines = [
+        "# Errors", "",
+        "Every failure has the same envelope: `statusCode`, `message`, `error`, `requestId`, `path`, and where they exist "
+        "`code`, `detail` and the fields of the code. Branch on `statusCode` and `code`; `message` is for people. "
+        "Made from `farm_core/errors.py`.", "",
+        "| Status | Code | Condition |", "|---|---|---|",
+    ]  # fmt: skip
+    for error in sorted(_kinds(errors.FarmError), key=lambda kind: (kind.status, kind.code or "", kind.__name__)):
+        code = f"`{error.code}`" if error.code else ""
+        lines.append(f"| {error.status} | {code} | {(error.__doc__ or '').splitlines()[0]} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES: Final = {"settings.md": settings_page, "errors.md": errors_page}
+
+
+def _kinds(base: type[errors.FarmError]) -> Iterator[type[errors.FarmError]]:
+    for kind in base.__subclasses__():
+        if kind.__module__ == errors.__name__:
+            yield kind
+            yield from _kinds(kind)
+
+
+def _shown(default: Any) -> str:
+    if default is None or default is PydanticUndefined or default == "":
+        return ""
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def main(folder: Path = DOCS) -> int:
+    """Writes the pages."""
+    for name, page in PAGES.items():
+        (folder / name).write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

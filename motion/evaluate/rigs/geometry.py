@@ -1,0 +1,38 @@
+"""The mesh of a rig: a regular grid over the layer's box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+def grid(width: float, height: float, density: int) -> Array:
+    """Vertices in rows from the top left, centred."""
+    x, y = (np.linspace(-extent / 2.0, extent / 2.0, density + 1) for extent in (width, height))
+    return np.stack([np.tile(x, density + 1), np.repeat(y, density + 1)], axis=1)
+
+
+@lru_cache(maxsize=8)
+def triangles(density: int) -> tuple[tuple[int, int, int], ...]:
+    """Two triangles for each cell, as indices of the vertices."""
+    row = density + 1
+    corners = [j * row + i for j in range(density) for i in range(density)]
+    return tuple(t for a in corners for t in ((a, a + 1, a + row), (a + 1, a + row + 1, a + row)))
+
+
+def mixed(copies: Sequence[Array], weights: Sequence[Array]) -> Array:
+    """The weighted mean of several copies of the vertices."""
+    total = np.sum(weights, axis=0)
+    return np.asarray(sum(copy * (weight / total)[:, None] for copy, weight in zip(copies, weights, strict=True)))
+
+
+def turn(angle: float) -> Array:
+    """The 2 x 2 rotation by an angle in radians, clockwise on screen."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])

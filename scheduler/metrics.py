@@ -1,0 +1,49 @@
+"""What a scheduler tells Prometheus, on the port of the settings. Figures of the queue as a whole come from the API."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Sequence
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from farm_core.telemetry.metrics import REGISTRY
+from scheduler.ports import Finished, WorkerState
+
+SEGMENTS: Final = Counter("farm_segments_total", "Segments done.", ("source",), registry=REGISTRY)
+FRAMES: Final = Counter("farm_frames_total", "Frames rendered; those of cached segments are not.", registry=REGISTRY)
+SEGMENT_SECONDS: Final = Histogram(
+    "farm_segment_seconds", "Time that a worker took for a segment.", registry=REGISTRY,
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
+)  # fmt: skip
+STAGE_SECONDS: Final = Counter("farm_stage_seconds_total", "Where the time goes.", ("stage",), registry=REGISTRY)
+FAILURES: Final = Counter("farm_attempt_failures_total", "Attempts that failed.", ("kind",), registry=REGISTRY)
+RESCUED: Final = Counter("farm_tasks_rescued_total", "Tasks freed because a lease ran out.", registry=REGISTRY)
+WEBHOOK_ATTEMPTS: Final = Counter(
+    "farm_webhook_attempts_total", "Attempts by outcome.", ("outcome",), registry=REGISTRY
+)
+OPEN_SEGMENTS: Final = Gauge("farm_open_segments", "Segments that wait or are under way.", registry=REGISTRY)
+WORKERS: Final = Gauge("farm_workers", "Live workers.", ("device", "encoder"), registry=REGISTRY)
+WORKER_MEMORY_BYTES: Final = Gauge("farm_worker_memory_bytes", "Resident memory.", ("worker",), registry=REGISTRY)
+
+
+def segment(report: Finished, frame_count: int) -> None:
+    """Counts a finished segment."""
+    SEGMENTS.labels("cache" if report.cached else "rendered").inc()
+    if report.cached:
+        return
+    FRAMES.inc(frame_count)
+    SEGMENT_SECONDS.observe(report.seconds)
+    for stage, milliseconds in report.stages_ms.items():
+        STAGE_SECONDS.labels(stage).inc(milliseconds / 1000)
+
+
+def workers(living: Sequence[WorkerState]) -> None:
+    """Shows the workers that live now, and no others."""
+    WORKERS.clear()
+    WORKER_MEMORY_BYTES.clear()
+    for (device, encoder), count in Tally((worker.device, worker.encoder) for worker in living).items():
+        WORKERS.labels(device, encoder).set(count)
+    for worker in living:
+        WORKER_MEMORY_BYTES.labels(worker.id).set(worker.memory_bytes)

@@ -1,0 +1,76 @@
+"""The deployment files are what their readers accept, and name only what is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cluster.observing.board import PANELS, page
+from farm_core.settings import Settings
+from farm_core.telemetry.metrics import REGISTRY
+
+CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
+CLOUDS = sorted((CLUSTER / "ray").glob("*.yaml"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
+def test_ray_accepts_the_cluster(path: Path) -> None:
+    import jsonschema
+    import ray.autoscaler
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    config = yaml.safe_load(path.read_text())
+    schema = json.loads((Path(ray.autoscaler.__file__).parent / "ray-schema.json").read_text())
+    jsonschema.validate(config, schema)
+    validate_config(prepare_config(config))
+
+
+@pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
+def test_every_node_gets_the_capabilities_that_egl_and_nvenc_need(path: Path) -> None:
+    options = " ".join(yaml.safe_load(path.read_text())["docker"]["run_options"])
+    assert {"graphics", "video", "compute"} <= set(re.search(r"CAPABILITIES=(\S+)", options)[1].split(","))  # type: ignore[index]
+
+
+def test_the_node_image_asks_for_the_graphics_capability() -> None:
+    assert "NVIDIA_DRIVER_CAPABILITIES=graphics,video" in (CLUSTER / "docker" / "Dockerfile").read_text()
+
+
+def test_compose_sets_only_settings_that_there_are() -> None:
+    services: dict[str, Any] = yaml.safe_load((CLUSTER / "compose.yaml").read_text())["services"]
+    known = {name.upper() for name in Settings.model_fields} | {
+        "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+    }  # fmt: skip
+    for name in ("ray", "scheduler", "api", "migrate"):
+        assert set(services[name]["environment"]) <= known
+
+
+def test_the_chart_has_values_for_everything_it_names() -> None:
+    chart = CLUSTER / "helm" / "render-farm"
+    values: dict[str, Any] = yaml.safe_load((chart / "values.yaml").read_text())
+    for template in (chart / "templates").iterdir():
+        for path in re.findall(r"\.Values\.([A-Za-z.]+)", template.read_text()):
+            found: Any = values
+            for word in path.split("."):
+                assert word in found, f"{template.name} names .Values.{path}"
+                found = found[word]
+
+
+def test_the_board_is_the_one_that_the_table_makes() -> None:
+    assert (CLUSTER / "observing" / "grafana.json").read_text() == page()
+
+
+def test_the_board_shows_only_metrics_that_are_exported() -> None:
+    import api.app
+    import scheduler.metrics
+
+    assert api.app and scheduler.metrics
+    exported = {sample.name for family in REGISTRY.collect() for sample in family.samples}
+    exported |= {family.name for family in REGISTRY.collect()}
+    shown = {name for row in PANELS for name in re.findall(r"farm_[a-z_]+", row[2])}
+    assert {name.removesuffix("_bucket").removesuffix("_total") for name in shown} <= exported

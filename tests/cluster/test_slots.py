@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cluster.devices import EglDevice, device_index
+from cluster.slots import KEEP_SECONDS, Growth, slots_of
+from farm_core.settings import Settings
+
+
+def node(number: int, cpus: float = 4, gpus: float = 0, *, alive: bool = True) -> dict[str, Any]:
+    resources = {"CPU": cpus} | ({"GPU": gpus} if gpus else {})
+    return {"NodeID": f"{number:056x}", "NodeName": f"n{number}", "Alive": alive, "Resources": resources}
+
+
+def test_a_machine_without_gpu_has_a_worker_for_each_core() -> None:
+    slots = list(slots_of([node(1)], Settings()))
+    assert [(slot.cpus, slot.gpus) for slot in slots] == [(1, 0)] * 4
+
+
+def test_a_machine_with_gpus_has_a_worker_for_each_of_them_whatever_its_cores() -> None:
+    slots = list(slots_of([node(1, cpus=64, gpus=2)], Settings()))
+    assert [(slot.cpus, slot.gpus) for slot in slots] == [(0, 1)] * 2
+
+
+def test_several_workers_may_share_a_gpu() -> None:
+    slots = list(slots_of([node(1, gpus=1)], Settings(workers_per_gpu=4)))
+    assert [slot.gpus for slot in slots] == [0.25] * 4
+
+
+def test_dead_machines_have_no_workers_and_names_are_the_same_for_every_scheduler() -> None:
+    nodes = [node(1, cpus=1), node(2, alive=False)]
+    assert [slot.name for slot in slots_of(nodes, Settings())] == [slot.name for slot in slots_of(nodes, Settings())]
+    assert len(list(slots_of(nodes, Settings()))) == 1
+
+
+def test_a_fleet_grows_at_once_and_shrinks_after_a_while() -> None:
+    growth = Growth()
+    assert growth.wish(40, 100, now=0) == 10
+    assert growth.wish(0, 100, now=KEEP_SECONDS - 1) == 10
+    assert growth.wish(0, 100, now=KEEP_SECONDS + 1) == 1
+    assert growth.wish(10_000, 100, now=KEEP_SECONDS + 2) == 100
+
+
+SOFTWARE = EglDevice(2, None, "EGL_MESA_device_software")
+CARDS = [EglDevice(0, 1, ""), EglDevice(1, 0, ""), SOFTWARE]
+
+
+@pytest.mark.parametrize(("cuda", "egl"), [(0, 1), (1, 0), (5, None), (None, None)])
+def test_a_gpu_is_found_by_its_number_in_cuda_not_by_its_place_in_egl(cuda: int | None, egl: int | None) -> None:
+    assert device_index(cuda, software=False, devices=CARDS) == egl
+
+
+def test_software_is_drawn_on_the_device_that_says_it_is_software() -> None:
+    assert device_index(0, software=True, devices=CARDS) == 2

@@ -1,0 +1,102 @@
+"""`./farm account` and `./farm token`, as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+
+from farm_core import __main__ as farm
+from farm_core.settings import settings
+
+pytestmark = pytest.mark.service
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Terminal:
+    """Runs commands on a data folder and keeps what they print."""
+
+    def __init__(self, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._data = data
+        self._capsys = capsys
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        status = farm.main([*words, "--data", str(self._data)])
+        printed = self._capsys.readouterr()
+        return status, printed.out, printed.err
+
+    def account(self, *words: str) -> Any:
+        status, out, err = self.run("account", *words)
+        assert status == 0, err
+        return json.loads(out)
+
+
+@pytest.fixture
+def terminal(
+    data_folder: Path, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Terminal]:
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    settings.cache_clear()
+    yield Terminal(data_folder, capsys)
+    settings.cache_clear()
+
+
+def test_accounts_live_in_the_data_folders_own_database(data_folder: Path) -> None:
+    """As processes of their own, with nothing running before or after."""
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "farm_core", *words, "--data", str(data_folder)]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        environment.pop("DATABASE_URL", None)
+        return subprocess.run(
+            command, cwd=data_folder.parent, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    made = json.loads(run("account", "create", "ada"))
+    token = run("token", "ada", "--ttl", "60").splitlines()[-1]
+    secret = data_folder / "jwt-secret"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    claims = jwt.decode(token, secret.read_text(), algorithms=["HS256"])
+    assert claims["sub"] == made["id"]
+    assert claims["exp"] - claims["iat"] == 60
+
+
+def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
+    first = terminal.account("create", "bob", "--plan", "free")
+    assert (first["plan"], first["limits"]["apiEnabled"]) == ("free", False)
+    ada = terminal.account("create", "ada", "--limit", "monthlyRenderMinutes=2.5", "--limit", "maxUploadBytes=null")
+    assert ada["limits"] == {
+        "apiEnabled": True, "monthlyRenderMinutes": 2.5, "monthlyApiRequests": 1000, "maxActiveApiKeys": 5,
+        "maxUploadBytes": None,
+    }  # fmt: skip
+    words = ("--plan", "pro", "--limit", "monthlyApiRequests=7", "--limit", "apiEnabled=false")
+    changed = terminal.account("set", "bob", *words)
+    assert (changed["id"], changed["plan"], changed["limits"]["monthlyApiRequests"]) == (first["id"], "pro", 7)
+    assert changed["limits"]["apiEnabled"] is False
+    back = terminal.account("set", "bob", "--limit", "monthlyApiRequests=plan", "--limit", "apiEnabled=plan")
+    assert (back["limits"]["monthlyApiRequests"], back["limits"]["apiEnabled"]) == (1000, True)
+    assert [one["name"] for one in terminal.account("list")] == ["ada", "bob"]
+
+
+def test_what_cannot_be_done_is_said_and_ends_with_1(terminal: Terminal) -> None:
+    terminal.account("create", "ada")
+    for words in (
+        ("account", "create", "ada"),
+        ("account", "set", "nobody"),
+        ("account", "create", " "),
+        ("account", "set", "ada", "--limit", "speed=9"),
+        ("account", "set", "ada", "--limit", "maxUploadBytes=many"),
+        ("account", "set", "ada", "--limit", "maxUploadBytes=-1"),
+        ("token", "nobody"),
+    ):
+        status, out, err = terminal.run(*words)
+        assert (status, out) == (1, ""), words
+        assert err.startswith("farm: "), words

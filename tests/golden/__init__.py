@@ -1,0 +1,1 @@
+"""Small documents, each about one feature, and what the software rasteriser draws for them."""

@@ -1,0 +1,68 @@
+"""Every case draws what its picture shows; `./farm test --golden-update` draws the pictures anew: look at each.
+
+A case is a folder tests/golden/AREA/FEATURE with document.json, the picture frame.png and, where it is not the first
+frame, its number in frame.txt. On a failure actual, expected and difference stand side by side in tests/golden/_failed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from gpu_renderer.content import Contents
+from gpu_renderer.media.library import MediaLibrary
+from gpu_renderer.painter import Painter
+from motion import build
+from motion.bundle import read_document
+from motion.evaluate import snapshot
+from tests.gpu_renderer.drawing import drawn
+from tests.gpu_renderer.fonts import reference_fonts
+
+pytestmark = pytest.mark.gl
+FOLDER = Path(__file__).parent
+FAILED = FOLDER / "_failed"
+CASES = sorted(path.parent.relative_to(FOLDER) for path in FOLDER.glob("*/*/document.json"))
+LEVELS_MAX = 2
+SHARE_MAX = 0.001
+"""Another version of the rasteriser may round an edge pixel otherwise."""
+Picture = npt.NDArray[np.uint8]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_document_is_drawn_as_its_picture_shows(painter: Painter, case: Path, golden_update: bool) -> None:
+    actual = rendered(painter, FOLDER / case)
+    picture = FOLDER / case / "frame.png"
+    if golden_update:
+        Image.fromarray(actual).save(picture, optimize=True)
+        return
+    expected = np.asarray(Image.open(picture).convert("RGBA"))
+    far = np.abs(actual.astype(int) - expected).max(axis=2) > LEVELS_MAX if actual.shape == expected.shape else None
+    if far is None or far.mean() > SHARE_MAX:
+        pytest.fail(f"{case} is drawn otherwise: see {explained(case, actual, expected, far)}")
+
+
+def rendered(painter: Painter, case: Path) -> Picture:
+    """The case's frame, uint8 (rows, columns, 4)."""
+    composition = build.build(read_document((case / "document.json").read_bytes()))
+    number = case / "frame.txt"
+    frame_index = int(number.read_text()) if number.exists() else 0
+    fonts = reference_fonts().for_job()
+    contents = Contents(fonts, MediaLibrary(lambda src: None, fonts))
+    return drawn(painter, snapshot(composition, frame_index / composition.fps, composition.fps), contents=contents)
+
+
+def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[np.bool_] | None) -> Path:
+    """Writes actual, expected and difference side by side; returns where."""
+    FAILED.mkdir(exist_ok=True)
+    path = FAILED / f"{'-'.join(case.parts)}.png"
+    pictures = [actual, expected]
+    if far is not None:
+        marked = np.zeros_like(actual)
+        marked[..., 0], marked[..., 3] = far * 255, 255
+        pictures.append(marked)
+    Image.fromarray(np.hstack(pictures) if far is not None else actual).save(path)
+    return path

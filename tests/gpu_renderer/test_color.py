@@ -1,0 +1,56 @@
+"""Colours: CSS strings of the analytic route, and the curves that shaders use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_renderer import color
+from gpu_renderer.painter import Painter
+from tests.gpu_renderer.drawing import drawn, gradient, paper, snapshot
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#abc", (170, 187, 204, 255)),
+        ("#3a7bd5", (58, 123, 213, 255)),
+        ("#3a7bd580", (58, 123, 213, 128)),
+        ("rgb(1, 2, 3)", (1, 2, 3, 255)),
+        ("rgba(255 0 0 / 50%)", (255, 0, 0, 127.5)),
+        ("transparent", (0, 0, 0, 255)),
+        ("hsl(0, 100%, 50%)", (0, 0, 0, 255)),
+        ("#12345", (0, 0, 0, 255)),
+        ("rgb(none)", (0, 0, 0, 255)),
+    ],
+)
+def test_colours_are_read_as_the_analytic_route_of_the_reference_reads_them(
+    text: str, expected: tuple[float, ...]
+) -> None:
+    assert [channel * 255 for channel in color.parse(text)] == pytest.approx(expected)
+
+
+def test_the_transfer_curves_are_each_others_inverse() -> None:
+    for level in range(256):
+        assert color.encoded(color.decoded(level / 255)) == pytest.approx(level / 255, abs=1e-9)
+
+
+@pytest.mark.gl
+def test_a_picture_passes_through_linear_light_and_back_unchanged(painter: Painter) -> None:
+    levels = gradient("#000000", "#ffffff")
+    picture = drawn(painter, snapshot(paper(levels, 512, 8), width=512, height=8))
+    expected = np.floor((np.arange(512) + 0.5) / 512 * 255 + 0.5)
+    assert np.abs(picture[4, :, 0].astype(float) - expected).max() <= 1
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize(
+    ("display", "white"), [("srgb", (255, 255, 255)), ("aces", (158, 158, 158)), ("pq", (130, 130, 130))]
+)
+def test_a_display_transform_encodes_the_picture(painter: Painter, display: str, white: tuple[int, int, int]) -> None:
+    from dataclasses import replace
+
+    from motion.snapshot import ColorManagement
+
+    scene = replace(snapshot(paper("#ffffff")), color=ColorManagement(display_transform=display))  # type: ignore[arg-type]
+    assert drawn(painter, scene)[24, 32, :3].tolist() == pytest.approx(white, abs=2)

@@ -1,0 +1,116 @@
+"""Particles, rigs, echoes and paint in whole documents (layers.md 12, compositing.md 10)."""
+
+from __future__ import annotations
+
+import pytest
+
+from motion.snapshot import Ghost, ParticleSource, ShapeSource, Transform2D
+from tests.motion.documents import Json, document, keys, node
+from tests.motion.frames import built, layer, shown, source
+
+
+def echo(**parameters: float) -> Json:
+    return {"id": "e", "type": "echo", "params": parameters}
+
+
+def ghosts(effect: Json, time: float = 1.0, **more: object) -> tuple[Ghost, ...]:
+    group = node("g", "group", children=["a"])
+    held = document(
+        group,
+        node("a", parent="g", style={"opacity": 50}, fx={"effects": [effect]}),
+        tracks={"a": {"x": keys((0, 0), (2, 200))}},
+    )
+    found = layer(held, "a", time)
+    assert found is not None
+    assert found.effects == ()
+    return found.ghosts
+
+
+def test_an_echo_draws_the_layer_where_it_was_farthest_first() -> None:
+    found = ghosts(echo(echoTime=-0.1, numEchoes=3, startIntensity=80, decay=50))
+    assert [ghost.transform.x for ghost in found] == pytest.approx([70, 80, 90])
+    assert [ghost.opacity for ghost in found] == pytest.approx([0.1, 0.2, 0.4])
+    assert {ghost.blend for ghost in found} == {"add"}
+
+
+def test_echoes_before_the_start_and_faint_ones_are_dropped() -> None:
+    assert len(ghosts(echo(echoTime=-0.4, numEchoes=5, startIntensity=100, decay=100))) == 2
+    assert len(ghosts(echo(echoTime=-0.01, numEchoes=9, startIntensity=10, decay=10))) == 2
+
+
+def test_an_echo_may_lie_in_front() -> None:
+    found = ghosts(echo(echoOperator=5, numEchoes=1))
+    assert (found[0].blend, found[0].in_front) == ("normal", True)
+
+
+def test_wide_time_spreads_frames_around_the_layer() -> None:
+    found = ghosts({"id": "w", "type": "wide-time", "params": {"forwardSteps": 1, "backwardSteps": 2}})
+    assert sorted(ghost.transform.x for ghost in found) == pytest.approx([100 - 20 / 3, 100 - 10 / 3, 100 + 10 / 3])
+    assert {ghost.opacity for ghost in found} == {0.5 / 4}
+
+
+def test_particles_fly_in_their_box_without_masks_mattes_and_effects() -> None:
+    fx = {
+        "particle": {"birthRate": 10, "shape": "star", "blend": "normal"},
+        "effects": [{"id": "b", "type": "blur", "params": {}}],
+        "mask": {"paths": [{"mode": "add", "points": [{"x": 0, "y": 0}] * 3}]},
+        "matte": {"mode": "alpha", "inverted": False},
+    }
+    held = document(node("p", "particle", width=300, height=200, fx=fx), node("b"))
+    field = source(held, "p", ParticleSource, 1.0)
+    assert (field.width, field.height, field.shape, field.additive) == (300, 200, "star", False)
+    assert 5 <= len(field.particles) <= 11
+    found = layer(held, "p", 1.0)
+    assert found is not None
+    assert (found.masks, found.effects, found.matte) == ((), (), None)
+    assert len(shown(held, 1.0).layers) == 2
+
+
+def test_moving_operators_and_paints_are_sampled() -> None:
+    fx = {
+        "pathOps": [{"id": "t", "type": "trim", "start": 0, "end": 10}],
+        "stroke": {"width": 4, "color": "#fff"},
+        "fill": {
+            "type": "linear",
+            "angle": 0,
+            "stops": [{"offset": 0, "color": "#f00"}, {"offset": 1, "color": "#00f"}],
+        },
+    }
+    tracks = {
+        "a": {
+            "pathop.t.end": keys((0, 50)),
+            "strokeWidth": keys((0, 9)),
+            "fillAngle": keys((0, 45)),
+            "stroke_r": keys((0, 1)),
+        },
+    }
+    found = source(document(node("a", width=100, height=100, fx=fx), tracks=tracks), "a", ShapeSource)
+    assert (found.primitive, len(found.runs[0].points), found.runs[0].closed) == ("path", 3, False)
+    assert found.fills[0].angle == 45  # type: ignore[union-attr]
+    assert (found.strokes[0].width, found.strokes[0].paint.color) == (9, "#ff0000ff")  # type: ignore[union-attr]
+
+
+def test_what_is_not_done_is_warned_about_once() -> None:
+    held = document(
+        node("a", fx={"__physics": {"mass": 1}}),
+        node("b", "particle", fx={"particle": {"simMode": "stateful", "turbulence": 3}}),
+        node("c", fx={"audioWaveform": {"samples": 3}}),
+    )
+    warnings = built(held).warnings
+    assert len(warnings) == len(set(warnings))
+    for name in "abc":
+        assert any(f"“{name}”" in warning for warning in warnings)
+
+
+def test_a_forced_blur_needs_no_switch() -> None:
+    effect = {"id": "f", "type": "force-motion-blur", "params": {"shutterAngle": 360, "samples": 4}}
+    held = document(
+        node("g", "group", children=["a"]),
+        node("a", parent="g", fx={"effects": [effect]}),
+        tracks={"a": {"x": keys((0, 0), (2, 60))}},
+        motionBlur={"enabled": False},
+    )
+    found = layer(held, "a", 1.0)
+    assert found is not None
+    assert [sample.transform.x for sample in found.samples] == pytest.approx([29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5])
+    assert isinstance(found.transform, Transform2D)
