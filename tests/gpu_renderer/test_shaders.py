@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import pytest
@@ -11,7 +12,7 @@ from gpu_renderer.compositing.blend import MODES
 from gpu_renderer.painter import FULLSCREEN, Painter
 
 pytestmark = pytest.mark.gl
-VARIANTS: dict[str, list[dict[str, object]]] = {
+VARIANTS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "compositing/quad.frag": [
         {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
         for content, samples in product(range(5), (0, 1, 4))
@@ -26,7 +27,7 @@ VARIANTS: dict[str, list[dict[str, object]]] = {
 }
 
 
-def variants(file: str) -> list[dict[str, object]]:
+def variants(file: str) -> Sequence[Mapping[str, object]]:
     if file in VARIANTS:
         return VARIANTS[file]
     if file.startswith("effects/baked/"):
