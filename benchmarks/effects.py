@@ -111,7 +111,10 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float32)
     color = np.stack([x / WIDTH, y / HEIGHT, 0.5 + 0.5 * np.sin(x / 40) * np.cos(y / 60)], axis=2)
     alpha = np.clip((np.hypot(x - WIDTH / 2, y - HEIGHT / 2) - 180) / 40, 0, 1)[..., None]
-    return np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(np.uint8)
+    pixels: np.ndarray[Any, np.dtype[np.uint8]] = np.rint(np.concatenate([color * alpha, alpha], axis=2) * 255).astype(
+        np.uint8
+    )
+    return pixels
 
 
 _PICTURE = _picture()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, quads, reach
+from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, missing, quads, reach
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
@@ -34,6 +34,8 @@ class Executor:
         self.inks = Inks(painter, contents, self.textures)
         self.layers: KeptTargets[Draw] = KeptTargets(painter.pool)
         self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
+
+        self.warnings: dict[str, None] = {}
 
     @property
     def kept_count(self) -> int:
@@ -75,6 +77,8 @@ class _Walk:
         self._loans: list[Target] = []
 
     def run(self) -> None:
+        for step in self._graph.steps:
+            self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._part)
         for index, step in enumerate(self._graph.steps):
             self._step(step, f"{self._place}/{index}")

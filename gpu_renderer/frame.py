@@ -58,6 +58,11 @@ class FrameRenderer:
         graph = compiled(snapshot, width, height)
         return self._drawn(snapshot, graph, last, frame)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the snapshots drawn so far asked for and was drawn otherwise or not at all: a line each, once."""
+        return tuple(self._executor.warnings)
+
     def release(self) -> None:
         """Gives back every target and frees what is kept."""
         self._forget()

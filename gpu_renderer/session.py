@@ -111,7 +111,8 @@ class Opened:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
-        return tuple(dict.fromkeys((*self.composition.warnings, *self._contents.warnings)))
+        found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
+        return tuple(dict.fromkeys(found))
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""

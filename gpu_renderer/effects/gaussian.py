@@ -1,4 +1,4 @@
-"""Blurs as kernels: the reference's 61-tap Gaussian, browsers' triple box, and how wide ones run at a bounded cost.
+"""Blurs as kernels: the reference's 61-tap Gaussian, a canvas's Gaussian, and how wide ones run at a bounded cost.
 
 A kernel is the array of its weights at 0, 1, 2 ... px from the centre; it is symmetric and sums to 1. A wide one runs over
 a picture of half the size, or a quarter ..., with the weights that, between halving and enlarging, come nearest to it.
@@ -51,16 +51,9 @@ def gaussian(sigma: float) -> Kernel:
 
 
 @lru_cache(256)
-def triple_box(sigma: float) -> Kernel:
-    """Three box blurs, as browsers blur for a sigma of 2 and more (compositing.md 5.3); a Gaussian below."""
-    sigma = min(sigma, SIGMA_MAX)
-    if sigma < 2:
-        return gaussian(sigma)
-    width = math.floor(sigma * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
-    # An even width: two boxes half a pixel to either side are one centred pair, then one box of width + 1.
-    last = np.full(width + 1 - width % 2, 1.0)
-    full = np.convolve(np.convolve(np.ones(width), np.ones(width)), last)
-    return normalised(full[len(full) // 2 :])
+def canvas_gaussian(sigma: float) -> Kernel:
+    """The kernel of a browser's canvas blur. The reference's frames show a Gaussian of the full sigma, not three boxes."""
+    return gaussian(min(sigma, SIGMA_MAX))
 
 
 def box(width: float) -> Kernel:

@@ -13,11 +13,14 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+from gpu_renderer.content import Contents
+from gpu_renderer.media.library import MediaLibrary
 from gpu_renderer.painter import Painter
 from motion import build
 from motion.bundle import read_document
 from motion.evaluate import snapshot
 from tests.gpu_renderer.drawing import drawn
+from tests.gpu_renderer.fonts import reference_fonts
 
 pytestmark = pytest.mark.gl
 FOLDER = Path(__file__).parent
@@ -47,7 +50,9 @@ def rendered(painter: Painter, case: Path) -> Picture:
     composition = build.build(read_document((case / "document.json").read_bytes()))
     number = case / "frame.txt"
     frame_index = int(number.read_text()) if number.exists() else 0
-    return drawn(painter, snapshot(composition, frame_index / composition.fps, composition.fps))
+    fonts = reference_fonts().for_job()
+    contents = Contents(fonts, MediaLibrary(lambda src: None, fonts))
+    return drawn(painter, snapshot(composition, frame_index / composition.fps, composition.fps), contents=contents)
 
 
 def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[np.bool_] | None) -> Path:
@@ -61,5 +66,3 @@ def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[n
         pictures.append(marked)
     Image.fromarray(np.hstack(pictures) if far is not None else actual).save(path)
     return path
-
-

@@ -42,8 +42,10 @@ class Pictures:
         return None
 
 
-def renderer(painter: Painter, levers: Levers | None = None, **pictures: Pixels) -> FrameRenderer:
-    return FrameRenderer(painter, Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), levers)
+def renderer(
+    painter: Painter, levers: Levers | None = None, contents: Contents | None = None, **pictures: Pixels
+) -> FrameRenderer:
+    return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), levers)
 
 
 def pixels(target: Target) -> Picture:
@@ -52,11 +54,17 @@ def pixels(target: Target) -> Picture:
     return np.frombuffer(target.texture.read(), np.uint8).reshape(height, width, 4)
 
 
-def drawn(painter: Painter, snapshot: Snapshot, size: tuple[int, int] | None = None, **pictures: Pixels) -> Picture:
-    """The snapshot at its own size, or another. Nothing may stay on loan."""
+def drawn(
+    painter: Painter,
+    snapshot: Snapshot,
+    size: tuple[int, int] | None = None,
+    contents: Contents | None = None,
+    **pictures: Pixels,
+) -> Picture:
+    """The snapshot at its own size, or another, without text unless contents are given. Nothing may stay on loan."""
     width, height = size or (round(snapshot.width), round(snapshot.height))
     before = painter.pool.lent_count
-    frames = renderer(painter, None, **pictures)
+    frames = renderer(painter, None, contents, **pictures)
     picture = pixels(frames.draw(snapshot, width, height)).copy()
     frames.release()
     assert painter.pool.lent_count == before

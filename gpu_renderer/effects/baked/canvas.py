@@ -19,12 +19,12 @@ from gpu_renderer.effects.gaussian import (
     blurred,
     box,
     box_blurred,
+    canvas_gaussian,
     convolved,
     enlarged,
     halved,
     levels_of,
     small,
-    triple_box,
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
@@ -200,21 +200,21 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = levels_of(sigma)
     if not levels:
-        return blurred(painter, source, triple_box(sigma), region=region, clear_outside=True)
+        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
     halves = halved(painter, framed, levels)
     factor = 1 << levels
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _small_triple_box(sigma, levels), region=around, clear_outside=True)
+    soft = blurred(painter, halves, _small_canvas_gaussian(sigma, levels), region=around, clear_outside=True)
     large = enlarged(painter, soft, levels, region)
     painter.pool.give_back(framed, halves, soft)
     return large
 
 
 @lru_cache(256)
-def _small_triple_box(sigma: float, levels: int) -> Kernel:
-    return small(triple_box(sigma), levels)
+def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
+    return small(canvas_gaussian(sigma), levels)
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

@@ -1,0 +1,54 @@
+"""Every shader file compiles, in every variant that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import pytest
+
+import shaders
+from gpu_renderer.compositing.blend import MODES
+from gpu_renderer.painter import FULLSCREEN, Painter
+
+pytestmark = pytest.mark.gl
+VARIANTS: Mapping[str, Sequence[Mapping[str, object]]] = {
+    "compositing/quad.frag": [
+        {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
+        for content, samples in product(range(5), (0, 1, 4))
+        for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
+    ],
+    "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
+    "compositing/combine.frag": [{"MODE": mode} for mode in MODES.values()] + [{"MODE": 0, "PRESERVE": 1}],
+    "effects/convolve.frag": [
+        {"REACH": reach, **clear} for reach in (1, 7, 40) for clear in ({}, {"CLEAR_OUTSIDE": 1})
+    ],
+    "compositing/blit.frag": [{"DISPLAY": d, **aces} for d, aces in product(range(4), ({}, {"ACES": 1}))],
+}
+
+
+def variants(file: str) -> Sequence[Mapping[str, object]]:
+    if file in VARIANTS:
+        return VARIANTS[file]
+    if file.startswith("effects/baked/"):
+        return [{"BAKED": 1}]
+    return [{}, {"BAKED": 1}] if '"effect.glsl"' in shaders.text(file) else [{}]
+
+
+@pytest.mark.parametrize("file", shaders.files())
+def test_a_shader_compiles(painter: Painter, file: str) -> None:
+    for defines in variants(file):
+        painter.programs.get(file, FULLSCREEN, **defines)
+
+
+def test_the_shader_of_planes_compiles(painter: Painter) -> None:
+    painter.programs.get("compositing/quad.frag", "space/plane.vert", CONTENT=1, SAMPLES=0)
+
+
+@pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])
+def test_a_shader_says_what_it_is_for(file: str) -> None:
+    assert shaders.text(file).startswith("//"), f"{file} begins without a comment"
+
+
+def test_the_full_screen_triangle_is_there() -> None:
+    assert FULLSCREEN in shaders.files(".vert")
