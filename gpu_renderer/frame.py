@@ -89,7 +89,7 @@ class FrameRenderer:
         texture = cover.covering_picture(graph, inks) if self._levers.copy_opaque else None
         touched = cover.touched(graph, inks, part) if texture is not None else None
         if texture is not None and touched is not None:
-            self._painter.draw("copy_picture.frag", picture, textures={"u_source": texture}, scissor=part)
+            self._painter.copy_picture(texture, picture, part)
         for inner in (part,) if touched is None else touched:
             self._composite(graph, scene, inner)
             blit(self._painter, scene, picture, graph.scene.color, inner)

@@ -157,8 +157,7 @@ class ShapeSource:
     """A rectangle, ellipse or path in a box of width x height px, centred on the layer's origin.
 
     `radii` are TL, TR, BR, BL, already scaled to fit. `runs` belong to the path primitive and are non-zero filled.
-    `painted_apart` means: every run gets its own fill and strokes, in order (layers.md 8.4). `drawn` is false where the
-    path operators leave nothing.
+    `painted_apart` means: every run gets its own fill and strokes, in order (layers.md 8.4).
     """
 
     primitive: Literal["rect", "ellipse", "path"]
