@@ -10,7 +10,7 @@ import skia
 from gpu_renderer.raster import Raster
 from gpu_renderer.vector import sampled
 from gpu_renderer.vector.brush import paint_over
-from gpu_renderer.vector.outline import outline, runs_outline
+from gpu_renderer.vector.outline import fill_outline, outline, runs_outline
 from gpu_renderer.vector.pens import Style, as_pen
 from gpu_renderer.vector.surface import fitting_scale, rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
@@ -77,19 +77,24 @@ class _Drawing:
     def draw(self) -> None:
         source = self._source
         if not source.painted_apart:
-            self._paint(outline(source), source.runs, len(source.fills), 1.0, 1.0)
+            self._fill_with(fill_outline(source), len(source.fills), 1.0)
+            self._stroke_with(outline(source), source.runs, 1.0, 1.0)
             return
         for run in source.runs:
             factor = run.stroke_factor if len(source.strokes) == 1 else 1.0
-            self._paint(runs_outline((run,)), (run,), 1, run.opacity, factor)
+            path = runs_outline((run,))
+            self._fill_with(path, 1, run.opacity)
+            self._stroke_with(path, (run,), run.opacity, factor)
 
-    def _paint(self, path: Any, runs: tuple[Run, ...], fill_count: int, opacity: float, width_factor: float) -> None:
-        for fill in self._source.fills[:fill_count]:
+    def _fill_with(self, path: Any, count: int, opacity: float) -> None:
+        for fill in self._source.fills[:count]:
             paint = self._fill.paint(fill, opacity)
             if self._sampled_size is None:
                 self._canvas.drawPath(path, paint)
             else:
                 sampled.fill(self._canvas, self._sampled_size, path, paint)
+
+    def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
                 paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
