@@ -33,6 +33,7 @@ class FrameRenderer:
 
     def __init__(self, painter: Painter, contents: ContentSource, levers: Levers | None = None) -> None:
         self._painter = painter
+        self._contents = contents
         self._levers = levers or Levers()
         self._executor = Executor(painter, contents, self._levers)
         self._run = StaticRun(painter)
@@ -55,7 +56,7 @@ class FrameRenderer:
         if last is not None and self._levers.reuse_frames and last.snapshot == snapshot:
             self.changed = Region(0, 0, 0, 0)
             return last.picture
-        graph = compiled(snapshot, width, height)
+        graph = compiled(self._contents.with_character_planes(snapshot), width, height)
         return self._drawn(snapshot, graph, last, frame)
 
     @property
