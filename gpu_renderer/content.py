@@ -57,8 +57,8 @@ class Media(Protocol):
     def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
         """An SVG document's raster. Raises MediaUndecodable."""
 
-    def video_frame(self, src: str, seconds: float) -> Raster | None:
-        """The frame shown at a time of the video's own. Raises MediaUndecodable."""
+    def blended_frame(self, source: VideoSource) -> Raster | None:
+        """The frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
 
 
 class Contents:
@@ -156,7 +156,7 @@ class Contents:
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
 
     def _video(self, source: VideoSource) -> Raster | None:
-        frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+        frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
         return None if frame is None else replace(frame, width=source.width, height=source.height)
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
