@@ -49,6 +49,7 @@ class Executor:
         self.layers.trim()
         self.groups.trim()
         self.inks.baked.trim()
+        self.painter.collect()
 
     def release(self) -> None:
         """Frees everything on the GPU that the executor keeps."""
@@ -81,9 +82,11 @@ class _Walk:
             self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._part)
         for index, step in enumerate(self._graph.steps):
-            self._step(step, f"{self._place}/{index}")
-            self._painter.pool.give_back(*self._loans)
-            self._loans.clear()
+            try:
+                self._step(step, f"{self._place}/{index}")
+            finally:
+                self._painter.pool.give_back(*self._loans)
+                self._loans.clear()
 
     def _step(self, step: Step, place: str) -> None:
         part = reach.of_step(step, self._scene, self._inks).intersection(self._part)

@@ -18,10 +18,12 @@ from typing import Literal
 
 import moderngl
 
+from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.region import Region
 
 Format = Literal["f1", "f2", "f4"]
 """8-bit unsigned, half float, float: always four channels."""
+TARGET_BYTES_MAX = 1 << 30
 BYTES_PER_CHANNEL = {"f1": 1, "f2": 2, "f4": 4}
 
 
@@ -45,6 +47,7 @@ class TargetPool:
 
     def __init__(self, context: moderngl.Context, idle_bytes_max: int = 256 << 20) -> None:
         self._context = context
+        self._side_max_px = int(context.info["GL_MAX_TEXTURE_SIZE"])
         self._idle: dict[tuple[int, int, Format], list[Target]] = defaultdict(list)
         self._idle_bytes = 0
         self._idle_bytes_max = idle_bytes_max
@@ -93,6 +96,9 @@ class TargetPool:
             self._drop_one()
 
     def _made(self, region: Region, format: Format) -> Target:
+        # drivers end the process over a texture that is too large
+        if max(region.width, region.height) > self._side_max_px or _bytes_of(region, format) > TARGET_BYTES_MAX:
+            raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
         texture = self._context.texture((region.width, region.height), 4, dtype=format)
         texture.repeat_x = texture.repeat_y = False
         return Target(texture, self._context.framebuffer([texture]), region, format)
@@ -106,4 +112,8 @@ class TargetPool:
 
 
 def _bytes(target: Target) -> int:
-    return target.region.width * target.region.height * 4 * BYTES_PER_CHANNEL[target.format]
+    return _bytes_of(target.region, target.format)
+
+
+def _bytes_of(region: Region, format: Format) -> int:
+    return region.width * region.height * 4 * BYTES_PER_CHANNEL[format]

@@ -47,7 +47,9 @@ class EffectValues:
         value = self.by_key[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             return 0.0
-        return value * self.length_scale if self._declared(key).unit == "px" else float(value)
+        declared = self._declared(key)
+        bounded = declared.bounded(value)
+        return bounded * self.length_scale if declared.unit == "px" else bounded
 
     def fraction(self, key: str) -> float:
         """A percentage as a fraction."""

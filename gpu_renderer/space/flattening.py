@@ -19,13 +19,16 @@ from motion.snapshot import EffectSnapshot, LayerSnapshot
 
 MARGIN_SIZES_MAX = 1.5
 BLUR_SIGMAS = 2.5
+SIDE_PX_MAX = 100_000.0
+"""A larger layer only shows its middle."""
 
 
 def box(layer: LayerSnapshot, ink: Ink, scene: Scene) -> tuple[float, float]:
     """Width and height, layer px, of the layer with room for its effects."""
     width, height = ink.width + 2 * ink.padding, ink.height + 2 * ink.padding
     spread = max((_spread_px(entry) for entry in layer.effects), default=0.0)
-    return width + 2 * min(spread, MARGIN_SIZES_MAX * width), height + 2 * min(spread, MARGIN_SIZES_MAX * height)
+    grown = [side + 2 * min(spread, MARGIN_SIZES_MAX * side) for side in (width, height)]
+    return min(max(grown[0], 1.0), SIDE_PX_MAX), min(max(grown[1], 1.0), SIDE_PX_MAX)
 
 
 def _spread_px(entry: EffectSnapshot) -> float:

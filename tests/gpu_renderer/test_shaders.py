@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import product
 
 import pytest
@@ -12,22 +11,22 @@ from gpu_renderer.compositing.blend import MODES
 from gpu_renderer.painter import FULLSCREEN, Painter
 
 pytestmark = pytest.mark.gl
-VARIANTS: Mapping[str, Sequence[Mapping[str, object]]] = {
+Defines = dict[str, object]
+CONVOLVE: list[Defines] = [{"REACH": 1}, {"REACH": 7}, {"REACH": 40}, {"REACH": 8, "CLEAR_OUTSIDE": 1}]
+VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": [
         {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
         for content, samples in product(range(5), (0, 1, 4))
         for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
     ],
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
-    "compositing/combine.frag": [{"MODE": mode} for mode in MODES.values()] + [{"MODE": 0, "PRESERVE": 1}],
-    "effects/convolve.frag": [
-        {"REACH": reach, **clear} for reach in (1, 7, 40) for clear in ({}, {"CLEAR_OUTSIDE": 1})
-    ],
+    "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],
+    "effects/convolve.frag": CONVOLVE,
     "compositing/blit.frag": [{"DISPLAY": d, **aces} for d, aces in product(range(4), ({}, {"ACES": 1}))],
 }
 
 
-def variants(file: str) -> Sequence[Mapping[str, object]]:
+def variants(file: str) -> list[dict[str, object]]:
     if file in VARIANTS:
         return VARIANTS[file]
     if file.startswith("effects/baked/"):
