@@ -49,7 +49,7 @@ class Executor:
         self.layers.trim()
         self.groups.trim()
         self.inks.baked.trim()
-        self.painter.context.gc()
+        self.painter.collect()
 
     def release(self) -> None:
         """Frees everything on the GPU that the executor keeps."""

@@ -94,6 +94,14 @@ class Painter:
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
+    def collect(self) -> None:
+        """Frees the GPU objects that nothing refers to any more. Those that were released by hand are only forgotten."""
+        dropped = self.context.objects
+        while dropped:
+            item = dropped.popleft()
+            if hasattr(item, "release"):
+                item.release()
+
     def restore(self, source: Target, into: Target, part: Region) -> None:
         """Copies a part between two targets of the same region and format, without a shader."""
         assert source.region == into.region and source.format == into.format
