@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-KEPT_BYTES_MAX = 192 << 20
+KEPT_BYTES_MAX = 96 << 20
 
 Pixels = npt.NDArray[np.uint8]
 
