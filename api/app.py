@@ -53,7 +53,7 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
     return Farm(
         settings=settings,
         clock=clock,
-        database=Database(settings.database_url, POOL_CONNECTIONS),
+        database=Database(settings.database_url, POOL_CONNECTIONS, ping=False),
         redis=client,
         rates=RateLimiter(client),
         storage=storage_of(settings, links),

@@ -12,15 +12,15 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from api.farm import Farm, farm_of
-from farm_core.accounts import repository
+from farm_core.accounts import admission
+from farm_core.accounts.admission import UsedKey
 from farm_core.accounts.keys import LIVE_PREFIX, hash_of
-from farm_core.accounts.models import Account, ApiKey
+from farm_core.accounts.models import Account
 from farm_core.accounts.plans import Limits, limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.accounts.tokens import InvalidToken
 from farm_core.errors import InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
-from farm_core.usage import repository as usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,7 @@ async def session_account(farm: Farm, token: str | None) -> Account:
         account_id = await farm.tokens.subject(token)
     except InvalidToken:
         raise Unauthorized from None
-    async with farm.database.work() as session:
-        account = await repository.account(session, account_id)
+    account = await farm.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
         raise Unauthorized
     return account
@@ -85,8 +84,8 @@ async def _with_token(farm: Farm, token: str | None) -> Caller:
 
 
 async def _with_key(farm: Farm, secret: str, need: Need) -> Caller:
-    key, account = await _valid_key(farm, secret)
-    caller = Caller(account, limits_of(account))
+    key = await _valid_key(farm, secret)
+    caller = Caller(key.account, limits_of(key.account))
     if need.scope is not None and not caller.limits.api_enabled:
         raise UpgradeRequired
     counted = await _counted(farm, key, caller.limits)
@@ -100,25 +99,16 @@ async def _with_key(farm: Farm, secret: str, need: Need) -> Caller:
     return caller
 
 
-async def _valid_key(farm: Farm, secret: str) -> tuple[ApiKey, Account]:
-    async with farm.database.work() as session:
-        found = await repository.key_and_account(session, hash_of(secret))
-    if found is None:
+async def _valid_key(farm: Farm, secret: str) -> UsedKey:
+    key = await farm.database.single(lambda connection: admission.used_key(connection, hash_of(secret)))
+    if key is None:
         raise Unauthorized
-    key = found[0]
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= farm.clock.now()):
         raise Unauthorized("This API key has been revoked or has expired.")
-    return found
+    return key
 
 
-async def _counted(farm: Farm, key: ApiKey, limits: Limits) -> bool:
-    """Counts the request for the account and the key; False where the month's quota is reached.
-
-    A transaction of its own: a request counts whatever becomes of it.
-    """
-    now = farm.clock.now()
-    async with farm.database.connection() as connection:
-        counted = await usage.count_request(connection, key.account_id, now, limits.monthly_api_requests)
-        if counted:
-            await repository.count_key_use(connection, key.id, now)
-    return counted
+async def _counted(farm: Farm, key: UsedKey, limits: Limits) -> bool:
+    """Counts the request for the account and the key, whatever becomes of it; False where the month's quota is reached."""
+    now, limit = farm.clock.now(), limits.monthly_api_requests
+    return await farm.database.single(lambda connection: admission.count_use(connection, key, now, limit))

@@ -22,16 +22,21 @@ async def _work(request: Request) -> AsyncIterator[AsyncSession]:
         yield session
 
 
-def _farm(request: Request) -> parts.Farm:
+async def _reading(request: Request) -> AsyncIterator[AsyncSession]:
+    async with parts.farm_of(request).database.reading() as session:
+        yield session
+
+
+async def _farm(request: Request) -> parts.Farm:
     return parts.farm_of(request)
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 
 
-def _origin(request: Request) -> str:
+async def _origin(request: Request) -> str:
     return parts.origin_of(request)
 
 
@@ -43,15 +48,17 @@ class Page:
     offset: int
 
 
-def _page(
+async def _page(
     limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Page size.")] = LIMIT_DEFAULT,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX, description="How many to skip.")] = 0,
 ) -> Page:
     return Page(limit, offset)
 
 
+# All are coroutines: the framework sends plain functions through a thread, which costs more than they do.
 # "function" scope: the transaction is committed before the answer leaves, so that a failed commit is a failed request.
 Work = Annotated[AsyncSession, Depends(_work, scope="function")]
+Reading = Annotated[AsyncSession, Depends(_reading, scope="function")]
 FarmParts = Annotated[parts.Farm, Depends(_farm)]
 CallerOf = Annotated[Caller, Depends(_caller)]
 Origin = Annotated[str, Depends(_origin)]

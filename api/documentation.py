@@ -118,6 +118,10 @@ def _document(app: FastAPI) -> dict[str, Any]:
 def _complete(operation: dict[str, Any]) -> None:
     """Takes out what the framework supposes and the farm never answers; adds headers and conditional answers."""
     operation["responses"].pop("422", None)
+    for parameter in operation.get("parameters", []):
+        # A header or query parameter may be left out, but it cannot be null.
+        options = parameter["schema"].pop("anyOf", [])
+        parameter["schema"].update(next((option for option in options if option != {"type": "null"}), {}))
     conditional = operation.pop("x-conditional", False)
     for status, answer in operation["responses"].items():
         headers = _REQUEST_ID | (_ETAG if conditional and status == "200" else {})

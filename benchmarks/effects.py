@@ -28,9 +28,7 @@ REPEATS = 3
 # What takes values to do anything at all.
 SHOWN: dict[str, dict[str, Any]] = {
     "offset": {"shiftX": 100.0},
-    "radial-shadow": {},
     "optics-compensation": {"fieldOfView": 60.0},
-    "shadow-highlight": {},
     "hue-saturation": {"hue": 40.0},
     "exposure": {"exposure": 1.0},
     "lumetri": {"exposure": 0.5},
@@ -73,7 +71,7 @@ def _baked(painter: Painter, entry: EffectSnapshot) -> None:
 def _chained(painter: Painter, entry: EffectSnapshot) -> None:
     frame = Region(0, 0, WIDTH, HEIGHT)
     source = painter.pool.take(frame, clear=False)
-    source.texture.write((_PICTURE / np.float32(255)).astype(np.float16).tobytes())
+    source.texture.write(_HALF_FLOATS)
     scene = EffectScene(frame, Box(0, 0, WIDTH, HEIGHT), WIDTH, HEIGHT)
     painter.pool.give_back(chain(painter, source, (entry,), scene))
 
@@ -118,6 +116,7 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 _PICTURE = _picture()
+_HALF_FLOATS = (_PICTURE / np.float32(255)).astype(np.float16).tobytes()
 _RAMP = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 
 

@@ -23,6 +23,8 @@ from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
 from scheduler.ports import Ended, Finished, Order, SegmentOrder
 
+NICENESS: Final = 10
+"""Rendering yields the processor to those who answer requests; it uses what they leave."""
 CLOSE_SECONDS: Final = 3.0
 LAST_WORDS_SECONDS: Final = 1.0
 """Time for an actor that ends to hand over why."""
@@ -104,6 +106,7 @@ class RenderActor:
         self._worker_id = worker_id
         self._scratch = tempfile.TemporaryDirectory(prefix="farm-worker-")
         self._process = psutil.Process()
+        self._process.nice(NICENESS)
         self._thread = RenderThread(worker_id, settings, Path(self._scratch.name), _cuda_index())
         self._leaving = False
 

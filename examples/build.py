@@ -120,10 +120,10 @@ def product_promo() -> Record:
     headline.text["__animators"] = [
         {
             "id": "rise", "name": "Rise", "enabled": True, "y": 90, "opacity": 0,
-            "selectors": [{"kind": "range", "id": "r", "basedOn": "characters", "shape": "rampUp", "start": 0, "end": 100, "offset": -100}],
+            "selectors": [{"kind": "range", "id": "r", "basedOn": "characters", "shape": "square", "start": 0, "end": 100, "smoothness": 100}],
         }
     ]  # fmt: skip
-    headline.animate("ta.0.offset", (0.8, -100), (2.2, 100), bezier=(0.33, 0, 0.67, 1))
+    headline.animate("ta.0.start", (0.6, 0), (2.0, 105), bezier=(0.33, 0, 0.67, 1))
     button = shape("button", "Button", 0, 0, 560, 132, "#e11d48", cornerRadius=66)
     label = text("label", "Button Label", 0, 0, "Order today", 48, "#ffffff")
     call = null("call", "Call To Action", 540, 1580, button, label)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.raster import Raster
 from gpu_renderer.recent import Recent
+from gpu_renderer.text.character_planes import with_character_planes
 from gpu_renderer.text.families import Fonts, Style
 from gpu_renderer.text.lines import measured_box
 from gpu_renderer.text.text_raster import text_raster
@@ -29,6 +30,7 @@ from motion.snapshot import (
     ParticleSource,
     RadialGradient,
     ShapeSource,
+    Snapshot,
     Source,
     SvgSource,
     TextSource,
@@ -37,7 +39,7 @@ from motion.snapshot import (
 
 T = TypeVar("T")
 
-KEPT_MAX_BYTES = 256 << 20
+KEPT_MAX_BYTES = 160 << 20
 CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
 
@@ -55,8 +57,8 @@ class Media(Protocol):
     def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
         """An SVG document's raster. Raises MediaUndecodable."""
 
-    def video_frame(self, src: str, seconds: float) -> Raster | None:
-        """The frame shown at a time of the video's own. Raises MediaUndecodable."""
+    def blended_frame(self, source: VideoSource) -> Raster | None:
+        """The frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
 
 
 class Contents:
@@ -89,6 +91,10 @@ class Contents:
         if isinstance(source, LightWash):
             return 2 * max(1.0, source.radius), 2 * max(1.0, source.radius)
         return 0.0, 0.0
+
+    def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with each text layer of per-character 3D as a plane for each glyph."""
+        return with_character_planes(snapshot, self._fonts)
 
     def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
         """The source's pixels at `supersample` raster px a layer px; None where there is nothing to draw.
@@ -150,7 +156,7 @@ class Contents:
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
 
     def _video(self, source: VideoSource) -> Raster | None:
-        frame = self._attempted(source.src, lambda: self._media.video_frame(source.src, source.time))
+        frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
         return None if frame is None else replace(frame, width=source.width, height=source.height)
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:

@@ -33,6 +33,7 @@ class FrameRenderer:
 
     def __init__(self, painter: Painter, contents: ContentSource, levers: Levers | None = None) -> None:
         self._painter = painter
+        self._contents = contents
         self._levers = levers or Levers()
         self._executor = Executor(painter, contents, self._levers)
         self._run = StaticRun(painter)
@@ -55,7 +56,7 @@ class FrameRenderer:
         if last is not None and self._levers.reuse_frames and last.snapshot == snapshot:
             self.changed = Region(0, 0, 0, 0)
             return last.picture
-        graph = compiled(snapshot, width, height)
+        graph = compiled(self._contents.with_character_planes(snapshot), width, height)
         return self._drawn(snapshot, graph, last, frame)
 
     @property
@@ -88,7 +89,7 @@ class FrameRenderer:
         texture = cover.covering_picture(graph, inks) if self._levers.copy_opaque else None
         touched = cover.touched(graph, inks, part) if texture is not None else None
         if texture is not None and touched is not None:
-            self._painter.draw("copy_picture.frag", picture, textures={"u_source": texture}, scissor=part)
+            self._painter.copy_picture(texture, picture, part)
         for inner in (part,) if touched is None else touched:
             self._composite(graph, scene, inner)
             blit(self._painter, scene, picture, graph.scene.color, inner)

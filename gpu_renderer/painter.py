@@ -111,6 +111,18 @@ class Painter:
         source.framebuffer.use()
         self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
+    def copy_picture(self, picture: moderngl.Texture, into: Target, part: Region) -> None:
+        """Copies a part of a texture that has the target's size and 8-bit format; the whole of it without a shader."""
+        assert picture.size == into.size
+        if part.intersection(into.region) != into.region:
+            self.draw("copy_picture.frag", into, textures={"u_source": picture}, scissor=part)
+            return
+        whole = self.context.framebuffer([picture])
+        into.framebuffer.scissor = (0, 0, *into.size)
+        into.framebuffer.use()
+        self.context.copy_framebuffer(into.framebuffer, whole)
+        whole.release()
+
     def erase(
         self, into: Target, part: Region, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:

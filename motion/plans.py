@@ -17,6 +17,7 @@ from motion.model.timing import Bar
 from motion.overrides import overridden
 from motion.schema.animation import STILL, NodeAnimation
 from motion.schema.compositions import CompositionSettings
+from motion.schema.contents import MAX_TEXT_CHARACTERS
 from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record
@@ -25,6 +26,7 @@ from motion.schema.timelines import Timeline
 MAX_LAYERS = 50_000
 MAX_NESTING = 8
 MAX_UNITS = 16
+MAX_WARNINGS = 200
 UNPAINTED = frozenset({"group", "null", "camera", "audio"})
 
 
@@ -107,6 +109,8 @@ class PlanMaker:
     def _below(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
         node = draft.node
         opens = is_unit(node) and draft.units < MAX_UNITS
+        if is_unit(node) and not opens:
+            self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
         shared = replace(
             draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, clone=None, parent=draft.id
         )
@@ -187,6 +191,8 @@ class PlanMaker:
             self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
+        if len(node.string("content") or "") > MAX_TEXT_CHARACTERS:
+            self._warn(f"The text of layer “{node.name}” is cut after {MAX_TEXT_CHARACTERS} characters.")
         if node.kind == "particle":
             for setting in particle_field(node.fx.get("particle")).unsupported:
                 self._warn(f"Layer “{node.name}” asks its particles for {setting}, which they are drawn without.")
@@ -204,7 +210,8 @@ class PlanMaker:
         return InstanceContent(key, settings.width, settings.height)
 
     def _warn(self, message: str) -> None:
-        self.warnings[message] = None
+        if len(self.warnings) < MAX_WARNINGS:
+            self.warnings[message] = None
 
 
 def _collapses(node: Node) -> bool:

@@ -157,8 +157,7 @@ class ShapeSource:
     """A rectangle, ellipse or path in a box of width x height px, centred on the layer's origin.
 
     `radii` are TL, TR, BR, BL, already scaled to fit. `runs` belong to the path primitive and are non-zero filled.
-    `painted_apart` means: every run gets its own fill and strokes, in order (layers.md 8.4). `drawn` is false where the
-    path operators leave nothing.
+    `painted_apart` means: every run gets its own fill and strokes, in order (layers.md 8.4).
     """
 
     primitive: Literal["rect", "ellipse", "path"]
@@ -260,6 +259,8 @@ class TextSource:
     poses: tuple[GlyphPose, ...] = ()
     path: TextPath | None = None
     per_character_3d: bool = False
+    plane: tuple[float, float] | None = None
+    """A box that is given instead of measured; only the renderer sets it, for the planes of per-character 3D."""
     given_box: tuple[float, float] | None = None
     """Width and height that stand instead of the measured ones: of a text without content (text.md 1)."""
 

@@ -70,24 +70,25 @@ class Fault:
 
 
 def discover(document: Document, composition_id: str | None = None, include_text: bool = False) -> Discovery:
-    """The inputs of an imported document: its media layers, its authored fields and, if asked for, its text layers.
+    """The inputs of an imported document: its media layers, its text layers if asked for, and the colours and numbers that
+    its author exposed. Ids are slugs of the layers' names; an authored colour or number keeps its own, if it is free.
 
     Raises CompositionUnknown.
     """
     layers = _layers(document, composition_id)
-    authored = {field.target: field for field in authored_fields(document, composition_id)}
-    fields = _Fields(field.id for field in authored.values())
+    fields = _Fields()
     warnings = [f"{name} in the bundle could not be read and was left out." for name in _unreadable_chunks(document)]
     shown = [layer for layer in layers if _shows_source(layer)]
     for layer in layers:
         if _shows_source(layer) and _hidden(layer):
             warnings.append(f"Layer “{layer.name}” is hidden, so it was not made an input.")
         elif _shows_source(layer):
-            warnings.extend(_add_media(fields, layer, authored))
+            warnings.extend(_add_media(fields, layer))
         elif include_text and layer.kind == "text" and layer.component("Text"):
-            fields.add(_text_field(layer), authored)
-    for field in authored.values():
-        fields.add(field, authored)
+            fields.add(_text_field(layer))
+    for field in authored_fields(document, composition_id):
+        if field.kind in {"color", "number"}:
+            fields.add(field)
     return Discovery(
         tuple(fields.found), tuple(warnings), tuple(_unrenderable(layers)), any(not _hidden(layer) for layer in shown)
     )
@@ -182,20 +183,15 @@ def slug(label: str) -> str:
 class _Fields:
     """The inputs found so far, under unique ids; a target is exposed once."""
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    def __init__(self) -> None:
         self.found: list[InputField] = []
-        self._taken = set(taken)
+        self._taken: set[str] = set()
         self._targets: set[Target] = set()
 
-    def add(self, field: InputField, authored: Mapping[Target, InputField]) -> None:
+    def add(self, field: InputField) -> None:
         if field.target in self._targets:
             return
         self._targets.add(field.target)
-        if field.target in authored:
-            written = authored[field.target]
-            kept = InputField(written.id, written.label, written.kind, field.required, field.default, field.target)
-            self.found.append(kept)
-            return
         unique = self._unique(field.id)
         self._taken.add(unique)
         self.found.append(InputField(unique, field.label, field.kind, field.required, field.default, field.target))
@@ -236,17 +232,14 @@ def _sources(layer: Node) -> tuple[str, ...]:
     return (layer.string("src") or "",) if _shows_source(layer) else ()
 
 
-def _add_media(fields: _Fields, layer: Node, authored: Mapping[Target, InputField]) -> list[str]:
+def _add_media(fields: _Fields, layer: Node) -> list[str]:
     """Makes a media layer an input; answers what its author should know."""
     source = layer.string("src") or ""
     fault = source_fault(source)
     public = source.startswith(("http://", "https://"))
     component_type = next((held for held, properties in layer.components if "src" in properties), "Transform")
     target = Target(layer.id, component_type, "src")
-    fields.add(
-        InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target),
-        authored,
-    )
+    fields.add(InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target))
     return [f"Layer “{layer.name}”: {fault}. A source must be given with every render."] if fault else []
 
 

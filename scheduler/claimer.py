@@ -16,7 +16,7 @@ from farm_core.telemetry import logs
 from scheduler.ingest import Frozen, IngestFailed, ingest
 from scheduler.parts import Parts
 from scheduler.planner import plan_or_reuse
-from scheduler.service import Service
+from scheduler.service import Service, in_a_line
 
 _log = logs.logger(__name__)
 
@@ -73,7 +73,7 @@ class Claimer(Service):
         except IngestFailed as failure:
             await self._failed(claim, str(failure))
         except Exception as error:
-            _log.warning("preparation failed", job_id=claim.job_id, error=f"{type(error).__name__}: {error}")
+            _log.warning("preparation failed", job_id=claim.job_id, error=in_a_line(error))
             await self._handed_back(claim)
 
     async def _ingested_and_planned(self, claim: Claim) -> None:

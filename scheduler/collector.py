@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.repository import transition
@@ -19,7 +21,7 @@ from scheduler.flights import Flight, Flights
 from scheduler.pace import Pace
 from scheduler.parts import Parts
 from scheduler.ports import Advanced, AssembleOrder, Ended, Finished, Report, SegmentOrder
-from scheduler.service import Service
+from scheduler.service import Service, in_a_line
 
 _log = logs.logger(__name__)
 
@@ -42,14 +44,27 @@ class Collector(Service):
         self._unsettled: list[Report] = []
 
     async def turn(self) -> int:
-        """Settles what has been reported; what could not be written is kept for the next turn."""
+        """Settles what has been reported; what could not be written is kept for the next turn, within reason."""
         self._unsettled += await self.parts.executor.reports(self.wait_seconds)
         settled = len(self._unsettled)
-        if settled:
+        if not settled:
+            return 0
+        try:
             await self._settle(self._unsettled)
-            self._unsettled = []
-            self.dispatcher.wake()
+        except (SQLAlchemyError, OSError):
+            raise
+        except Exception as error:
+            # Not a store's absence: trying again would not help. The leases end, and the tasks are tried anew.
+            _log.error("reports dropped", error=in_a_line(error), reports=settled)
+            self._drop()
+        self._unsettled = []
+        self.dispatcher.wake()
         return settled
+
+    def _drop(self) -> None:
+        for report in self._unsettled:
+            if not isinstance(report, Advanced):
+                self.flights.land(report.token)
 
     async def _settle(self, reports: Sequence[Report]) -> None:
         """Writes each kind in its own way. A report whose flight has landed was written before, or was another's."""

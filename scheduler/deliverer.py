@@ -13,7 +13,7 @@ from farm_core.net.fetch import FetchFailed, guarded_post
 from farm_core.telemetry import logs
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
-from farm_core.webhooks.schedule import TIMEOUT_SECONDS, outcome
+from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
 from scheduler import metrics
 from scheduler.parts import Parts
 from scheduler.service import Service
@@ -76,6 +76,8 @@ class Deliverer(Service):
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
         """The status of the answer or None, whether a repeat may help, what went wrong."""
+        if delivery.attempt > len(TIMES_SECONDS):
+            return None, False, "The last attempt was begun, and its sender did not live to tell of it."
         headers = {
             "Content-Type": "application/json",
             "X-Service-Event": "render.finished",

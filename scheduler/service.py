@@ -64,7 +64,13 @@ class Service(ABC):
             done = await self.turn()
         except Exception as error:
             # The boundary of every duty: whatever went wrong, it is told and tried again.
-            _log.warning("turn failed", service=type(self).__name__, error=f"{type(error).__name__}: {error}")
+            _log.warning("turn failed", service=type(self).__name__, error=in_a_line(error))
             return 0, RETRY_SECONDS
         self.turned.set()
         return done, self.every_seconds
+
+
+def in_a_line(error: BaseException) -> str:
+    """An error for the log: its kind and the first line of what it says."""
+    said = str(error).strip().split("\n", 1)[0]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

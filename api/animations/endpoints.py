@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
-from api.dependencies import CallerOf, FarmParts, PageOf, Work
+from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
 from api.documentation import answers
 from api.pagination import checked_id, found, listed
 from api.route import FarmRoute, needs
@@ -19,14 +19,14 @@ _READ, _WRITE = Scope.templates_read, Scope.templates_write
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
-async def list_presets(work: Work, caller: CallerOf, page: PageOf) -> Listed[PresetRow]:
+async def list_presets(work: Reading, caller: CallerOf, page: PageOf) -> Listed[PresetRow]:
     """The account's presets by name, without their payload."""
     statement = repository.of_account(caller.account.id)
     return await listed(work, statement, repository.ORDER, page, _row)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
-async def get_preset(work: Work, caller: CallerOf, id: str) -> PresetRecord:
+async def get_preset(work: Reading, caller: CallerOf, id: str) -> PresetRecord:
     """One preset."""
     return _record(
         found(await repository.owned(work, caller.account.id, checked_id(id, "animation preset")), "animation preset")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from api.shapes import Moment, Shape
 
 
 class PresetRequest(Shape):
     """A preset to publish; an existing name is replaced."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Bounce", "animationData": {"tracks": []}}]})
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     animation_data: dict[str, Any] = Field(description="The preset's payload.")

@@ -56,7 +56,7 @@ async def _admit(request: Request, farm: Farm, key: str) -> None:
             raise Forbidden("This link is not valid, or has expired.")
         return
     account = await session_account(farm, bearer(request.headers))
-    async with farm.database.work() as session:
+    async with farm.database.reading() as session:
         job = select(col(Job.id)).where(col(Job.video_key) == key, col(Job.account_id) == account.id)
         if not await assets.owned(session, account.id, key, farm.clock.now()) and not await session.scalar(job):
             raise NotFound(_NOT_HERE)

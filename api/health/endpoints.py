@@ -73,8 +73,8 @@ async def _passes(check: Awaitable[bool]) -> bool:
 
 
 async def _postgres(farm: Farm) -> bool:
-    async with farm.database.connection() as connection:
-        return (await connection.execute(text("SELECT 1"))).scalar() == 1
+    answer = await farm.database.single(lambda connection: connection.execute(text("SELECT 1")))
+    return bool(answer.scalar() == 1)
 
 
 async def _redis(farm: Farm) -> bool:
@@ -87,7 +87,7 @@ async def _storage(farm: Farm) -> bool:
 
 
 async def _workers(farm: Farm) -> bool:
-    async with farm.database.work() as session:
+    async with farm.database.reading() as session:
         return bool(await live_workers(session, farm.clock.now()))
 
 
@@ -96,7 +96,7 @@ async def _measure_queue(farm: Farm) -> bool:
     recent = (col(Job.finished_at) > now - timedelta(days=1)) | col(Job.status).not_in(sorted(JOB_TERMINAL))
     counts = select(col(Job.status), func.count()).where(recent).group_by(col(Job.status))
     oldest = select(func.min(col(Job.created_at))).where(col(Job.status) == JobStatus.queued)
-    async with farm.database.work() as session:
+    async with farm.database.reading() as session:
         found = {row[0]: row[1] for row in await session.execute(counts)}
         since = await session.scalar(oldest)
     for status in JobStatus:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.dependencies import CallerOf, FarmParts, PageOf, Work
+from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
 from api.documentation import answers
 from api.keys import service
 from api.keys.schemas import KeyRequest, KeySummary, NewKey, Revoked
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/keys", tags=["keys"], route_class=FarmRoute)
 
 
 @router.get("", openapi_extra=needs(None, conditional=True), responses=answers())
-async def list_keys(work: Work, caller: CallerOf, page: PageOf) -> Listed[KeySummary]:
+async def list_keys(work: Reading, caller: CallerOf, page: PageOf) -> Listed[KeySummary]:
     """The account's keys, newest first."""
     return await service.page(work, caller, page)
 

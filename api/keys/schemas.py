@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 
 from api.shapes import Moment, Shape
 from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
@@ -14,6 +14,10 @@ NAME_LENGTH_MAX = 80
 
 class KeyRequest(Shape):
     """What a new key shall be."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "CI", "scopes": ["renders:read", "renders:write"]}]}
+    )
 
     name: str = Field("API key", description="Truncated to 80 characters.")
     scopes: list[Scope] = Field(default_factory=lambda: list(DEFAULT_SCOPES), max_length=64)

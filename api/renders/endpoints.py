@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from starlette.responses import RedirectResponse
 
-from api.dependencies import CallerOf, FarmParts, Origin, PageOf, Work
+from api.dependencies import CallerOf, FarmParts, Origin, PageOf, Reading, Work
 from api.documentation import answers
 from api.renders import service
 from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest
@@ -49,16 +49,16 @@ async def create_render(
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
 async def list_renders(
-    work: Work, farm: FarmParts, caller: CallerOf, origin: Origin, page: PageOf
+    work: Reading, farm: FarmParts, caller: CallerOf, origin: Origin, page: PageOf
 ) -> Listed[JobRecord]:
     """The account's renders, newest first."""
     return await service.page(work, farm, caller, page, origin)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
-async def get_render(work: Work, farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
+async def get_render(farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
     """One render."""
-    return service.record(farm, await service.owned(work, caller, id), origin)
+    return await service.shown(farm, caller, id, origin)
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
@@ -74,7 +74,9 @@ async def cancel_render(work: Work, caller: CallerOf, id: str) -> JobStatusShape
     openapi_extra=needs(_READ),
     responses={**_REDIRECT, **answers(404, 409)},
 )
-async def download_render(work: Work, farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> RedirectResponse:
+async def download_render(
+    work: Reading, farm: FarmParts, caller: CallerOf, origin: Origin, id: str
+) -> RedirectResponse:
     """Redirects to the MP4 of a completed render."""
     return RedirectResponse(await service.download(work, farm, caller, id, origin), status_code=302)
 

@@ -96,7 +96,7 @@ async def _media_fault(farm: Farm, account_id: str, origins: frozenset[str], url
     key = assets.own_key(url, origins)
     if key is None:
         return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
-    async with farm.database.work() as session:
+    async with farm.database.reading() as session:
         owned = await assets.owned(session, account_id, key, farm.clock.now())
     return None if owned else "must be an upload of this account that has not expired"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import Field, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema
 
 from api.shapes import Moment, Number, Shape
 from farm_core.jobs.status import JobStatus
@@ -44,6 +44,19 @@ _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the calle
 class RenderRequest(Shape):
     """A render to create. What it may hold is said by its schema; it is checked by `rules.py`, which finds every fault."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "templateId": "tpl_0mwp2m4bexso1mmxmmmb6n",
+                    "inputs": {"headline": "Hello", "logo": "https://media.example.com/logo.png"},
+                    "output": {"width": 1280, "height": 720, "fps": 30},
+                    "callbackUrl": "https://example.com/render-finished",
+                }
+            ]
+        }
+    )
+
     template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)]
     inputs: Annotated[Any, WithJsonSchema(_INPUTS)]
     output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
@@ -59,6 +72,21 @@ class JobStatusShape(Shape):
 
 class JobRecord(Shape):
     """A render job."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "jobId": "job_0mwp2m4cs61gspbsib7xj1",
+                    "status": "processing",
+                    "progress": 42.5,
+                    "videoUrl": None,
+                    "error": None,
+                    "createdAt": "2026-11-20T14:24:50.218Z",
+                }
+            ]
+        }
+    )
 
     job_id: str
     status: JobStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from api.dependencies import CallerOf, FarmParts, PageOf, Work
+from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
 from api.documentation import answers
 from api.route import FarmRoute, needs
 from api.shapes import Deleted, Listed
@@ -18,7 +18,7 @@ _READ, _WRITE = Scope.templates_read, Scope.templates_write
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
-async def list_templates(work: Work, caller: CallerOf, page: PageOf) -> Listed[TemplateRecord]:
+async def list_templates(work: Reading, caller: CallerOf, page: PageOf) -> Listed[TemplateRecord]:
     """The account's templates, newest first."""
     return await service.page(work, caller, page)
 
@@ -37,7 +37,7 @@ async def publish_template(work: Work, farm: FarmParts, caller: CallerOf, body: 
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
-async def get_template(work: Work, caller: CallerOf, id: str) -> TemplateRecord:
+async def get_template(work: Reading, caller: CallerOf, id: str) -> TemplateRecord:
     """One template."""
     return await service.get(work, caller, id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
 from api.shapes import Moment, Number, Shape
 
@@ -25,7 +25,7 @@ class TemplateInput(Shape):
     id: Annotated[str, StringConstraints(pattern=ID_PATTERN)] = Field(description="The key to send in `inputs`.")
     label: str = Field(max_length=500)
     kind: Kind
-    required: bool | None = Field(None, description="True by default for image and media.")
+    required: StrictBool | None = Field(None, description="True by default for image and media.")
     default: str | None = Field(None, description="The source that the layer has already.")
 
 

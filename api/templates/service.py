@@ -98,17 +98,15 @@ def record(row: Template) -> TemplateRecord:
 def _published(farm: Farm, wanted: TemplateRequest) -> _Draft:
     try:
         document = bundle.read_value(cast(Any, wanted.document))
-        composition = chosen(document)
         fields = _with_targets(document, wanted.inputs)
-        unrenderable = template.unrenderable_layers(document, fields)
+        unrenderable = template.unrenderable_layers(document, fields) + _unreachable(farm, document, fields)
     except DocumentError as error:
         raise BadRequest(error.message) from None
-    unrenderable += _unreachable(farm, document, composition.id, fields)
     if unrenderable:
         raise UnrenderableAssets(unrenderable)
     return _Draft(
         wanted.name, wanted.description, document, fields, wanted.width, wanted.height, wanted.fps,
-        wanted.duration_seconds, composition.id, wanted.project_id,
+        wanted.duration_seconds, None, wanted.project_id,
     )  # fmt: skip
 
 
@@ -129,12 +127,10 @@ def _declared(one: TemplateInput, known: InputField | None) -> InputField:
     return InputField(one.id, one.label, one.kind, required, one.default, known.target if known else manifest.NO_TARGET)
 
 
-def _unreachable(
-    farm: Farm, document: Document, composition_id: str, fields: Iterable[InputField]
-) -> list[tuple[str, str]]:
+def _unreachable(farm: Farm, document: Document, fields: Iterable[InputField]) -> list[tuple[str, str]]:
     """Layers whose address is not a public one, and that no input replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in ("image", "media")}
-    shown = template.discover(document, composition_id).fields
+    shown = template.discover(document).fields
     faults = [(field, _address_fault(farm, field)) for field in shown if field.target.node_id not in replaced]
     return [(field.label, fault) for field, fault in faults if fault]
 
@@ -152,9 +148,10 @@ def _address_fault(farm: Farm, field: InputField) -> str | None:
 def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
     try:
         document = bundle.read_document(upload.path.read_bytes())
-        composition = chosen(document, upload.fields.get("compId") or None)
-        found_fields = template.discover(document, composition.id, upload.fields.get("includeText") == "true")
-        leftover = template.unrenderable_layers(document, found_fields.fields, composition.id)
+        composition_id = upload.fields.get("compId") or None
+        composition = chosen(document, composition_id)
+        found_fields = template.discover(document, composition_id, upload.fields.get("includeText") == "true")
+        leftover = template.unrenderable_layers(document, found_fields.fields, composition_id)
     except DocumentError as error:
         raise BadRequest(error.message) from None
     if not found_fields.has_media:
@@ -164,7 +161,7 @@ def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
     warnings = [*found_fields.warnings, *private, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     draft = _Draft(
         (upload.fields.get("name") or "").strip() or composition.name, upload.fields.get("description"), document, fields,
-        composition.width, composition.height, composition.fps, composition.duration_seconds, composition.id, None,
+        composition.width, composition.height, composition.fps, composition.duration_seconds, composition_id, None,
     )  # fmt: skip
     return draft, list(dict.fromkeys(warnings))
 

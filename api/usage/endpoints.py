@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from api.dependencies import CallerOf, FarmParts, Work
+from api.dependencies import CallerOf, FarmParts, Reading
 from api.documentation import answers
 from api.route import FarmRoute, needs
 from api.usage.schemas import LimitsShape, UsageRecord
@@ -20,7 +20,7 @@ _MS_PER_MINUTE = 60_000
 
 
 @router.get("", openapi_extra=needs(Scope.usage_read, conditional=True), responses=answers())
-async def get_usage(work: Work, farm: FarmParts, caller: CallerOf) -> UsageRecord:
+async def get_usage(work: Reading, farm: FarmParts, caller: CallerOf) -> UsageRecord:
     """The account's usage of this month, and its limits."""
     now = farm.clock.now()
     account_id = caller.account.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account, ApiKey
@@ -28,22 +28,6 @@ async def locked_account(session: AsyncSession, account_id: str) -> Account:
     statement = select(Account).where(col(Account.id) == account_id).with_for_update()
     found: Account = (await session.scalars(statement, execution_options={"populate_existing": True})).one()
     return found
-
-
-async def key_and_account(session: AsyncSession, secret_hash: str) -> tuple[ApiKey, Account] | None:
-    """The key with this hash, and whose it is."""
-    statement = select(ApiKey, Account).join(Account, col(Account.id) == col(ApiKey.account_id))
-    row = (await session.execute(statement.where(col(ApiKey.secret_hash) == secret_hash))).first()
-    return (row[0], row[1]) if row else None
-
-
-async def count_key_use(connection: AsyncConnection, key_id: str, at: datetime) -> None:
-    """Notes that the key was used."""
-    await connection.execute(
-        update(ApiKey)
-        .where(col(ApiKey.id) == key_id)
-        .values(request_count=col(ApiKey.request_count) + 1, last_used_at=at)
-    )
 
 
 async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> int:

@@ -1,17 +1,21 @@
-"""The connection to Postgres: a pool, and units of work that commit whole or not at all."""
+"""The connection to Postgres: a pool, units of work that commit whole or not at all, and single statements."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import orjson
 from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+Result = TypeVar("Result")
 
 
 class Database:
-    """A pool of connections. Every change is made inside `work()`; nothing else commits."""
+    """A pool of connections. Changes of several statements are made inside `work()`; nothing else commits them."""
 
     def __init__(self, url: str, pool_connections: int = 10, *, ping: bool = True) -> None:
         """`ping` asks every connection whether it still lives before it is used; who repeats what fails can do without."""
@@ -25,7 +29,10 @@ class Database:
             json_deserializer=orjson.loads,
             connect_args={"connect_timeout": 5},
         )
+        # A single statement is its own transaction, which saves it the two trips that begin and end one.
+        self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
+        self._readers = async_sessionmaker(self._single, expire_on_commit=False)
 
     @asynccontextmanager
     async def work(self) -> AsyncIterator[AsyncSession]:
@@ -38,6 +45,30 @@ class Database:
         """A transaction of plain statements, without the session's bookkeeping."""
         async with self.engine.begin() as connection:
             yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncSession]:
+        """A session for reads: each statement sees what is committed when it runs."""
+        async with self._readers() as session:
+            yield session
+
+    async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
+        """What `act`, of one statement, returns.
+
+        It runs once more where its connection turns out to be dead (Postgres was restarted; the pool then drops all others
+        of that age), so it must be harmless twice: such a connection died before the statement could reach the server, or
+        its answer could come back.
+        """
+        try:
+            return await self._once(act)
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            return await self._once(act)
+
+    async def _once(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
+        async with self._single.connect() as connection:
+            return await act(connection)
 
     async def close(self) -> None:
         """Gives the connections back."""

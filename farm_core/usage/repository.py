@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.jobs.models import Job
@@ -32,25 +32,6 @@ async def add(session: AsyncSession, account_id: str, at: datetime, **counters: 
     statement = insert(Usage).values(account_id=account_id, period=period_of(at), **counters)
     sums = {name: columns[name] + amount for name, amount in counters.items()}
     await session.execute(statement.on_conflict_do_update(index_elements=["account_id", "period"], set_=sums))
-
-
-async def count_request(connection: AsyncConnection, account_id: str, at: datetime, limit: int | None) -> bool:
-    """Counts one API request, unless that would exceed the month's limit; says whether it was counted.
-
-    One statement: with a limit of N, exactly N of any number of concurrent requests are counted.
-    """
-    if limit is not None and limit < 1:
-        return False
-    table = Usage.__table__  # type: ignore[attr-defined]
-    statement = insert(Usage).values(account_id=account_id, period=period_of(at), api_requests=1)
-    counted = await connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["account_id", "period"],
-            set_={"api_requests": table.c.api_requests + 1},
-            where=None if limit is None else table.c.api_requests < limit,
-        ).returning(table.c.account_id)
-    )
-    return counted.first() is not None
 
 
 async def of_month(session: AsyncSession, account_id: str, at: datetime) -> Usage:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.raster import Raster
-from motion.snapshot import MaskPath, Source
+from motion.snapshot import MaskPath, Snapshot, Source
 
 
 class ContentSource(Protocol):
@@ -21,6 +21,9 @@ class ContentSource(Protocol):
 
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px."""
+
+    def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with each text layer of per-character 3D as a plane for each glyph."""
 
     def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
         """The source's pixels at `supersample` raster px per layer px; None where there is nothing to draw."""

@@ -169,6 +169,7 @@ def box_blurred(
 
     A wide box is worked out at a smaller size.
     """
+    radius = max(0, min(radius, max(source.size)))
     levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
     current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
     kernel = box((2 * radius + 1) / 2**levels)

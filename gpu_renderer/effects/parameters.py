@@ -8,6 +8,9 @@ from enum import Enum
 
 from motion.snapshot import ParameterValue
 
+EXCESS = 4.0
+UNRANGED_MAX = 1e5
+
 
 class Kind(Enum):
     """How a parameter is stored, and whether a track may drive it."""
@@ -35,6 +38,13 @@ class Parameter:
     choices: tuple[str, ...] = ()
     literal_true: bool = False
     """A flag that is on for the stored literal true alone, whatever its default (effects.md 1.1)."""
+
+    def bounded(self, value: float) -> float:
+        """The value, held within five times the range of its control: absurd numbers must not cost without end."""
+        low = -UNRANGED_MAX if self.ui_min is None else self.ui_min
+        high = UNRANGED_MAX if self.ui_max is None else self.ui_max
+        room = EXCESS * (high - low)
+        return min(high + room, max(low - room, float(value)))
 
     @property
     def label(self) -> str:

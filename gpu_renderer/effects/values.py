@@ -18,8 +18,6 @@ _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 FALLBACK_COLOR = "#808080"
 """What a colour that cannot be read becomes (effects.md 6)."""
-REASON = 10.0
-"""Multiples of the range of the editor that a value may reach; angles may turn as often as they like."""
 
 Rgba = tuple[float, float, float, float]
 """Straight sRGB fractions."""
@@ -33,14 +31,6 @@ def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
     channels = [int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)]
     r, g, b, a = (*channels, 1.0)[:4]
     return r, g, b, a
-
-
-def within_reason(declared: Parameter, value: float) -> float:
-    """The value, cut at ten times the range that the editor offers: beyond it a document would keep a machine for ever."""
-    if declared.ui_min is None or declared.ui_max is None or declared.unit == "°":
-        return value
-    limit = REASON * max(abs(declared.ui_min), abs(declared.ui_max), 1.0)
-    return min(max(value, -limit), limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +48,7 @@ class EffectValues:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             return 0.0
         declared = self._declared(key)
-        bounded = within_reason(declared, float(value))
+        bounded = declared.bounded(value)
         return bounded * self.length_scale if declared.unit == "px" else bounded
 
     def fraction(self, key: str) -> float:

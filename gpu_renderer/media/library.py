@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from gpu_renderer.media.mixing import bracket, mixed
 from gpu_renderer.media.pictures import Pictures
 from gpu_renderer.media.video import Videos
 from gpu_renderer.media.video_pixels import Pixels
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
+from motion.snapshot import VideoSource
 
 SOURCE_SHOWN_MAX = 120
 
@@ -20,6 +23,7 @@ class MediaLibrary:
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
         self._resolve = resolve
         self._files: dict[str, Path | None] = {}
+        self._faults: dict[str, None] = {}
         self._pictures = Pictures(self._found, fonts)
         self._videos = Videos(self._found)
 
@@ -28,7 +32,7 @@ class MediaLibrary:
         """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
         missing = [src for src, path in self._files.items() if path is None]
         lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
-        return (*lines, *self._pictures.warnings)
+        return (*lines, *self._pictures.warnings, *self._faults)
 
     def picture(self, src: str) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
@@ -48,6 +52,20 @@ class MediaLibrary:
             return None
         is_opaque = self._videos.is_opaque(src)
         return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=is_opaque, is_fleeting=True)
+
+    def blended_frame(self, source: VideoSource) -> Raster | None:
+        """What a video layer shows: a frame, or two neighbours mixed at the file's rate. Raises MediaUndecodable."""
+        if source.blend == "none":
+            return self.video_frame(source.src, source.time)
+        if source.blend == "pixelMotion":
+            self._faults.setdefault("Frame blending by pixel motion is not drawn: frames are mixed instead.")
+        rate = self._videos.frames_per_second(source.src) or source.blend_fps
+        earlier_seconds, later_seconds, weight = bracket(source.time, rate)
+        earlier = self.video_frame(source.src, earlier_seconds)
+        later = self.video_frame(source.src, later_seconds) if weight else None
+        if earlier is None or later is None or earlier.pixels is later.pixels:
+            return earlier
+        return replace(earlier, pixels=mixed(earlier.pixels, later.pixels, weight))
 
     def close(self) -> None:
         """Ends decoding and closes all files."""

@@ -72,6 +72,11 @@ class Videos:
             self._indexes[path] = read_index(path)
         return self._indexes[path]
 
+    @property
+    def seek_count(self) -> int:
+        """How often decoding went elsewhere in a file than on: what makes video slow."""
+        return sum(cursor.seek_count for cursor in self._cursors)
+
     def close(self) -> None:
         """Ends all decoding and closes all files."""
         for cursor in self._cursors:
@@ -80,8 +85,8 @@ class Videos:
 
     def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
         """The cursor that gets to the frame without a seek, else a new one, else the one used longest ago."""
-        mine = [cursor for cursor in self._cursors if cursor.path == path]
-        found = next((cursor for cursor in mine if cursor.reaches(frame_index)), None)
+        near = [cursor for cursor in self._cursors if cursor.path == path and cursor.reaches(frame_index)]
+        found = min(near, key=lambda cursor: cursor.distance(frame_index), default=None)
         if found is None and len(self._cursors) < CURSORS_MAX:
             found = _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
         elif found is None:
@@ -113,6 +118,11 @@ class _Cursor:
         """Whether the frame is the last one given, or a small step away from it."""
         return self._pixels is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
 
+    def distance(self, frame_index: int) -> tuple[bool, int]:
+        """How unlike what it expects the frame is: one that it holds or decodes next comes first, then the nearest."""
+        is_expected = frame_index in (self._position, self._position + self._step)
+        return not is_expected, abs(frame_index - self._position)
+
     def frame(self, frame_index: int) -> Pixels:
         """The frame; the ones that are expected after it are decoded meanwhile."""
         if self._pixels is None or frame_index != self._position:
@@ -121,6 +131,11 @@ class _Cursor:
             self._pixels = self._next()
             self._position = frame_index
         return self._pixels
+
+    @property
+    def seek_count(self) -> int:
+        """Seeks in the file."""
+        return self._decoder.seek_count
 
     def close(self) -> None:
         """Ends decoding and closes the file."""

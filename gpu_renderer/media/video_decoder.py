@@ -27,6 +27,7 @@ class VideoDecoder:
         self._converter = PixelConverter()
         self._coming: Iterator[av.VideoFrame] | None = None
         self._last_shown_at = 0
+        self.seek_count = 0
 
     @property
     def frame_bytes(self) -> int:
@@ -94,6 +95,7 @@ class VideoDecoder:
         )
 
     def _seek(self, timestamp: int) -> None:
+        self.seek_count += 1
         self._container.seek(timestamp, stream=self._stream, backward=True)
         self._codec.flush_buffers()
         self._coming = self._decoding()

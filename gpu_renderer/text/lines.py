@@ -40,6 +40,8 @@ def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
     """Width and height of the layer's box in px, from the static content and the evaluated numbers."""
     if source.given_box is not None:
         return source.given_box
+    if source.plane is not None:
+        return source.plane
     style = source.style
     lines = broken(source.measured_content, style, source.box_width, fonts)
     lead = style.size * (source.line_height or DEFAULT_LINE_HEIGHT)

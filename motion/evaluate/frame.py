@@ -16,6 +16,7 @@ from motion.evaluate.placement import centred, transform
 from motion.evaluate.properties import MeasureText, Properties
 from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import shape
+from motion.evaluate.text_animators import WEIGHTS_LIMIT, weight_count
 from motion.evaluate.texts import text
 from motion.model.composition import Composition, Entry
 from motion.model.content import (
@@ -47,6 +48,8 @@ T = TypeVar("T")
 ParticleShape = Literal["circle", "square", "line", "star"]
 
 MAX_NESTING = 8
+WEIGHTS_A_LAYER = 10
+"""So many weights of text animators cost as much as a layer."""
 REMEMBERED = 4
 """How many of a plan's last frames are kept, to hand out the same object for the same picture."""
 
@@ -249,6 +252,7 @@ def _source(moment: Pass, layer: Layer, values: Values) -> Source:
         case ShapeContent() as content:
             return shape(moment, content, values)
         case TextContent() as content:
+            moment.frame.budget.spend(_posing_cost(content))
             return text(content, values)
         case MediaContent() as content:
             return media(moment, content, values)
@@ -261,6 +265,13 @@ def _source(moment: Pass, layer: Layer, values: Values) -> Source:
             return _particles(content, values)
         case _:
             return MissingSource("it draws nothing by itself")
+
+
+def _posing_cost(content: TextContent) -> int:
+    """What animating every code point costs, in layers."""
+    enabled = any(animator.is_enabled for animator in content.animators)
+    weights = len(content.content or "") * weight_count(content.animators)
+    return min(weights, WEIGHTS_LIMIT) // WEIGHTS_A_LAYER if enabled else 0
 
 
 def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> CompositionSource:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from motion.errors import PropertyRefused
 from motion.evaluate import affine
 from motion.evaluate.affine import Affine
+from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.data_keyframes import DataValue, sample_data
 from motion.evaluate.keyframes import sample_scalar
 from motion.model.composition import Composition, Plan
@@ -33,10 +34,13 @@ class Budget:
         self.left = MAX_LAYERS_A_FRAME
 
     def spend(self, layers: int) -> None:
-        """Counts layers; raises PropertyRefused when a frame would need too many."""
+        """Counts layers, or what costs as much; raises PropertyRefused when a frame would need too many."""
         self.left -= layers
         if self.left < 0:
-            raise PropertyRefused("Placed compositions multiply to more layers than a frame can hold.", "__compRef")
+            raise PropertyRefused(
+                "Placed compositions multiply, or text animators and live booleans are so many, that no frame can hold them.",
+                "scene.nodes",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +111,14 @@ class Values:
 class Pass:
     """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
 
-    __slots__ = ("_times", "_values", "_worlds", "frame", "plan", "stack", "time")
+    __slots__ = ("_times", "_values", "_worlds", "frame", "outlines", "plan", "stack", "time")
 
     def __init__(self, frame: Frame, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
         self.frame = frame
         self.plan = plan
         self.time = time
         self.stack = stack
+        self.outlines: dict[str, CombinedOutline | None] = {}
         self._times: dict[str, float] = {}
         self._values: dict[str, Values] = {}
         self._worlds: dict[str, Affine] = {}

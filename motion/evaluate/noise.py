@@ -11,6 +11,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[np.float64]
+
 _WORD = 0xFFFFFFFF
 _P1 = 374761393.0
 _P2 = 668265263.0
@@ -62,12 +64,6 @@ def wiggle_offset(seed: float, time: float, frequency: float, amplitude: float, 
     return total / reach * amplitude if reach > 0 else 0.0
 
 
-def lattice(i: int, k: float, seed: float, channel: int) -> float:
-    """The noise of path operators at an integer time, -1..1."""
-    mixed = _scramble((i + 1.0) * _P1 + k * _P2 + seed * _P3 + channel * _P4)
-    return mixed / _SCALE * 2.0 - 1.0
-
-
 def unit_hash(a: float, b: float) -> float:
     """The hash of text selectors, 0..1."""
     return _scramble((_signed(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2) / _SCALE
@@ -87,12 +83,12 @@ def permutation(count: int, seed: float) -> tuple[int, ...]:
     return tuple(order)
 
 
-def unit_wiggle(q: float, time: float, channel: int) -> float:
-    """The value noise of text selectors, 0..1, between whole times."""
+def unit_wiggles(q: Array, time: float, channel: int) -> Array:
+    """The value noise of text selectors at many places, 0..1, between whole times."""
     cell = math.floor(time)
-    word = q * _P4 + 40503.0 * channel
-    low = unit_hash(word, cell)
-    return low + (unit_hash(word, cell + 1.0) - low) * smoothstep(time - cell)
+    word = _signed_words(q * _P4 + 40503.0 * channel)
+    low, high = (_scrambled((word + 1.0) * _P1 + (_signed(k) + 1.0) * _P2) for k in (cell, cell + 1.0))
+    return low + (high - low) * smoothstep(time - cell)
 
 
 def smoothstep(f: float) -> float:
@@ -124,15 +120,31 @@ def _fraction(x: float) -> float:
     return x - math.floor(x)
 
 
-def clone_hashes(i: npt.NDArray[np.float64], salt: int, seed: float) -> npt.NDArray[np.float64]:
+def clone_hashes(i: Array, salt: int, seed: float) -> Array:
     """`clone_hash` of many numbers at once."""
-    with np.errstate(over="ignore"):
-        word = _words(i * _P1 + salt * _P2 + seed * _P3)
-    first = word ^ (word >> 13)
-    signed = np.where(first >= 1 << 31, first - (1 << 32), first)
-    second = _words(signed.astype(np.float64) * _MIX)
+    return _scrambled(i * _P1 + salt * _P2 + seed * _P3)
+
+
+def lattices(i: Array, k: float, seed: float, channel: int) -> Array:
+    """The noise of path operators at an integer time, -1..1."""
+    return _scrambled((i + 1.0) * _P1 + k * _P2 + seed * _P3 + channel * _P4) * 2.0 - 1.0
+
+
+def _scrambled(x: Array) -> Array:
+    word = _words(x)
+    second = _words(_as_signed_words(word ^ (word >> 13)) * _MIX)
     return np.asarray((second ^ (second >> 16)) / _SCALE)
 
 
-def _words(x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    return np.asarray(np.fmod(np.nan_to_num(x, posinf=0.0, neginf=0.0), _SCALE).astype(np.int64) & _WORD)
+def _signed_words(x: Array) -> Array:
+    return _as_signed_words(_words(x))
+
+
+def _as_signed_words(word: npt.NDArray[np.int64]) -> Array:
+    return np.where(word >= 1 << 31, word - (1 << 32), word).astype(np.float64)
+
+
+def _words(x: Array) -> npt.NDArray[np.int64]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.nan_to_num(x, posinf=0.0, neginf=0.0)
+        return np.asarray(np.fmod(finite, _SCALE).astype(np.int64) & _WORD)

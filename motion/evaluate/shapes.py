@@ -14,6 +14,9 @@ from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 from motion.snapshot import MissingSource, Run, ShapeSource
 
+MAX_OPERANDS = 256
+EDGE_PAIRS_A_LAYER = 1_600
+"""So many pairs of edges to be met with each other cost as much as a layer."""
 NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
 
 
@@ -59,13 +62,23 @@ def boolean_outline(moment: Pass, layer: Layer) -> CombinedOutline | None:
     content = layer.content
     if not isinstance(content, ShapeContent) or content.boolean_operation is None:
         return None
+    if layer.id not in moment.outlines:
+        moment.outlines[layer.id] = _combined(moment, layer, content, content.boolean_operation)
+    return moment.outlines[layer.id]
+
+
+def _combined(
+    moment: Pass, layer: Layer, content: ShapeContent, operation: booleans.Operation
+) -> CombinedOutline | None:
     operands = []
-    for source_id in content.boolean_sources:
+    for source_id in content.boolean_sources[:MAX_OPERANDS]:
         source = moment.plan.layers.get(source_id)
         if source is not None and source is not layer and isinstance(source.content, ShapeContent):
             rings = _operand(moment, source, source.content)
             operands.extend([] if rings is None else [rings])
-    return booleans.combine(content.boolean_operation, operands)
+    edges = sum(len(ring) for rings in operands for ring in rings)
+    moment.frame.budget.spend(min(edges, booleans.EDGES_LIMIT) ** 2 // EDGE_PAIRS_A_LAYER)
+    return booleans.combine(operation, operands)
 
 
 def _operand(moment: Pass, layer: Layer, content: ShapeContent) -> booleans.Rings | None:

@@ -16,6 +16,8 @@ from motion.snapshot import GlyphPose
 
 POSES_LIMIT = 20_000
 """Code points that are animated; those after them rest, because no frame shows so many."""
+WEIGHTS_LIMIT = 100_000
+"""Weights that one text may work out for a frame: with very many selectors fewer code points are animated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def glyph_poses(
         return ()
     poses, shifts = [GlyphPose()] * len(content), [0.0] * len(content)
     values = _values_by_animator(animated)
-    shown = content[:POSES_LIMIT]
+    shown = content[: min(POSES_LIMIT, WEIGHTS_LIMIT // weight_count(animators))]
     for index, animator in enumerate(animators):
         if animator.is_enabled:
             current, selectors = _animated(animator, values.get(index, _Values()))
@@ -77,6 +79,11 @@ def glyph_poses(
                     poses[at] = _posed(poses[at], current, weight)
                     shifts[at] += current.character_offset * weight[0]
     return tuple(_shifted(pose, content[at], shifts[at]) for at, pose in enumerate(poses))
+
+
+def weight_count(animators: Sequence[Animator]) -> int:
+    """How many weights a code point takes: one for each selector of an enabled animator."""
+    return max(1, sum(max(1, len(animator.selectors)) for animator in animators if animator.is_enabled))
 
 
 def _values_by_animator(animated: Mapping[str, float]) -> dict[int, _Values]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import numpy as np
 
 from motion.evaluate import noise
 from motion.evaluate.easing import clamp_unit, cubic_bezier
@@ -114,7 +116,7 @@ def _selected(selector: Selector, units: Units, total: list[Weight] | None, time
             for at, unit in enumerate(units.of)
         ]
     if isinstance(selector, WigglySelector):
-        by_unit = {unit: _wiggled(selector, unit, time) for unit in set(units.of) - {-1}}
+        by_unit = _wiggled(selector, set(units.of) - {-1}, time)
     else:
         by_unit = _ranged(selector, units)
     return [by_unit.get(unit, (0.0, 0.0)) for unit in units.of]
@@ -167,21 +169,23 @@ def _eased(selector: RangeSelector, weight: float) -> float:
     return clamp_unit(cubic_bezier(handles, weight))
 
 
-def _wiggled(selector: WigglySelector, unit: int, time: float) -> Weight:
+def _wiggled(selector: WigglySelector, units: Set[int], time: float) -> dict[int, Weight]:
     at = time * max(0.001, selector.wiggles_per_second) + selector.temporal_phase / 360.0
     if not math.isfinite(at):
-        return 0.0, 0.0
+        return {}
     base = 977.0 * selector.random_seed
-    place, share = unit + selector.spatial_phase / 360.0 + base, clamp_unit(selector.correlation / 100.0)
+    places = np.array([*units, 0], dtype=np.float64) + selector.spatial_phase / 360.0 + base
+    places[-1] = base  # what all units share
+    share = clamp_unit(selector.correlation / 100.0)
     low, high = selector.min_amount / 100.0, selector.max_amount / 100.0
 
-    def channel(number: int) -> float:
-        own = noise.unit_wiggle(place, at, number)
-        mixed = own + (noise.unit_wiggle(base, at, number) - own) * share
-        return low + (high - low) * mixed
+    def channel(number: int) -> list[float]:
+        found = noise.unit_wiggles(places, at, number)
+        mixed: list[float] = (low + (high - low) * (found + (found[-1] - found) * share)).tolist()
+        return mixed
 
     x = channel(0)
-    return x, x if selector.lock_dimensions else channel(1)
+    return dict(zip(units, zip(x, x if selector.lock_dimensions else channel(1), strict=True), strict=False))
 
 
 def _expressed(selector: ExpressionSelector, unit: int, count: int, so_far: float, time: float) -> Weight:

@@ -16,9 +16,9 @@ vec3 linear_to_srgb(vec3 c) {
     return mix(12.92 * c, curve, step(0.0031308, c));
 }
 
-// The straight colour of a premultiplied texel; tails under 1/255 vanish, colours are at most 1 (compositing.md 1.4).
+// The straight colour of a premultiplied texel; tails under 1/255 vanish, colours stay within 0..1 (compositing.md 1.4).
 vec4 straight(vec4 t) {
-    return t.a < 1.0 / 255.0 ? vec4(0.0) : vec4(min(t.rgb / t.a, 1.0), t.a);
+    return t.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(t.rgb / t.a, 0.0, 1.0), t.a);
 }
 
 vec4 premultiplied(vec4 c) {

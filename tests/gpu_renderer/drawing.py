@@ -16,7 +16,7 @@ from gpu_renderer.targets import Target
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFile
 from gpu_renderer.vector.surface import Pixels
-from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D
+from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D, VideoSource
 
 Picture = npt.NDArray[np.uint8]
 UNREAD_FACE = FontFile(Path("unread.ttf"), 0, "Unread", 400, False, (), "0")
@@ -37,8 +37,8 @@ class Pictures:
     def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
         raise AssertionError("these pictures hold no SVG")
 
-    def video_frame(self, src: str, seconds: float) -> Raster | None:
-        del src, seconds
+    def blended_frame(self, source: VideoSource) -> Raster | None:
+        del source
         return None
 
 

@@ -24,7 +24,9 @@ from tests.gpu_renderer.drawing import drawn, gradient, paper, snapshot
         ("rgb(none)", (0, 0, 0, 255)),
     ],
 )
-def test_colours_are_read_as_the_analytic_route_of_the_reference_reads_them(text: str, expected: tuple[float, ...]) -> None:
+def test_colours_are_read_as_the_analytic_route_of_the_reference_reads_them(
+    text: str, expected: tuple[float, ...]
+) -> None:
     assert [channel * 255 for channel in color.parse(text)] == pytest.approx(expected)
 
 
@@ -52,5 +54,3 @@ def test_a_display_transform_encodes_the_picture(painter: Painter, display: str,
 
     scene = replace(snapshot(paper("#ffffff")), color=ColorManagement(display_transform=display))  # type: ignore[arg-type]
     assert drawn(painter, scene)[24, 32, :3].tolist() == pytest.approx(white, abs=2)
-
-

@@ -20,7 +20,7 @@ VARIANTS: dict[str, list[Defines]] = {
         for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
     ],
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
-    "compositing/combine.frag": [{"MODE": mode} for mode in MODES.values()] + [{"MODE": 0, "PRESERVE": 1}],
+    "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],
     "effects/convolve.frag": CONVOLVE,
     "compositing/blit.frag": [{"DISPLAY": d, **aces} for d, aces in product(range(4), ({}, {"ACES": 1}))],
 }

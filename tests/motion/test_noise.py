@@ -19,7 +19,8 @@ def test_the_lattice_noise_of_path_operators_has_the_stated_values() -> None:
         (5, 3, 7, 0): -0.6279433225281537,
         (100, 12, 3, 3): 0.7592563549987972,
     }
-    assert {arguments: noise.lattice(*arguments) for arguments in stated} == stated
+    found = {(i, *rest): noise.lattices(np.array([float(i)]), *rest).item() for i, *rest in stated}
+    assert found == stated
 
 
 def test_the_hash_of_text_selectors_has_the_stated_values() -> None:

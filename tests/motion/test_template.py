@@ -123,11 +123,26 @@ PICTURE = {
 }
 
 
-def test_authored_fields_keep_their_ids_and_are_not_exposed_twice() -> None:
+def test_an_import_names_media_and_text_by_their_layers_whatever_was_authored() -> None:
     held = authored(TITLE, PICTURE, {"id": "broken"})
     assert [entry.id for entry in authored_fields(held)] == ["headline", "hero"]
-    found = discover(held, include_text=True)
-    assert {entry.id: entry.default for entry in found.fields} == {"headline": "Hi", "hero": HERO}
+    assert {entry.id: entry.default for entry in discover(held, include_text=True).fields} == {
+        "t": "Hi",
+        "picture": HERO,
+    }
+    assert [entry.id for entry in discover(held, include_text=False).fields] == ["picture"]
+
+
+def test_an_import_adds_the_colours_and_numbers_that_the_author_exposed() -> None:
+    tint = {"id": "tint", "label": "Tint", "kind": "color", "default": "#ff0000"}
+    tint["target"] = {"nodeId": "t", "componentType": "Text", "prop": "fill"}  # type: ignore[assignment]
+    taken = {**tint, "id": "picture", "target": {"nodeId": "i", "componentType": "Transform", "prop": "width"}}
+    found = discover(authored(TITLE, PICTURE, tint, taken), include_text=False).fields
+    assert [(entry.id, entry.kind) for entry in found] == [
+        ("picture", "media"),
+        ("tint", "color"),
+        ("picture2", "color"),
+    ]
 
 
 def test_all_faults_are_found_at_once() -> None:

@@ -17,10 +17,8 @@ import numpy.typing as npt
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
-    box,
     box_blurred,
     canvas_gaussian,
-    convolved,
     enlarged,
     halved,
     levels_of,
@@ -155,12 +153,8 @@ class Canvas(Surface):
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (half float); the caller owns it."""
         sharp = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f2")
-        if smoothness <= 0:
-            return sharp
-        kernel = box(2 * smoothness + 1)
-        across = convolved(self.painter, sharp, kernel, 0)
-        field = convolved(self.painter, across, kernel, 1)
-        self.painter.pool.give_back(sharp, across)
+        field = box_blurred(self.painter, sharp, smoothness, 1, (0, 1), repeat_edge=True)
+        self.painter.pool.give_back(sharp)
         return field
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:

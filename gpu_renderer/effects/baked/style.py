@@ -15,6 +15,8 @@ from gpu_renderer.effects.shadow import shadow_offset
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.region import Region
 
+INNER_SIGMA_MAX = 400.0
+"""Twice what the controls offer."""
 BEVEL_SIDE_MAX_PX = 640
 """A bevel of a larger canvas is worked out at this size."""
 
@@ -23,6 +25,7 @@ def inner_light(
     canvas: Canvas, values: EffectValues, sigma: float, offset: tuple[float, float], *, opacity: float, additive: bool
 ) -> None:
     """Everything outside the silhouette, moved and blurred, in one colour within the silhouette."""
+    sigma = min(sigma, INNER_SIGMA_MAX)
     far = max(abs(offset[0]), abs(offset[1]))
     outside = canvas.shape("effects/baked/inverse.frag", margin=math.ceil(3 * sigma + far) + 2)
     soft = canvas_blur(canvas.painter, outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))

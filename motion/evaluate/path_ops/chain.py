@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from motion.evaluate import outline
 from motion.evaluate.outline import Polyline
 from motion.evaluate.path_ops import points, repeater, trim, wiggle
@@ -49,7 +51,8 @@ def apply(
         return None
     lines, is_cut_short = _start(active, primitive, width, height, runs), False
     for operator in active:
-        changed = _STEPS[operator.type](operator, lines, time_seconds)
+        with np.errstate(all="ignore"):  # what overflows is dropped below
+            changed = _STEPS[operator.type](operator, lines, time_seconds)
         if sum(len(line.points) for line in changed) > RUNS_POINT_LIMIT:
             is_cut_short = True
             break

@@ -5,74 +5,74 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from motion.evaluate import noise
-from motion.evaluate.outline import Point, Polyline, edge_normal
-from motion.evaluate.path_ops.points import edges, rotate
+from motion.evaluate.noise import Array
+from motion.evaluate.outline import Polyline
+from motion.evaluate.path_ops.points import edges
 from motion.evaluate.path_ops.stored import PathOperator
 
 Lines = tuple[Polyline, ...]
-Shake = Callable[[int, int], float]
-"""The noise -1..1 of an index and a channel, mixed toward the one that all indices share."""
+Shake = Callable[[int], Array]
+"""The noise -1..1 of a channel at every index, mixed toward the one that all indices share."""
 
 
 def roughen(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
     """Every edge subdivided and every point pushed in a random direction."""
-    shake = _shake(operator, time_seconds)
-    return tuple(line._replace(points=_roughened(operator, line, shake)) for line in lines)
+    return tuple(_roughened(operator, line, time_seconds) for line in lines)
 
 
 def wiggle_transform(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
     """Every run moved, turned and scaled as a whole."""
-    shake = _shake(operator, time_seconds)
-    return tuple(_wiggled(operator, line, i, shake) for i, line in enumerate(lines))
+    shake = _shake(operator, len(lines), time_seconds)
+    shaken = np.stack([shake(channel) for channel in range(4)], axis=1).tolist()
+    return tuple(_wiggled(operator, line, *moves) for line, moves in zip(lines, shaken, strict=True))
 
 
-def _shake(operator: PathOperator, time_seconds: float) -> Shake:
+def _shake(operator: PathOperator, count: int, time_seconds: float) -> Shake:
     phase = time_seconds * operator.wiggles_per_second
     if not math.isfinite(phase):
         phase = 0.0
     k = math.floor(phase)
     m = noise.smoothstep(phase - k)
-    share = operator.correlation / 100.0
+    indices = np.arange(-1.0, count)  # -1 is what all indices share
 
-    def at(i: int, channel: int) -> float:
-        low = noise.lattice(i, k, operator.seed, channel)
-        return low + (noise.lattice(i, k + 1, operator.seed, channel) - low) * m
-
-    common = tuple(at(-1, channel) for channel in range(4))
-
-    def shake(i: int, channel: int) -> float:
-        own = at(i, channel)
-        return own + (common[channel] - own) * share
+    def shake(channel: int) -> Array:
+        low = noise.lattices(indices, k, operator.seed, channel)
+        found = low + (noise.lattices(indices, k + 1, operator.seed, channel) - low) * m
+        return np.asarray(found[1:] + (found[0] - found[1:]) * operator.correlation / 100.0)
 
     return shake
 
 
-def _roughened(operator: PathOperator, line: Polyline, shake: Shake) -> tuple[Point, ...]:
+def _roughened(operator: PathOperator, line: Polyline, time_seconds: float) -> Polyline:
     dense = _subdivided(line, int(min(10.0, max(1.0, math.floor(operator.detail + 0.5)))))
-    count = len(dense)
-    moved: list[Point] = []
-    for i, (x, y) in enumerate(dense):
-        nx, ny = edge_normal(dense[i - 1], dense[(i + 1) % count])
-        dx, dy = rotate(nx, ny, math.pi * shake(i, 1))
-        push = operator.amount * shake(i, 0)
-        moved.append((x + dx * push, y + dy * push))
-    return tuple(moved)
+    if len(dense) == 0:
+        return line
+    shake = _shake(operator, len(dense), time_seconds)
+    along = np.roll(dense, -1, axis=0) - np.roll(dense, 1, axis=0)  # neighbours are cyclic even on open runs
+    length = np.hypot(along[:, 0], along[:, 1])
+    normal = np.stack([-along[:, 1], along[:, 0]], axis=1) / np.where(length > 0.0, length, 1.0)[:, None]
+    angle = math.pi * shake(1)
+    c, s = np.cos(angle), np.sin(angle)
+    turned = np.stack([c * normal[:, 0] - s * normal[:, 1], s * normal[:, 0] + c * normal[:, 1]], axis=1)
+    moved = dense + turned * (operator.amount * shake(0))[:, None]
+    return line._replace(points=tuple((x, y) for x, y in moved.tolist()))
 
 
-def _subdivided(line: Polyline, steps: int) -> list[Point]:
-    dense = [
-        (a[0] + (b[0] - a[0]) * s / steps, a[1] + (b[1] - a[1]) * s / steps)
-        for a, b in edges(line)
-        for s in range(steps)
-    ]
-    return dense if line.closed else [*dense, *line.points[-1:]]
+def _subdivided(line: Polyline, steps: int) -> Array:
+    """The points of every edge at even fractions: shape (points, 2). An open run keeps its last point."""
+    pairs = np.array([*edges(line)], dtype=np.float64).reshape(-1, 2, 2)
+    shares = (np.arange(steps) / steps)[None, :, None]
+    dense = (pairs[:, :1] + (pairs[:, 1:] - pairs[:, :1]) * shares).reshape(-1, 2)
+    return dense if line.closed else np.concatenate([dense, np.array(line.points[-1:]).reshape(-1, 2)])
 
 
-def _wiggled(operator: PathOperator, line: Polyline, i: int, shake: Shake) -> Polyline:
-    dx, dy = operator.amount * shake(i, 0), operator.amount * shake(i, 1)
-    angle = math.radians(operator.wiggle_rotation * shake(i, 2))
-    scale = max(0.0, 1.0 + operator.wiggle_scale / 100.0 * shake(i, 3))
+def _wiggled(operator: PathOperator, line: Polyline, right: float, down: float, turn: float, grow: float) -> Polyline:
+    dx, dy = operator.amount * right, operator.amount * down
+    angle = math.radians(operator.wiggle_rotation * turn)
+    scale = max(0.0, 1.0 + operator.wiggle_scale / 100.0 * grow)
     c, s = scale * math.cos(angle), scale * math.sin(angle)
     ax, ay = operator.anchor_x, operator.anchor_y
     points = ((ax + c * (x - ax) - s * (y - ay) + dx, ay + s * (x - ax) + c * (y - ay) + dy) for x, y in line.points)

@@ -18,7 +18,6 @@ from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.status import JobStatus
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
-from farm_core.usage.models import Usage
 from farm_core.webhooks.models import Delivery
 from tests.farm_core import rows
 
@@ -110,19 +109,5 @@ def test_a_stale_lease_moves_nothing(database_url: str) -> None:
             assert await repository.transition(session, job.id, "claim", attempt=1)
             stale = await repository.transition(session, job.id, "fail", lease_token="stale", error="It broke.")
             assert stale is None
-
-    on_a_database(database_url, body)
-
-
-def test_exactly_the_limit_of_concurrent_requests_is_counted(database_url: str) -> None:
-    async def body(database: Database, owner: Account, template: Template) -> None:
-        async def request() -> bool:
-            async with database.connection() as connection:
-                return await usage.count_request(connection, owner.id, utc_now(), limit=10)
-
-        counted = await asyncio.gather(*(request() for _ in range(15)))
-        assert sum(counted) == 10
-        async with database.work() as session:
-            assert (await session.scalars(select(col(Usage.api_requests)))).one() == 10
 
     on_a_database(database_url, body)

@@ -88,6 +88,14 @@ def test_two_places_of_one_file_are_read_side_by_side(videos: Videos, tmp_path: 
     assert pairs == [(index, 39 - index) for index in range(40)]
 
 
+def test_playing_a_file_again_decodes_each_frame_once(videos: Videos, tmp_path: Path) -> None:
+    make_video(tmp_path / "clip.mp4", gop_frames=500)
+    for _ in range(3):
+        order = [shown(videos, "clip.mp4", index * 0.04) for index in range(40)]
+        assert order == list(range(40))
+    assert videos.seek_count == 3
+
+
 def test_more_files_than_cursors_are_all_read(videos: Videos, tmp_path: Path) -> None:
     names = [f"{index}.mp4" for index in range(9)]
     for name in names:

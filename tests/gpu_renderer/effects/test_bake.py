@@ -1,0 +1,258 @@
+"""The raster route: when, at which size, in which order (format/effects.md 2, 4 and 8.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpu_renderer.effects import bake, baking, every_effect, needs_baking
+from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.registry import Route
+from gpu_renderer.painter import Painter
+from gpu_renderer.raster import Raster
+from motion.snapshot import (
+    AdjustmentSource,
+    EffectSnapshot,
+    ImageSource,
+    LayerSnapshot,
+    MaskPath,
+    ParameterValue,
+    ShapeSource,
+    TextSource,
+    TextStyle,
+    Transform2D,
+    VideoSource,
+)
+from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
+
+SHAPE = ShapeSource("rect", 100, 80, ())
+Coverage = npt.NDArray[np.uint8]
+
+
+def layer(*effects: EffectSnapshot, **fields: object) -> LayerSnapshot:
+    return replace(LayerSnapshot("l", "l", SHAPE, Transform2D(0, 0), effects=effects), **fields)  # type: ignore[arg-type]
+
+
+def entry(effect: str, mask_id: str | None = None, **stored: ParameterValue) -> EffectSnapshot:
+    return EffectSnapshot("fx", effect, tuple(stored.items()), mask_id=mask_id)
+
+
+def rectangle(rows: int = 40, columns: int = 60, margin: int = 12) -> Pixels:
+    pixels = np.zeros((rows, columns, 4), np.uint8)
+    pixels[margin:-margin, margin:-margin] = (48, 128, 255, 255)
+    return pixels
+
+
+def test_a_raster_effect_a_scope_or_a_faded_fill_bakes_the_layer() -> None:
+    assert not needs_baking(layer(entry("blur"), entry("brightness")))
+    assert needs_baking(layer(entry("blur"), entry("gaussian-blur")))
+    assert needs_baking(layer(entry("blur", mask_id="scope")))
+    assert needs_baking(layer(fill_opacity=0.5))
+
+
+def test_fill_opacity_bakes_shapes_alone_and_adjustment_layers_never_bake() -> None:
+    text = TextSource("a", "a", TextStyle(), TextStyle())
+    assert not needs_baking(layer(source=text, fill_opacity=0.5))
+    assert not needs_baking(layer(entry("gaussian-blur"), source=AdjustmentSource()))
+
+
+@pytest.mark.parametrize(
+    ("output_scale", "layer_scale", "expected"),
+    [(1.0, 1.0, 1.0), (0.4, 1.0, 1.0), (0.5, 0.2, 0.5), (1.0, 1.2, 2.0), (1.0, -2.5, 4.0), (1.0, 30.0, 4.0)],
+)
+def test_the_canvas_takes_the_next_step_of_the_ladder(output_scale: float, layer_scale: float, expected: float) -> None:
+    placed = layer(transform=Transform2D(0, 0, scale_x=layer_scale))
+    assert baking(placed, output_scale, 100, 80).scale == (expected if expected != 1.0 or output_scale > 0.5 else 0.5)
+
+
+def test_padding_is_the_farthest_effect_and_a_pixel_up_to_a_limit() -> None:
+    assert baking(layer(entry("linear-wipe")), 1, 100, 80).padding_px == 0
+    assert baking(layer(entry("blur", amount=7.0), entry("satin")), 1, 100, 80).padding_px == 22
+    assert baking(layer(entry("drop-shadow", distance=10.0, softness=5.0)), 1, 100, 80).padding_px == 26
+    assert baking(layer(entry("glow", radius=1e9)), 1, 100, 80).padding_px == 257
+
+
+def test_the_longest_side_of_a_canvas_is_bounded() -> None:
+    plan = baking(layer(transform=Transform2D(0, 0, scale_x=4)), 1, 3000, 100)
+    assert plan.scale * 3000 <= 4096
+
+
+def test_a_picture_keeps_what_the_output_shows_and_video_all_it_has() -> None:
+    picture = layer(source=ImageSource("a", 510, 340))
+    assert [baking(picture, scale, 510, 340).scale for scale in (0.2, 0.375, 1.0, 5.0)] == [0.375, 0.75, 1.5, 6.0]
+    assert baking(layer(source=VideoSource("a", 510, 340, 0)), 1, 510, 340).scale == math.inf
+
+
+@pytest.mark.gl
+def test_a_picture_is_reduced_before_its_effects(painter: Painter) -> None:
+    source = layer(entry("median"), source=ImageSource("a", 100, 50))
+    baked = bake(painter, Raster(opaque(9, 8, 7, rows=200, columns=400), 100, 50), source, no_masks, scale_max=1.5)
+    assert baked.target.size == (150, 75)
+    painter.pool.give_back(baked.target)
+
+
+@pytest.mark.gl
+def test_effects_run_strictly_in_list_order_on_bytes(painter: Painter) -> None:
+    half, double = entry("brightness", amount=50.0), entry("brightness", amount=200.0)
+    assert run(painter, opaque(200, 100, 50), double, half, entry("median", radius=0.0))[4, 4].tolist() == [
+        128,
+        100,
+        50,
+        255,
+    ]
+    assert run(painter, opaque(200, 100, 50), half, double, entry("median", radius=0.0))[4, 4].tolist() == [
+        200,
+        100,
+        50,
+        255,
+    ]
+
+
+@pytest.mark.gl
+def test_css_filters_weigh_luma_as_browsers_do(painter: Painter) -> None:
+    grey = run(painter, opaque(200, 100, 50), entry("grayscale"), entry("median", radius=0.0))[4, 4, 0]
+    assert grey == round(0.213 * 200 + 0.715 * 100 + 0.072 * 50)
+
+
+@pytest.mark.gl
+def test_a_scoped_effect_leaves_what_lies_outside_its_mask(painter: Painter) -> None:
+    path = MaskPath("scope", "none", ())
+    stack = (entry("invert", mask_id="scope"),)
+    found = run(painter, opaque(200, 100, 50), *stack, masks=(path,), masking=left_half)
+    assert found[4, 1].tolist() == [55, 155, 205, 255]
+    assert found[4, 6].tolist() == [200, 100, 50, 255]
+
+
+@pytest.mark.gl
+def test_a_partly_covered_pixel_of_a_scope_loses_alpha_as_in_the_reference(painter: Painter) -> None:
+    path = MaskPath("scope", "none", ())
+    half = run(painter, opaque(255, 255, 255), entry("invert", mask_id="scope"), masks=(path,), masking=half_coverage)
+    assert half[4, 4, 3] == pytest.approx(191, abs=1)
+
+
+@pytest.mark.gl
+def test_a_scope_that_names_no_path_applies_everywhere(painter: Painter) -> None:
+    assert run(painter, opaque(255, 0, 0), entry("invert", mask_id="gone"))[4, 4].tolist() == [0, 255, 255, 255]
+
+
+@pytest.mark.gl
+def test_the_mask_comes_before_the_effects(painter: Painter) -> None:
+    found = run(
+        painter, opaque(0, 0, 0), entry("stroke", width=1.0), masks=(MaskPath("m", "add", ()),), masking=left_half
+    )
+    assert found[4, 5, 3] == 0
+    assert found[4, 4, :3].tolist() == [255, 255, 255]
+
+
+@pytest.mark.gl
+def test_fill_opacity_fades_the_pixels_and_not_the_styles(painter: Painter) -> None:
+    stack = (entry("stroke", width=2.0), entry("inner-shadow", softness=0.0, distance=0.0))
+    found = run(painter, rectangle(), *stack, fill_opacity=0.0)
+    assert found[20, 30, 3] == 0
+    assert found[11, 30].tolist() == [255, 255, 255, 255]
+
+
+@pytest.mark.gl
+def test_an_inner_shadow_darkens_along_the_edge_it_is_cast_from(painter: Painter) -> None:
+    found = baked_pixels(painter, rectangle(), "inner-shadow", distance=4.0, angle=90.0, softness=0.0, opacity=100.0)
+    assert found[12:16, 30, 2].tolist() == [0, 0, 0, 0]
+    assert found[16, 30].tolist() == [48, 128, 255, 255]
+    assert found[27, 30].tolist() == [48, 128, 255, 255]
+
+
+@pytest.mark.gl
+def test_an_inner_glow_adds_light_from_all_sides(painter: Painter) -> None:
+    found = baked_pixels(painter, rectangle(), "inner-glow", size=4.0, color="#ffffff", opacity=100.0).astype(int)
+    assert found[12, 30, 0] > found[15, 30, 0] > found[20, 30, 0]
+    assert found[12, 30, 0] == pytest.approx(found[27, 30, 0], abs=1)
+
+
+@pytest.mark.gl
+def test_satin_is_symmetric_about_the_middle(painter: Painter) -> None:
+    found = baked_pixels(painter, rectangle(), "satin", distance=6.0, size=3.0, opacity=100.0).astype(int)
+    assert np.abs(found - found[::-1, ::-1]).max() <= 1
+    assert found[20, 30, 2] > found[13, 13, 2]
+
+
+@pytest.mark.gl
+def test_a_bevel_lights_the_side_towards_its_light_and_shades_the_other(painter: Painter) -> None:
+    grey = rectangle()
+    grey[12:-12, 12:-12, :3] = 100
+    up = baked_pixels(painter, grey, "bevel", size=4.0, angle=90.0)[..., 0].astype(int)
+    down = baked_pixels(painter, grey, "bevel", size=4.0, angle=90.0, direction="down")[..., 0].astype(int)
+    assert (up[26, 30] - 100) * (up[13, 30] - 100) < 0
+    assert (down[26, 30] - 100) * (up[26, 30] - 100) < 0
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("radius", [1, 3, 5])
+def test_a_gaussian_blur_is_three_box_passes(painter: Painter, radius: int) -> None:
+    source = rectangle().astype(np.float64)
+    expected = source
+    for _ in range(3):
+        for axis in (1, 0):
+            padded = np.pad(expected, [(radius, radius) if a == axis else (0, 0) for a in range(3)], mode="edge")
+            windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * radius + 1, axis=axis)
+            expected = np.rint(windows.mean(axis=-1))
+    found = baked_pixels(painter, rectangle(), "gaussian-blur", blurriness=radius * math.sqrt(3) + 0.01)
+    assert np.abs(found - expected).max() <= 1
+
+
+@pytest.mark.gl
+def test_a_blur_along_one_axis_leaves_the_other(painter: Painter) -> None:
+    found = baked_pixels(painter, rectangle(), "gaussian-blur", blurriness=6.0, dimensions=1.0)
+    assert found[11].max() == 0
+    assert 0 < found[20, 11, 3] < 255
+
+
+@pytest.mark.gl
+def test_a_browsers_blur_is_a_gaussian_transparent_outside(painter: Painter) -> None:
+    pixels = opaque(255, 255, 255, rows=41, columns=41)
+    found = run(painter, pixels, entry("blur", amount=4.0), entry("median", radius=0.0))
+    assert found[20, 0, 3] == pytest.approx(255 * 0.55, abs=3)
+
+
+BAKED = [effect.id for effect in every_effect() if effect.route in (Route.RASTER, Route.GPU)]
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("effect", BAKED)
+@pytest.mark.parametrize("odd", [1e9, -1e9])
+def test_absurd_numbers_bake_something_and_end(painter: Painter, effect: str, odd: float) -> None:
+    kind = next(found for found in every_effect() if found.id == effect)
+    stored = tuple((parameter.key, odd) for parameter in kind.parameters if parameter.kind.value == "N")
+    assert run(painter, rectangle(), EffectSnapshot("fx", effect, stored), entry("median", radius=0.0)).shape == (
+        40,
+        60,
+        4,
+    )
+
+
+def no_masks(*_arguments: object) -> Coverage:
+    return np.zeros((1, 1), np.uint8)
+
+
+def left_half(_paths: object, width: float, height: float, *_rest: object) -> Coverage:
+    coverage = np.zeros((round(height), round(width)), np.uint8)
+    coverage[:, : coverage.shape[1] // 2] = 255
+    return coverage
+
+
+def half_coverage(_paths: object, width: float, height: float, *_rest: object) -> Coverage:
+    return np.full((round(height), round(width)), 128, np.uint8)
+
+
+def run(
+    painter: Painter, pixels: Pixels, *effects: EffectSnapshot, masking: object = no_masks, **fields: object
+) -> Pixels:
+    rows, columns = pixels.shape[:2]
+    source = ShapeSource("rect", columns, rows, ())
+    baked = bake(painter, Raster(pixels, columns, rows), layer(*effects, source=source, **fields), masking)  # type: ignore[arg-type]
+    found = Canvas(painter, baked.target, 1.0).pixels().copy()
+    painter.pool.give_back(baked.target)
+    assert painter.pool.lent_count == 0
+    return found

@@ -1,0 +1,25 @@
+"""The page of effects is what the registry says."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_renderer.effects import Route, every_effect
+from gpu_renderer.effects.page import DOCS, page, picture, subject
+from gpu_renderer.painter import Painter
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert (DOCS / "effects.md").read_text(encoding="utf-8") == page(), "run python -m gpu_renderer.effects.page"
+
+
+def test_every_effect_that_draws_has_a_picture() -> None:
+    drawn = {f"{effect.id}.webp" for effect in every_effect() if effect.route is not Route.TIME}
+    assert {file.name for file in (DOCS / "effects").iterdir()} == drawn
+
+
+@pytest.mark.gl
+def test_a_picture_shows_the_effect(painter: Painter) -> None:
+    effects = {effect.id: effect for effect in every_effect()}
+    assert (picture(painter, effects["invert"])[48, 52] != subject()[48, 52]).any()
+    assert (picture(painter, effects["bend"]) != subject()).any()

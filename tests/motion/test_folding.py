@@ -1,0 +1,55 @@
+"""What is remembered between frames never shows: a document that was evaluated before gives what a fresh one gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from motion.build import build
+from motion.bundle import read_value
+from motion.evaluate import snapshot
+from motion.snapshot_key import key
+from tests.motion.corpus import CORPUS, needs_corpus
+from tests.motion.documents import document, keys, node
+from tests.motion.frames import built
+
+SHARES = (0.0, 0.11, 0.5, 0.37, 0.93, 1.0, 0.11)
+
+
+@needs_corpus
+@pytest.mark.corpus
+@pytest.mark.parametrize("group", ["templates", "golden"])
+def test_frames_do_not_depend_on_those_evaluated_before(group: str) -> None:
+    for path in sorted(CORPUS.glob(f"{group}/*/document.json")):
+        compare(path)
+
+
+def compare(path: Path) -> None:
+    held = read_value(json.loads(path.read_text()))
+    warm = build(held)
+    for share in SHARES:
+        time = share * warm.duration_seconds
+        again, fresh = snapshot(warm, time), snapshot(build(held), time)
+        assert again == fresh, f"{path.parent.name} at {time} s"
+        assert key(again) == key(fresh)
+
+
+def test_a_layer_at_rest_follows_its_matte_source_out_of_the_list() -> None:
+    bar = {"sourceId": "b", "clip": {"start": 0, "duration": 30, "sourceIn": 0}}
+    line = {
+        "comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"name": "Composition", "layers": [bar]}]}
+    }
+    matted = node("a", fx={"matte": {"mode": "alpha", "inverted": False, "sourceId": "b"}})
+    held = built(document(matted, node("b"), node("c"), timelines=line))
+    found = [snapshot(held, time).layers[0].matte for time in (0.0, 2.0, 0.5)]
+    assert [matte.source_id if matte else None for matte in found] == ["b", "c", "b"]
+
+
+def test_a_child_at_rest_moves_with_its_parent() -> None:
+    held = built(
+        document(node("n", "null", children=["a"]), node("a", parent="n"), tracks={"n": {"x": keys((0, 0), (1, 30))}})
+    )
+    places = [snapshot(held, time).layers[0].transform.x for time in (0.0, 1.0)]  # type: ignore[union-attr]
+    assert places == pytest.approx([0, 30])

@@ -1,0 +1,154 @@
+"""What ingest makes of a job's media: fetched once, counted once, refused with a reason that callers may read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import select, update
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.jobs.models import Job
+from farm_core.templates.models import Template
+from farm_core.usage.models import Usage
+from tests.scheduler.farm import FarmUnderTest, farm
+
+pytestmark = pytest.mark.service
+PICTURE = (Path(__file__).resolve().parents[2] / "examples" / "media" / "logo.png").read_bytes()
+LAYER = {
+    "id": "logo", "name": "Logo", "parent": "root", "children": [], "visible": True,
+    "components": [{"id": "c", "type": "Transform", "props": {"__kind": "image", "src": ""}}],
+}  # fmt: skip
+ROOT_NODE = {"id": "root", "name": "Main", "parent": None, "children": ["logo"], "visible": True, "components": []}
+DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT_NODE, LAYER]}, "animation": {}}
+
+
+class MediaServer:
+    """Serves one picture at /logo.png, and what else is put there; counts requests."""
+
+    def __init__(self) -> None:
+        self.origin = ""
+        self.requests = 0
+        self.files = {"/logo.png": PICTURE, "/page": b"<html>not a picture</html>", "/torn.png": PICTURE[:200]}
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1].decode()
+        self.requests += 1
+        body = self.files.get(path)
+        status = "404 Not Found" if body is None else "200 OK"
+        head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body or b'')}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + (body or b""))
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+
+@asynccontextmanager
+async def ingesting(database_url: str, folder: Path) -> AsyncIterator[tuple[FarmUnderTest, MediaServer]]:
+    media = MediaServer()
+    server = await asyncio.start_server(media.serve, "127.0.0.1", 0)
+    media.origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, farm(database_url, folder) as under_test:
+        under_test.storage.put_bytes("documents/logo.json", orjson.dumps(DOCUMENT))
+        target = {"node_id": "logo", "component_type": "Transform", "property": "src"}
+        async with under_test.database.work() as session:
+            session.add(
+                Template(
+                    id="tpl_logo",
+                    account_id="acc_a",
+                    name="t",
+                    width=1280,
+                    height=720,
+                    fps=30,
+                    duration_seconds=1,
+                    inputs=[{"id": "logo", "label": "Logo", "kind": "image", "required": True}],
+                    targets={"logo": target},
+                    document_key="documents/logo.json",
+                )
+            )
+        yield under_test, media
+
+
+async def rendered(under_test: FarmUnderTest, source: str, **more: Any) -> Job:
+    job_id = await under_test.create(seconds=1, template_id="tpl_logo", inputs={"logo": source}, **more)
+    return await under_test.ended(job_id)
+
+
+async def counted_bytes(under_test: FarmUnderTest) -> int:
+    async with under_test.database.work() as session:
+        found = await session.execute(select(col(Usage.asset_bytes)).where(col(Usage.account_id) == "acc_a"))
+        return int(found.scalar_one())
+
+
+def test_a_picture_is_fetched_counted_once_and_named_by_its_content(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            job = await rendered(under_test, f"{media.origin}/logo.png")
+            assert (job.status, job.error, job.ingest_bytes) == ("completed", None, len(PICTURE))
+            assert await counted_bytes(under_test) == len(PICTURE)
+            ((source, key),) = dict(job.media or {}).items()
+            assert source == f"/files/{key}"
+            assert under_test.storage.get_bytes(key) == PICTURE
+            frozen = orjson.loads(under_test.storage.get_bytes(str(job.document_key)))
+            assert frozen["scene"]["nodes"][1]["components"][0]["props"]["src"] == source
+
+    asyncio.run(story())
+
+
+def test_the_same_picture_from_another_address_is_the_same_job(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            media.files["/other.png"] = PICTURE
+            first = await rendered(under_test, f"{media.origin}/logo.png")
+            second = await rendered(under_test, f"{media.origin}/other.png")
+            assert first.video_key == second.video_key
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/missing.png", "The media of input 'logo' could not be fetched: The server answered 404."),
+        ("/page", "The media of input 'logo' cannot be used."),
+        ("/torn.png", "The media of input 'logo' cannot be used."),
+    ],
+)
+def test_media_that_cannot_be_had_fails_the_job_with_a_reason(
+    database_url: str, tmp_path: Path, path: str, reason: str
+) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            job = await rendered(under_test, media.origin + path)
+            assert job.status == "failed"
+            assert str(job.error).startswith(reason)
+            assert "127.0.0.1" not in str(job.error) and str(tmp_path) not in str(job.error)
+
+    asyncio.run(story())
+
+
+def test_media_beyond_the_accounts_limit_are_refused(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            async with under_test.database.work() as session:
+                await session.execute(update(Account).values(max_upload_bytes=100))
+            job = await rendered(under_test, f"{media.origin}/logo.png")
+            assert str(job.error).endswith("The file is larger than 100 bytes.")
+
+    asyncio.run(story())
+
+
+def test_an_upload_of_another_account_is_not_to_be_had(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, _):
+            job = await rendered(under_test, "http://farm/files/assets/acc_b/secret.png")
+            assert job.status == "failed"
+            assert "no such upload" in str(job.error)
+
+    asyncio.run(story())
