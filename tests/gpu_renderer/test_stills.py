@@ -1,0 +1,61 @@
+"""Cases of `./farm stills`: what a line may say, and what is said of a line that is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpu_renderer.commands.stills import CaseRefused, read_case
+from gpu_renderer.errors import TargetTooLarge
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.space.defocus import blur_px
+from motion.snapshot import Camera
+
+NO_TURN = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def test_a_case_says_what_to_draw_and_where_it_goes() -> None:
+    case = read_case(
+        json.dumps({"document": "a.motion", "frame": 3, "output": "b.png", "width": 320, "inputs": {"n": 5}})
+    )
+    assert (case.document, case.frame_index, case.picture) == (Path("a.motion"), 3, Path("b.png"))
+    assert (case.output.width, case.output.height, case.inputs) == (320, None, (("n", "5"),))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "JSON"),
+        ("[]", "object"),
+        ('{"output": "b.png"}', "document"),
+        ('{"document": "a"}', "output"),
+        ('{"document": "a", "output": "b", "frame": -1}', "frame"),
+        ('{"document": "a", "output": "b", "width": 0}', "width"),
+        ('{"document": "a", "output": "b", "height": "x"}', "height"),
+        ('{"document": "a", "output": "b", "inputs": [1]}', "inputs"),
+    ],
+)
+def test_a_line_that_is_no_case_is_refused_by_the_key_that_is_wrong(line: str, reason: str) -> None:
+    with pytest.raises(CaseRefused, match=reason):
+        read_case(line)
+
+
+@pytest.mark.gl
+def test_a_picture_that_no_gpu_can_hold_is_refused(painter: Painter) -> None:
+    with pytest.raises(TargetTooLarge):
+        painter.pool.take(Region(0, 0, 10_000_000, 10))
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(1000.0, 0.0), (1500.0, 5.0), (9000.0, 12.0)])
+def test_a_plane_blurs_with_its_distance_from_the_focus(depth: float, expected: float) -> None:
+    camera = Camera(NO_TURN, 1000.0, (0.0, 0.0, 0.0), True, 1000.0, 10.0, 12.0)
+    assert blur_px(camera, depth) == expected
+
+
+def test_a_lens_blurs_by_its_circle_of_confusion() -> None:
+    camera = Camera(NO_TURN, 100.0, (0.0, 0.0, 0.0), True, 1000.0, 0.0, 40.0, f_stop=2.0, lens_px=100.0)
+    assert blur_px(camera, 2000.0) == pytest.approx(2.8)
+    assert blur_px(camera, 0.0) == 40.0
