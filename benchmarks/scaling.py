@@ -124,7 +124,8 @@ def bench(workers: int, seconds: int) -> Iterator[Bench]:
 def _prepared(farm: LocalFarm, client: httpx2.Client, seconds: int) -> Bench:
     picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
     logo = client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
-    found = client.post("/templates/import", files={"file": ("scene.motion", bundle(scene(seconds)))})
+    files, form = {"file": ("scene.motion", bundle(scene(seconds)))}, {"includeText": "true"}
+    found = client.post("/templates/import", files=files, data=form)
     return Bench(farm, client, logo, found.raise_for_status().json()["id"])
 
 

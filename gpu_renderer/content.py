@@ -152,6 +152,8 @@ class Contents:
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
         """One array for a picture, however large the boxes are that it is stretched to."""
         key, name = (source.src, source.src) if isinstance(source, ImageSource) else (source.markup, "an SVG layer")
+        if isinstance(source, SvgSource) and source.time is not None:
+            self._faults.setdefault("Animation inside an SVG layer is not played: its first frame is shown.")
         pixels = self._rasters.get(("picture", key), lambda: self._attempted(name, lambda: self._decoded(source)))
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
 

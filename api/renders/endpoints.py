@@ -56,9 +56,9 @@ async def list_renders(
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
-async def get_render(work: Reading, farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
+async def get_render(farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
     """One render."""
-    return service.record(farm, await service.owned(work, caller, id), origin)
+    return await service.shown(farm, caller, id, origin)
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from typing import Final, cast
 
 import orjson
-from sqlalchemy import Select, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -37,6 +37,9 @@ from farm_core.usage import repository as usage
 from motion.timing import frame_count
 
 _MS_PER_MINUTE: Final = 60_000
+_SHOWN: Final = select(
+    col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at)
+).where(col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id"))
 _VIDEO_SECONDS: Final = 24 * 3600
 _DOWNLOAD_SECONDS: Final = 3600
 
@@ -70,6 +73,13 @@ async def owned(session: AsyncSession, caller: Caller, job_id: str) -> Job:
     """The account's job; raises NotFound."""
     statement = _of_account(caller).where(col(Job.id) == checked_id(job_id, "render"))
     return found(await session.scalar(statement), "render")
+
+
+async def shown(farm: Farm, caller: Caller, job_id: str, origin: str) -> JobRecord:
+    """What is shown of the account's job, by one plain statement: clients poll this. Raises NotFound."""
+    values = {"job_id": checked_id(job_id, "render"), "account_id": caller.account.id}
+    row = (await farm.database.single(lambda connection: connection.execute(_SHOWN, values))).first()
+    return record(farm, cast(Job, found(row, "render")), origin)
 
 
 async def page(session: AsyncSession, farm: Farm, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:

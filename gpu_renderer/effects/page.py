@@ -43,6 +43,10 @@ TELLING: dict[str, dict[str, ParameterValue]] = {
     "channel-mixer": {"redRed": 0.0, "redBlue": 100.0},
     "color-balance": {"shadowBlue": 60.0, "highlightRed": 60.0},
     "corner-pin": {"topLeftX": 30.0, "topLeftY": 16.0, "bottomRightX": -24.0},
+    "arithmetic": {"operator": 3.0, "red": 128.0, "green": 64.0, "blue": 200.0},
+    "block-dissolve": {"completion": 25.0, "blockWidth": 10.0, "blockHeight": 10.0},
+    "circle": {"radius": 40.0, "thickness": 6.0},
+    "audio-spectrum": {"displayMode": 1.0, "thickness": 16.0},
     "bezier-warp": {"top1Y": 30.0, "top2Y": -20.0, "bottom1Y": -24.0},
     "curves": {"points": ((0.0, 60.0), (128.0, 60.0), (255.0, 255.0))},
     "ellipse": {"ellipseWidth": 120.0, "ellipseHeight": 70.0},
@@ -97,7 +101,8 @@ def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
     raster = Raster(subject(), WIDTH, HEIGHT)
     own = () if effect.route is Route.GPU_ONLY else (entry,)
     layer = LayerSnapshot("l", "l", ShapeSource("rect", WIDTH, HEIGHT, ()), Transform2D(0, 0), effects=own)
-    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3]).target, 1.0)
+    typeface = skia.FontMgr().matchFamilyStyle("monospace", skia.FontStyle())
+    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], typeface).target, 1.0)
     if effect.route is Route.GPU_ONLY:
         _chained(canvas, entry)
     pixels = canvas.straight_pixels().copy()

@@ -7,6 +7,7 @@ from typing import Any
 import skia
 
 from gpu_renderer.vector import css
+from gpu_renderer.vector.blur import blur_filter
 from gpu_renderer.vector.pens import solid
 from gpu_renderer.vector.surface import Pixels, image
 from motion.snapshot import BrushStroke
@@ -41,7 +42,7 @@ def _brush(stroke: BrushStroke, canvas: Any, before: Any, scale: float) -> Any:
     paint.setStrokeJoin(skia.Paint.kRound_Join)
     if stroke.hardness < 1:
         sigma = (1 - stroke.hardness) * stroke.size / 3 / scale  # raster px: a canvas filter ignores the transform
-        paint.setImageFilter(skia.ImageFilters.Blur(sigma, sigma))
+        paint.setImageFilter(blur_filter(sigma, sigma))
     return paint
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,9 @@ from motion.snapshot import PathPoint, Run, ShapeSource
 Radii = tuple[float, float, float, float]
 CUBIC_PARTS = 4
 LONG_PX = 40.0
+ERROR_PX = 0.00053
+"""How far a chord of a filled ellipse may lie from it, at the scale 1 of its box; sets the number of vertices."""
+VERTICES_LEAST, VERTICES_MAX = 64, 4096
 _QUARTER = 90.0
 
 
@@ -45,6 +49,20 @@ def ellipse(width: float, height: float) -> Any:
     """Clockwise from the rightmost point."""
     box = skia.Rect.MakeLTRB(-width / 2, -height / 2, width / 2, height / 2)
     return skia.Path().addOval(box, skia.PathDirection.kCW, 1)
+
+
+def fill_outline(source: ShapeSource) -> Any:
+    """The outline for filling: of an ellipse a polygon that is nearer to it than Skia's filling of its own arcs is."""
+    return _many_sided(source.width, source.height) if source.primitive == "ellipse" else outline(source)
+
+
+@lru_cache(maxsize=64)
+def _many_sided(width: float, height: float) -> Any:
+    radius = max(width, height, 0.0) / 2
+    count = 16 * math.ceil(math.pi / 16 * math.sqrt(radius / ERROR_PX))
+    count = min(VERTICES_MAX, max(VERTICES_LEAST, count))
+    angles = (math.tau * index / count for index in range(count))
+    return skia.Path().addPoly([skia.Point(width / 2 * math.cos(a), height / 2 * math.sin(a)) for a in angles], True)
 
 
 def runs_outline(runs: Sequence[Run]) -> Any:

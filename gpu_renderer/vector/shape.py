@@ -8,14 +8,17 @@ from typing import Any
 import skia
 
 from gpu_renderer.raster import Raster
+from gpu_renderer.vector import sampled
 from gpu_renderer.vector.brush import paint_over
-from gpu_renderer.vector.outline import outline, runs_outline
+from gpu_renderer.vector.outline import fill_outline, outline, runs_outline
 from gpu_renderer.vector.pens import Style, as_pen
 from gpu_renderer.vector.surface import fitting_scale, rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
 from motion.snapshot import Run, ShapeSource, Stroke
 
 PADDING_MAX_PX = 512.0
+SAMPLED_SCALE_MAX = 1.0
+"""Up to this many raster px a layer px edges get the reference's four samples; above it their mean looks the same."""
 _HUGE_PX = 1e5
 _OVERSHOOT = {"center": 1.0, "outside": 2.0, "inside": 0.0}
 
@@ -40,7 +43,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     pixels, canvas = rgba(columns, rows)
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(scale, scale)
-    _Drawing(canvas, source).draw()
+    _Drawing(canvas, source, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
     paint_over(pixels, canvas, source.brush_strokes, scale)
     return Raster(pixels, source.width, source.height, padded)
 
@@ -59,10 +62,14 @@ def _escape(source: ShapeSource) -> float:
 
 
 class _Drawing:
-    """One shape being drawn: the canvas, and its fill and stroke styles."""
+    """One shape being drawn: the canvas, and its fill and stroke styles.
 
-    def __init__(self, canvas: Any, source: ShapeSource) -> None:
+    `sampled_size`: columns and rows of a canvas whose fills get four samples a pixel, None for Skia's own edges.
+    """
+
+    def __init__(self, canvas: Any, source: ShapeSource, sampled_size: tuple[int, int] | None) -> None:
         self._canvas = canvas
+        self._sampled_size = sampled_size
         self._source = source
         self._fill = Style(source.width, source.height)
         self._stroke = Style(source.width, source.height)
@@ -70,15 +77,24 @@ class _Drawing:
     def draw(self) -> None:
         source = self._source
         if not source.painted_apart:
-            self._paint(outline(source), source.runs, len(source.fills), 1.0, 1.0)
+            self._fill_with(fill_outline(source), len(source.fills), 1.0)
+            self._stroke_with(outline(source), source.runs, 1.0, 1.0)
             return
         for run in source.runs:
             factor = run.stroke_factor if len(source.strokes) == 1 else 1.0
-            self._paint(runs_outline((run,)), (run,), 1, run.opacity, factor)
+            path = runs_outline((run,))
+            self._fill_with(path, 1, run.opacity)
+            self._stroke_with(path, (run,), run.opacity, factor)
 
-    def _paint(self, path: Any, runs: tuple[Run, ...], fill_count: int, opacity: float, width_factor: float) -> None:
-        for fill in self._source.fills[:fill_count]:
-            self._canvas.drawPath(path, self._fill.paint(fill, opacity))
+    def _fill_with(self, path: Any, count: int, opacity: float) -> None:
+        for fill in self._source.fills[:count]:
+            paint = self._fill.paint(fill, opacity)
+            if self._sampled_size is None:
+                self._canvas.drawPath(path, paint)
+            else:
+                sampled.fill(self._canvas, self._sampled_size, path, paint)
+
+    def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
                 paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,13 +15,11 @@ from gpu_renderer.media.svg.frame import Frame, Scene
 from gpu_renderer.media.svg.lengths import Viewport, fraction, length, numbers
 from gpu_renderer.media.svg.servers import color_of
 from gpu_renderer.vector import css
+from gpu_renderer.vector.blur import BOX_SIGMA, blur_filter
 
 _UNIT = Viewport(1.0, 1.0)
 _REGION = {"x": "-10%", "y": "-10%", "width": "120%", "height": "120%"}
 _PRIMITIVES_MAX = 64
-_BOX_SIGMA = 3 * math.sqrt(2 * math.pi) / 8
-_HALF_SIGMA = math.sqrt(0.5) / _BOX_SIGMA
-"""Two blurs make one: the reference's are Gaussian; Skia's three boxes are not quite, and their sigma is 0.94 of what is asked."""
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
 """Primitives that give the same in either light, or state their colour."""
 _SATURATE = np.array([[0.213, 0.715, 0.072]] * 3)
@@ -109,8 +106,7 @@ class _Chain:
         x, y = max(0.0, sigma[0]) * self._unit_x, max(0.0, sigma[1]) * self._unit_y
         if not x and not y:
             return inputs[0]
-        once = skia.ImageFilters.Blur(x * _HALF_SIGMA, y * _HALF_SIGMA, skia.TileMode.kDecal, inputs[0])
-        return skia.ImageFilters.Blur(x * _HALF_SIGMA, y * _HALF_SIGMA, skia.TileMode.kDecal, once)
+        return blur_filter(x, y, inputs[0])
 
     def _offset(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
         dx, dy = (length(primitive.get(name), 1.0) for name in ("dx", "dy"))
@@ -150,7 +146,7 @@ class _Chain:
         dx, dy = (length(primitive.get(name), 1.0, 2.0) for name in ("dx", "dy"))
         return skia.ImageFilters.DropShadow(
             dx * self._unit_x, dy * self._unit_y,
-            sigma[0] * self._unit_x / _BOX_SIGMA, sigma[1] * self._unit_y / _BOX_SIGMA,
+            sigma[0] * self._unit_x / BOX_SIGMA, sigma[1] * self._unit_y / BOX_SIGMA,
             _flood(style, linear=is_linear(style)), inputs[0],
         )  # fmt: skip
 
