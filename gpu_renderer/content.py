@@ -39,7 +39,7 @@ from motion.snapshot import (
 
 T = TypeVar("T")
 
-KEPT_MAX_BYTES = 160 << 20
+KEPT_MAX_BYTES = 96 << 20
 CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
 
