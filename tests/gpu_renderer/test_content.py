@@ -148,7 +148,9 @@ def test_absurd_masks_are_covered_within_limits(tmp_path: Path, number: float) -
 
 def test_an_animated_svg_layer_shows_its_first_frame_and_says_so(tmp_path: Path) -> None:
     held = contents(tmp_path)
-    markup = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="red"/></svg>'
+    markup = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="red"/></svg>'
+    )
     for time in (0.5, 1.5):
         assert held.raster(SvgSource(markup, 8, 8, time=time), 1.0) is not None
     assert [line for line in held.warnings if "not played" in line] == [held.warnings[-1]]
