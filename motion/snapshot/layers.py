@@ -1,0 +1,134 @@
+"""A layer of the paint list, with all that belongs to its compositing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from motion.snapshot.paints import Mesh
+from motion.snapshot.placement import Transform2D, Transform3D
+from motion.snapshot.sources import Source
+
+
+class MaskPoint(NamedTuple):
+    """A vertex of a mask path; `feather` is None where the path's own applies."""
+
+    x: float
+    y: float
+    in_x: float
+    in_y: float
+    out_x: float
+    out_y: float
+    feather: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MaskPath:
+    """One mask path, px from the box centre; feather is a diameter, opacity 0..1 (compositing.md 5)."""
+
+    id: str
+    mode: str
+    points: tuple[MaskPoint, ...]
+    closed: bool = True
+    feather: float = 0.0
+    opacity: float = 1.0
+    expansion: float = 0.0
+    inverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matte:
+    """A track matte. `source_id` is resolved: a layer of the same list, the next in paint order where none was named."""
+
+    mode: Literal["alpha", "luma"]
+    inverted: bool
+    source_id: str | None
+
+
+ParameterValue = float | bool | str | tuple["ParameterValue", ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectSnapshot:
+    """One enabled effect. The renderer's registry knows the declared parameters; this holds what the document says.
+
+    `stored`: the stored parameters, as they are; `animated`: sampled tracks, a number under a parameter's key or a channel
+    0..1 under `<key>_r/_g/_b/_a`, or under "" for the legacy single track. `amount` is the legacy single value.
+    `clock` is the layer's own time, only for effects that are driven by it (effects.md 1.2).
+    """
+
+    id: str
+    type: str
+    stored: tuple[tuple[str, ParameterValue], ...] = ()
+    animated: tuple[tuple[str, float], ...] = ()
+    mask_id: str | None = None
+    amount: float | None = None
+    clock: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Glass:
+    """The glass style, all fields resolved (compositing.md 8.2)."""
+
+    blur: float
+    saturation: float
+    tint_color: str
+    tint_opacity: float
+    refraction: float
+    edge_width: float
+    chromatic_aberration: float
+    rim_color: str
+    rim_opacity: float
+    rim_width: float
+    rim_angle: float
+    specular_angle: float
+    specular_intensity: float
+    specular_falloff: float
+    grain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sub-frame of motion blur: where the layer is, and its opacity then."""
+
+    transform: Transform2D
+    opacity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """A copy of the layer at another time (echo, wide time), drawn below it, or above it where `in_front`."""
+
+    transform: Transform2D
+    opacity: float
+    blend: str
+    in_front: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSnapshot:
+    """One entry of the paint list, resolved. `opacity` is a factor, not clamped.
+
+    `visible` is false for an entry that is only kept because a matte or an effect refers to it. `effects` holds the own
+    stack and then the compiled layer styles (their ids begin with `layerstyle:`), in order.
+    """
+
+    id: str
+    name: str
+    source: Source
+    transform: Transform2D | Transform3D
+    opacity: float = 1.0
+    blend: str = "normal"
+    visible: bool = True
+    preserve_transparency: bool = False
+    masks: tuple[MaskPath, ...] = ()
+    matte: Matte | None = None
+    effects: tuple[EffectSnapshot, ...] = ()
+    fill_opacity: float = 1.0
+    glass: Glass | None = None
+    backdrop_blur: float = 0.0
+    draft_quality: bool = False
+    continuous_raster: bool = False
+    mesh: Mesh | None = None
+    samples: tuple[Sample, ...] = ()
+    ghosts: tuple[Ghost, ...] = ()
