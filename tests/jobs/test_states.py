@@ -24,6 +24,6 @@ def test_a_job_that_has_not_been_claimed_can_neither_complete_nor_fail() -> None
 
 
 def test_only_a_completed_job_costs_minutes_and_every_end_is_told() -> None:
-    assert effects(JobStatus.completed) == ("settle", "withdraw", "notify")
-    assert effects(JobStatus.failed) == effects(JobStatus.cancelled) == ("release", "withdraw", "notify")
+    assert effects(JobStatus.completed) == ("withdraw", "notify", "settle")
+    assert effects(JobStatus.failed) == effects(JobStatus.cancelled) == ("withdraw", "notify", "release")
     assert effects(JobStatus.processing) == ()
