@@ -73,6 +73,7 @@ class Claimer(Service):
         except IngestFailed as failure:
             await self._failed(claim, str(failure))
         except Exception as error:
+            # A preparation's boundary: whatever broke, the job goes back for another attempt, of which there are few.
             _log.warning("preparation failed", job_id=claim.job_id, error=in_a_line(error))
             await self._handed_back(claim)
 

@@ -79,7 +79,7 @@ def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]
                     held = None
                     held = case.opens, closing.enter_context(_opened(session, case))
                 yield {"output": output, "warnings": _drawn(session, held[1], case), "ms": _ms_since(started)}
-            except Exception as error:
+            except Exception as error:  # the command's contract: a bad case, whatever is wrong with it, stops no other
                 yield {"output": output, "error": _reason(error), "ms": _ms_since(started)}
 
 
