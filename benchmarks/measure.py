@@ -16,6 +16,7 @@ import av
 
 from benchmarks.footage import footage
 from benchmarks.scenes import FOOTAGE, SCENES
+from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
@@ -146,7 +147,7 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
-        ring.put(picture.target, picture.target.region, encoder_frame(of))
+        ring.put(picture.target, area.whole(picture.target.region), encoder_frame(of))
         pictures.append(ring.collect())
     ring.close()
     return pictures

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpu_renderer import area
 from gpu_renderer.context import create_context, identity
 from gpu_renderer.encode.probe import probe
 from gpu_renderer.encode.profile import PREFERENCE
@@ -66,7 +67,7 @@ def _colours(painter: Painter) -> Finding:
     ring = ReadbackRing(painter, of, 1, pixel_buffers=True)
     with painter.pool.lent(Region(0, 0, 16, 16), "f1") as target:
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
-        ring.put(target, target.region, encoder_frame(of))
+        ring.put(target, area.whole(target.region), encoder_frame(of))
         luma = np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0]
     ring.close()
     painter.pool.release()

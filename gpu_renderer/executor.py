@@ -18,7 +18,7 @@ from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, around, shared
 from gpu_renderer.space import depth, flattening
 from gpu_renderer.targets import Target
 from motion.snapshot import CompositionSource
@@ -58,29 +58,29 @@ class Executor:
         self.inks.baked.clear()
         self.textures.release()
 
-    def draw(self, graph: RenderGraph, into: Target, part: Region, place: str = "") -> None:
-        """Draws the part of the composition that lies in `part`, over whatever the target holds there."""
-        _Walk(self, graph, into, part.intersection(graph.scene.clip), place).run()
+    def draw(self, graph: RenderGraph, into: Target, parts: Parts, place: str = "") -> None:
+        """Draws what of the composition lies in the parts, over whatever the target holds there."""
+        _Walk(self, graph, into, shared(parts, graph.scene.clip), place).run()
 
 
 class _Walk:
     """One pass over one graph into one target."""
 
-    def __init__(self, executor: Executor, graph: RenderGraph, into: Target, part: Region, place: str) -> None:
+    def __init__(self, executor: Executor, graph: RenderGraph, into: Target, parts: Parts, place: str) -> None:
         self._executor = executor
         self._painter = executor.painter
         self._inks = executor.inks
         self._graph = graph
         self._scene = graph.scene
         self._into = into
-        self._part = part
+        self._parts = parts
         self._place = place
         self._loans: list[Target] = []
 
     def run(self) -> None:
         for step in self._graph.steps:
             self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
-        background.draw(self._painter, self._graph, self._inks, self._into, self._part)
+        background.draw(self._painter, self._graph, self._inks, self._into, self._parts)
         for index, step in enumerate(self._graph.steps):
             try:
                 self._step(step, f"{self._place}/{index}")
@@ -89,46 +89,47 @@ class _Walk:
                 self._loans.clear()
 
     def _step(self, step: Step, place: str) -> None:
-        part = reach.of_step(step, self._scene, self._inks).intersection(self._part)
-        if part.is_empty:
+        parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))
+        if not parts:
             return
         if isinstance(step, Regrade):
-            adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
+            for part in parts:
+                adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
         elif isinstance(step, DepthGroup):
-            depth.draw(
-                self._painter, self._into, [self._sheet(p, f"{place}/{i}") for i, p in enumerate(step.planes)], part
-            )
+            sheets = [self._sheet(plane, f"{place}/{index}") for index, plane in enumerate(step.planes)]
+            for part in parts:
+                depth.draw(self._painter, self._into, sheets, part)
         elif _is_direct(step):
-            self._direct(step, place, part)
+            self._direct(step, place, parts)
         else:
-            self._apart(step, place, part)
+            self._apart(step, place, parts)
 
     # ---------------------------------------------------------------------------------------- straight into the target
 
-    def _direct(self, step: Draw, place: str, part: Region) -> None:
+    def _direct(self, step: Draw, place: str, parts: Parts) -> None:
         """Content straight onto what is below: four samples a pixel, no buffer of its own."""
         sheet = self._sheet(step, place)
         if sheet.ink is None:
             return
         quad, mode = quads.quad_of(sheet.ink, step.placement), blend.fixed(step)
         lighting = depth.lighting(step, sheet.ink, self._scene)
-        for piece in self._shaded(sheet, quad, step.opacity, part) if mode == "over" and not lighting else [part]:
-            quads.draw(
-                self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
-                scissor=piece, lighting=lighting,
-            )  # fmt: skip
+        quads.draw(
+            self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
+            scissor=self._shaded(sheet, quad, step.opacity, parts) if mode == "over" and not lighting else parts,
+            lighting=lighting,
+        )  # fmt: skip
 
-    def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, part: Region) -> list[Region]:
-        """What a shader must draw of the part, after the inside of an opaque rectangle has been cleared to its colour."""
+    def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, parts: Parts) -> Parts:
+        """What a shader must draw of the parts, after the inside of an opaque rectangle has been cleared to its colour."""
         ink = sheet.ink
         hole = (
             interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
         )
-        hole = None if hole is None else hole.intersection(part)
-        if hole is None or hole.is_empty or not isinstance(ink, Analytic):
-            return [part]
-        self._painter.erase(self._into, hole, ink.color)
-        return interiors.around(part, hole)
+        cleared = () if hole is None else shared(parts, hole)
+        if hole is None or not cleared or not isinstance(ink, Analytic):
+            return parts
+        self._painter.erase(self._into, cleared, ink.color)
+        return tuple(piece for part in parts for piece in interiors.around(part, hole))
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
         if step.group is None:
@@ -144,12 +145,12 @@ class _Walk:
         region = region.grown(1).snapped(self._scene.frame) if self._bounded else self._scene.frame
         kept = self._executor.groups.find(place)
         if kept is not None and kept[1].region == region:
-            target, part = kept[1], reach.changed(kept[0], group, self._inks).intersection(region)
+            target, parts = kept[1], shared(reach.changed(kept[0], group, self._inks).parts(), region)
         else:
-            target, part = self._painter.pool.take(region), region
-        if not part.is_empty:
-            self._painter.erase(target, part)
-            self._executor.draw(group, target, part, place)
+            target, parts = self._painter.pool.take(region), (region,)
+        if parts:
+            self._painter.erase(target, parts)
+            self._executor.draw(group, target, parts, place)
         self._keep_group(place, group, target)
         return target
 
@@ -161,22 +162,23 @@ class _Walk:
 
     # ------------------------------------------------------------------------------------------- through its own buffer
 
-    def _apart(self, step: Draw, place: str, part: Region) -> None:
+    def _apart(self, step: Draw, place: str, parts: Parts) -> None:
         """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
         early = blend.takes_opacity_first(step)
         target = self._layer(step, step.opacity if early else 1.0, place)
         opacity = 1.0 if early or _is_faded(step) else step.opacity
         matte = self._matte(step, place)
         if reach.rewrites_all(step):
-            blend.combine(self._painter, self._into, target, step, self._scene, opacity, part)
+            for part in parts:
+                blend.combine(self._painter, self._into, target, step, self._scene, opacity, part)
         elif target is None:
             return
         elif step.layer.glass is not None:
-            glass.draw(self._painter, self._into, target, step, self._scene, part)
+            glass.draw(self._painter, self._into, target, step, self._scene, around(parts))
         elif step.layer.backdrop_blur > 0:
-            glass.blur_backdrop(self._painter, self._into, target, step, part)
+            glass.blur_backdrop(self._painter, self._into, target, step, around(parts))
         else:
-            layers.composite(self._painter, self._into, target, opacity, blend.fixed(step), part, step.matte, matte)
+            layers.composite(self._painter, self._into, target, opacity, blend.fixed(step), parts, step.matte, matte)
 
     def _matte(self, step: Draw, place: str) -> Target | None:
         if step.matte is None or step.matte.source is None:
@@ -222,7 +224,7 @@ class _Walk:
         self._loans.append(target)
         layer = self._layer(step, step.opacity, f"{self._place}:map:{layer_id}")
         if layer is not None:
-            layers.composite(self._painter, target, layer, 1.0, "replace", self._scene.frame, None, None)
+            layers.composite(self._painter, target, layer, 1.0, "replace", (self._scene.frame,), None, None)
         return target
 
     # -------------------------------------------------------------------------------------------------------- in space

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpu_renderer import area
 from gpu_renderer.compile import compiled
-from gpu_renderer.compositing import cover, reach
+from gpu_renderer.compositing import background, cover, reach
 from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.static_run import StaticRun
@@ -13,7 +14,7 @@ from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region
 from gpu_renderer.targets import Format, Target
 from motion.snapshot import Snapshot
 
@@ -38,7 +39,7 @@ class FrameRenderer:
         self._executor = Executor(painter, contents, self._levers)
         self._run = StaticRun(painter)
         self._last: _Last | None = None
-        self.changed = Region(0, 0, 0, 0)
+        self.changed = area.nothing(Region(0, 0, 1, 1))
         """The pixels of the picture that the last `draw` may have changed."""
 
     @property
@@ -54,7 +55,7 @@ class FrameRenderer:
             self._forget()
             last = None
         if last is not None and self._levers.reuse_frames and last.snapshot == snapshot:
-            self.changed = Region(0, 0, 0, 0)
+            self.changed = area.nothing(frame)
             return last.picture
         graph = compiled(self._contents.with_character_planes(snapshot), width, height)
         return self._drawn(snapshot, graph, last, frame)
@@ -70,48 +71,41 @@ class FrameRenderer:
         self._executor.release()
 
     def _drawn(self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region) -> Target:
-        parts: tuple[Region, ...] = (frame,)
+        changed = area.whole(frame)
         if last is not None and self._levers.redraw_changes_only and last.graph.scene.color == snapshot.color:
-            parts = reach.changed_parts(last.graph, graph, self._executor.inks)
+            changed = reach.changed(last.graph, graph, self._executor.inks, self._run.settled_count(graph))
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
         picture = last.picture if last else self._painter.pool.take(frame, "f1")
-        if last is not None and parts and self._levers.keep_static_run:
+        if last is not None and not changed.is_empty and self._levers.keep_static_run:
             self._run.watch(graph, last.graph, scene, self._executor.draw)
-        for part in parts:
-            self._picture(graph, scene, picture, part)
+        if not changed.is_empty:
+            self._picture(graph, scene, picture, changed.parts())
         self._executor.end_frame()
-        self._last, self.changed = _Last(snapshot, graph, scene, picture), _around(parts)
+        self._last, self.changed = _Last(snapshot, graph, scene, picture), changed
         return picture
 
-    def _picture(self, graph: RenderGraph, scene: Target, picture: Target, part: Region) -> None:
-        """Brings a part of the picture up to date; where only an opaque picture shows, by copying it."""
+    def _picture(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts) -> None:
+        """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""
         inks = self._executor.inks
         texture = cover.covering_picture(graph, inks) if self._levers.copy_opaque else None
-        touched = cover.touched(graph, inks, part) if texture is not None else None
+        touched = cover.touched(graph, inks, parts) if texture is not None else None
         if texture is not None and touched is not None:
-            self._painter.copy_picture(texture, picture, part)
-        for inner in (part,) if touched is None else touched:
-            self._composite(graph, scene, inner)
-            blit(self._painter, scene, picture, graph.scene.color, inner)
+            self._painter.copy_picture(texture, picture, parts)
+        drawn = parts if touched is None else touched
+        self._composite(graph, scene, drawn)
+        blit(self._painter, scene, picture, graph.scene.color, drawn)
 
-    def _composite(self, graph: RenderGraph, scene: Target, part: Region) -> None:
-        rest = self._run.restore(graph, scene, part)
-        if rest is graph:
-            self._painter.erase(scene, part)
-        self._executor.draw(rest, scene, part)
+    def _composite(self, graph: RenderGraph, scene: Target, parts: Parts) -> None:
+        rest = self._run.restore(graph, scene, parts)
+        if rest is graph and not background.fills(graph, scene.region):
+            self._painter.erase(scene, parts)
+        self._executor.draw(rest, scene, parts)
 
     def _forget(self) -> None:
         if self._last is not None:
             self._painter.pool.give_back(self._last.scene, self._last.picture)
         self._last = None
         self._run.forget()
-
-
-def _around(parts: tuple[Region, ...]) -> Region:
-    found = Region(0, 0, 0, 0)
-    for part in parts:
-        found = found.union(part)
-    return found
 
 
 def _format(snapshot: Snapshot) -> Format:

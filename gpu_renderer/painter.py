@@ -15,7 +15,7 @@ import moderngl
 
 from gpu_renderer.context import identity
 from gpu_renderer.programs import Programs, UniformValue
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.targets import Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
@@ -46,12 +46,12 @@ class Painter:
         *,
         textures: Mapping[str, Target | moderngl.Texture] | None = None,
         blend: Blend = "replace",
-        scissor: Region | None = None,
+        scissor: Region | Parts | None = None,
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
-        """Runs the fragment shader over the whole of `into`, or over the part of the frame that `scissor` names."""
+        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names."""
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
         for unit, (name, source) in enumerate((textures or {}).items()):
@@ -62,11 +62,12 @@ class Painter:
                 program.set(f"{name}_region", tuple(map(float, source.region)))
         for name, value in (uniforms or {}).items():
             program.set(name, value)
-        self._aim(into, blend, scissor)
-        if vertex == FULLSCREEN:
-            program.fullscreen.render(moderngl.TRIANGLES, vertices=3)
-        else:
-            program.fullscreen.render(moderngl.TRIANGLE_STRIP, vertices=4)
+        self._aim(blend)
+        mode, vertices = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, 4)
+        for part in _held(into, scissor):
+            into.framebuffer.scissor = _box(into, part)
+            into.framebuffer.use()
+            program.fullscreen.render(mode, vertices=vertices)
 
     def applied(
         self,
@@ -90,7 +91,7 @@ class Painter:
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
         if source.region == into.region and source.format == into.format and not into.framebuffer.samples:
-            self.restore(source, into, part)
+            self.restore(source, into, (part,))
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
@@ -102,20 +103,21 @@ class Painter:
             if hasattr(item, "release"):
                 item.release()
 
-    def restore(self, source: Target, into: Target, part: Region) -> None:
-        """Copies a part between two targets of the same region and format, without a shader."""
+    def restore(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies parts between two targets of the same region and format, without a shader."""
         assert source.region == into.region and source.format == into.format
         if self._must_wait:
             self.context.finish()
-        source.framebuffer.scissor = _box(source, part.intersection(source.region))
-        source.framebuffer.use()
-        self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
+        for part in shared(parts, source.region):
+            source.framebuffer.scissor = _box(source, part)
+            source.framebuffer.use()
+            self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
-    def copy_picture(self, picture: moderngl.Texture, into: Target, part: Region) -> None:
-        """Copies a part of a texture that has the target's size and 8-bit format; the whole of it without a shader."""
+    def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
+        """Copies parts of a texture that has the target's size and 8-bit format; the whole of it without a shader."""
         assert picture.size == into.size
-        if part.intersection(into.region) != into.region:
-            self.draw("copy_picture.frag", into, textures={"u_source": picture}, scissor=part)
+        if shared(parts, into.region) != (into.region,):
+            self.draw("copy_picture.frag", into, textures={"u_source": picture}, scissor=parts)
             return
         whole = self.context.framebuffer([picture])
         into.framebuffer.scissor = (0, 0, *into.size)
@@ -124,23 +126,25 @@ class Painter:
         whole.release()
 
     def erase(
-        self, into: Target, part: Region, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+        self, into: Target, parts: Region | Parts, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
-        """Sets a part of a target to one linear premultiplied colour, transparent by default."""
-        held = part.intersection(into.region)
-        if not held.is_empty:
-            into.framebuffer.scissor = _box(into, held)
+        """Sets parts of a target to one linear premultiplied colour, transparent by default."""
+        for part in _held(into, parts):
+            into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
 
-    def _aim(self, into: Target, blend: Blend, scissor: Region | None) -> None:
-        into.framebuffer.use()
-        part = into.region if scissor is None else scissor.intersection(into.region)
-        into.framebuffer.scissor = _box(into, part)
+    def _aim(self, blend: Blend) -> None:
         if blend == "replace":
             self.context.disable(moderngl.BLEND)
         else:
             self.context.enable(moderngl.BLEND)
             self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
+
+
+def _held(into: Target, parts: Region | Parts | None) -> Parts:
+    if parts is None:
+        return (into.region,)
+    return shared((parts,) if isinstance(parts, Region) else parts, into.region)
 
 
 def _box(into: Target, part: Region) -> tuple[int, int, int, int]:

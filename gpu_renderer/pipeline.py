@@ -18,7 +18,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import av
 
+from gpu_renderer import area
 from gpu_renderer.ahead import iterated_ahead
+from gpu_renderer.area import Area
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.queue import EncoderQueue, FramePool
 from gpu_renderer.encode.segment import SegmentWriter
@@ -26,7 +28,6 @@ from gpu_renderer.errors import RenderError
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import PlaneLayout, layout
 from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.region import Region
 from gpu_renderer.stages import StageClock
 from gpu_renderer.targets import Target
 
@@ -41,7 +42,7 @@ class Picture(NamedTuple):
     """A finished frame: 8 bits, display-encoded, opaque; and where it may differ from the one drawn before it."""
 
     target: Target
-    changed: Region
+    changed: Area
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -184,7 +185,7 @@ class SegmentPipeline(Generic[SnapshotT]):
 
     def _convert(self, picture: Picture, ring: ReadbackRing, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
-            changed = picture.target.region if whole else picture.changed
+            changed = area.whole(picture.target.region) if whole else picture.changed
             ring.put(picture.target, changed, into)
             self._settle()
         self._converted_frames += 1

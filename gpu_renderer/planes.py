@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region
 from gpu_renderer.targets import Target
 
 PIXEL_FORMAT = "nv12"
@@ -67,9 +67,10 @@ class Planes:
         self.luma = painter.pool.take(Region(0, 0, texels, of.coded_height), "f1")
         self.chroma = painter.pool.take(Region(0, 0, texels, of.coded_height // 2), "f1")
 
-    def convert(self, frame: Target, part: Region) -> None:
-        """Writes what shows `part` of a display-encoded, opaque 8-bit frame into both planes."""
-        luma, chroma = texels_of(part)
+    def convert(self, frame: Target, parts: Parts) -> None:
+        """Writes what shows the parts of a display-encoded, opaque 8-bit frame into both planes."""
+        texels = [texels_of(part) for part in parts]
+        luma, chroma = tuple(one for one, _ in texels), tuple(other for _, other in texels)
         self._painter.draw("convert/luma.frag", self.luma, textures={"u_source": frame}, scissor=luma)
         self._painter.draw("convert/chroma.frag", self.chroma, textures={"u_source": frame}, scissor=chroma)
 

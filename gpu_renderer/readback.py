@@ -15,19 +15,19 @@ from dataclasses import dataclass
 import av
 import moderngl
 
+from gpu_renderer import area
+from gpu_renderer.area import Area
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import PlaneLayout, Planes
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
-
-_NOTHING = Region(0, 0, 0, 0)
 
 
 @dataclass(slots=True)
 class _Slot:
     planes: Planes
     buffers: tuple[moderngl.Buffer, moderngl.Buffer] | None
-    stale: Region
+    stale: Area
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class ReadbackRing:
     ) -> None:
         assert depth >= 1, "a ring has at least one slot"
         self._layout, self._changes_only = layout, changes_only
-        self._whole = Region(0, 0, layout.width, layout.height)
+        self._whole = area.whole(Region(0, 0, layout.width, layout.height))
+        self._nothing = area.nothing(self._whole.frame)
         self._slots = [_slot(painter, layout, pixel_buffers, self._whole) for _ in range(depth)]
         self._free = deque(self._slots)
         self._asked: deque[_Asked] = deque()
@@ -60,15 +61,15 @@ class ReadbackRing:
         """Whether the frame is still on its way."""
         return any(frame is asked.into for asked in self._asked)
 
-    def put(self, picture: Target, changed: Region, into: av.VideoFrame) -> None:
+    def put(self, picture: Target, changed: Area, into: av.VideoFrame) -> None:
         """Converts a picture that differs from the one put before only in `changed`, and asks for its planes.
 
         Their samples are in `into` once `collect` has returned it.
         """
         self._mark_stale(changed if self._changes_only else self._whole)
         slot = self._free.popleft()
-        slot.planes.convert(picture, slot.stale)
-        slot.stale = _NOTHING
+        slot.planes.convert(picture, slot.stale.parts())
+        slot.stale = self._nothing
         asked = self._request(slot, into)
         if slot.buffers is not None:
             _read(asked, *slot.buffers)
@@ -96,14 +97,14 @@ class ReadbackRing:
         self._free.clear()
         self._asked.clear()
 
-    def _mark_stale(self, changed: Region) -> None:
+    def _mark_stale(self, changed: Area) -> None:
         for slot in self._slots:
             slot.stale = slot.stale.union(changed)
-        self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
+        self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
 
     def _request(self, slot: _Slot, into: av.VideoFrame) -> _Asked:
-        stale = self._stale.get(id(into), self._whole)
-        self._stale[id(into)] = _NOTHING
+        stale = self._stale.get(id(into), self._whole.bounds)
+        self._stale[id(into)] = self._nothing.bounds
         first_row = max(0, stale.y // 2)
         last_row = min(-(-stale.bottom // 2), self._layout.coded_height // 2)
         return _Asked(slot, into, first_row, max(0, last_row - first_row))
@@ -123,7 +124,7 @@ def _read(asked: _Asked, luma: moderngl.Buffer | memoryview, chroma: moderngl.Bu
     planes.chroma.framebuffer.read_into(chroma, (0, first, width, count), components=4)
 
 
-def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Region) -> _Slot:
+def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Area) -> _Slot:
     planes = Planes(painter, layout)
     if not pixel_buffers:
         return _Slot(planes, None, stale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 GRID = 64
@@ -54,6 +55,29 @@ class Region(NamedTuple):
         right = frame.x + -((frame.x - self.right) // GRID) * GRID
         bottom = frame.y + -((frame.y - self.bottom) // GRID) * GRID
         return Region(x, y, right - x, bottom - y).intersection(frame)
+
+
+Parts = tuple[Region, ...]
+"""Pixels as rectangles that do not overlap."""
+
+
+def pixels(parts: Iterable[Region]) -> int:
+    """How many pixels rectangles hold that do not overlap."""
+    return sum(part.width * part.height for part in parts)
+
+
+def shared(parts: Parts, region: Region) -> Parts:
+    """The pixels of the region that lie in the parts; the region itself where that is all of it."""
+    found = tuple(piece for part in parts if not (piece := part.intersection(region)).is_empty)
+    return (region,) if len(found) > 1 and pixels(found) == region.width * region.height else found
+
+
+def around(parts: Iterable[Region]) -> Region:
+    """The smallest region that holds all of them."""
+    found = Region(0, 0, 0, 0)
+    for part in parts:
+        found = found.union(part)
+    return found
 
 
 def enclosing(left: float, top: float, right: float, bottom: float) -> Region:

@@ -9,17 +9,17 @@ from gpu_renderer.compositing.inks import Inks
 from gpu_renderer.compositing.quads import Look
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.targets import Target
 from motion.snapshot import ShapeSource
 
 PAINT_SIDE_PX_MAX = 512.0
 
 
-def draw(painter: Painter, graph: RenderGraph, inks: Inks, into: Target, part: Region) -> None:
-    """Fills the part with the composition's background colour and draws its gradient over that."""
+def draw(painter: Painter, graph: RenderGraph, inks: Inks, into: Target, parts: Parts) -> None:
+    """Fills the parts with the composition's background colour and draws its gradient over that."""
     if graph.background is not None:
-        _fill(painter, graph, graph.background, into, part)
+        _fill(painter, graph, graph.background, into, parts)
     if graph.background_paint is not None:
         scene = graph.scene
         scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
@@ -28,16 +28,24 @@ def draw(painter: Painter, graph: RenderGraph, inks: Inks, into: Target, part: R
         quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
         if picture is not None:
             look = Look(aces_cg=scene.color.working_space == "aces-cg")
-            quads.draw(painter, picture, quad, into, look=look, scissor=part)
+            quads.draw(painter, picture, quad, into, look=look, scissor=parts)
 
 
-def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, part: Region) -> None:
+def fills(graph: RenderGraph, frame: Region) -> bool:
+    """Whether the background colour hides all that a target over the frame held before."""
+    scene = graph.scene
+    quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
+    is_whole = placement.pixel_aligned(quad) and scene.clip == frame == placement.bounds(quad, frame)
+    return graph.background is not None and is_whole
+
+
+def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, parts: Parts) -> None:
     scene = graph.scene
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
     opaque = Rgba(fill.r, fill.g, fill.b)
     if placement.pixel_aligned(quad):
-        painter.erase(into, part.intersection(placement.bounds(quad, into.region)), opaque)
+        painter.erase(into, shared(parts, placement.bounds(quad, into.region)), opaque)
     else:
         ink = quads.Analytic("rect", opaque, scene.width, scene.height, is_hard=True)
-        quads.draw(painter, ink, quad, into, scissor=part)
+        quads.draw(painter, ink, quad, into, scissor=parts)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts
 from gpu_renderer.targets import Target
 from motion.snapshot import ColorManagement
 
 _DISPLAYS = {"srgb": 0, "aces": 1, "pq": 2, "hlg": 3}
 
 
-def blit(painter: Painter, scene: Target, into: Target, color: ColorManagement, part: Region) -> None:
-    """Encodes the part of the scene into an 8-bit target, opaque."""
+def blit(painter: Painter, scene: Target, into: Target, color: ColorManagement, parts: Parts) -> None:
+    """Encodes parts of the scene into an 8-bit target, opaque."""
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
     if color.working_space == "aces-cg":
         defines["ACES"] = 1
-    painter.draw("compositing/blit.frag", into, textures={"u_scene": scene}, scissor=part, defines=defines)
+    painter.draw("compositing/blit.frag", into, textures={"u_scene": scene}, scissor=parts, defines=defines)

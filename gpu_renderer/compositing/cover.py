@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import moderngl
 
+from gpu_renderer.area import area
 from gpu_renderer.compositing import quads, reach
 from gpu_renderer.compositing.inks import Inks, has_passes
 from gpu_renderer.compositing.quads import Picture
 from gpu_renderer.graph import Draw, RenderGraph
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, pixels, shared
 
 COVERED_SHARE_MAX = 0.6
 """Where other layers touch more of the frame than this, copying the picture under them is not worth while."""
@@ -34,12 +35,11 @@ def covering_picture(graph: RenderGraph, inks: Inks) -> moderngl.Texture | None:
     return ink.texture if covers and ink.texture.size == (frame.width, frame.height) else None
 
 
-def touched(graph: RenderGraph, inks: Inks, part: Region) -> tuple[Region, ...] | None:
-    """Where layers above the lowest one touch a part; None where that is most of it."""
-    regions = [reach.of_step(step, graph.scene, inks).intersection(part) for step in graph.steps[1:]]
-    found = reach.apart(regions)
-    share = sum(region.width * region.height for region in found) / max(1, part.width * part.height)
-    return found if share <= COVERED_SHARE_MAX else None
+def touched(graph: RenderGraph, inks: Inks, parts: Parts) -> Parts | None:
+    """Where layers above the lowest one touch the parts; None where that is most of them."""
+    regions = (reach.of_step(step, graph.scene, inks) for step in graph.steps[1:])
+    found = tuple(piece for region in area(graph.scene.frame, regions).parts() for piece in shared(parts, region))
+    return found if pixels(found) <= COVERED_SHARE_MAX * pixels(parts) else None
 
 
 def _is_plain(step: Draw) -> bool:

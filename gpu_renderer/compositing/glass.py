@@ -43,7 +43,7 @@ def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, par
             scissor=part.intersection(layer.region),
             uniforms={"u_backdrop_scale": scale},
         )
-    layers.composite(painter, into, layer, 1.0, blend.fixed(step), part, None, None)
+    layers.composite(painter, into, layer, 1.0, blend.fixed(step), (part,), None, None)
 
 
 @contextmanager

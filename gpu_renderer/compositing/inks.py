@@ -18,6 +18,7 @@ from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
+from gpu_renderer.region import Region
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
 from gpu_renderer.vector.mesh import deformed
@@ -43,6 +44,28 @@ _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Tables are dropped on these, under masks and on planes (effects.md 5)."""
 
 
+class StepRegions:
+    """What steps of this frame and of the last one reach, by step: both are asked for again and again."""
+
+    def __init__(self) -> None:
+        self._now: dict[int, tuple[Draw, Scene, Region]] = {}
+        self._before: dict[int, tuple[Draw, Scene, Region]] = {}
+
+    def find(self, step: Draw, scene: Scene) -> Region | None:
+        """The region put for the very same step, if it is known."""
+        held = self._now.get(id(step)) or self._before.get(id(step))
+        return held[2] if held is not None and held[0] is step and held[1] == scene else None
+
+    def put(self, step: Draw, scene: Scene, region: Region) -> Region:
+        """Remembers a region, until the end of the next frame, and returns it."""
+        self._now[id(step)] = (step, scene, region)
+        return region
+
+    def end_frame(self) -> None:
+        """Forgets the frame before."""
+        self._before, self._now = self._now, {}
+
+
 class Inks:
     """Makes inks and looks; textures live in the texture store."""
 
@@ -52,6 +75,7 @@ class Inks:
         self._textures = textures
         self._tables: dict[bytes, moderngl.Texture] = {}
         self._made: dict[int, tuple[Draw, Scene, Ink | None]] = {}
+        self.regions = StepRegions()
         self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
         self.baked: KeptTargets[tuple[Raster, tuple[object, ...]]] = KeptTargets(painter.pool, BAKED_BYTES_MAX)
 
@@ -69,6 +93,7 @@ class Inks:
     def end_frame(self) -> None:
         """Forgets the frame's steps."""
         self._made.clear()
+        self.regions.end_frame()
 
     def _ink(self, step: Draw, scene: Scene) -> Ink | None:
         layer = step.layer

@@ -6,7 +6,7 @@ from gpu_renderer.compositing import quads
 from gpu_renderer.compositing.quads import Ink, Look
 from gpu_renderer.graph import Draw, MatteUse
 from gpu_renderer.painter import Blend, Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.targets import Target
 
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
@@ -32,7 +32,7 @@ def composite(
     layer: Target,
     opacity: float,
     blend: Blend,
-    part: Region,
+    parts: Parts,
     matte: MatteUse | None,
     matte_target: Target | None,
 ) -> None:
@@ -45,7 +45,7 @@ def composite(
         into,
         textures={"u_layer": layer} | ({"u_matte": source} if source is not None else {}),
         blend=blend,
-        scissor=part.intersection(layer.region),
+        scissor=shared(parts, layer.region),
         defines={"MATTE": mode},
         uniforms={"u_opacity": opacity},
     )

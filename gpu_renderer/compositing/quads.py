@@ -15,7 +15,7 @@ from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects.stage import ColorStage
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, around, shared
 from gpu_renderer.targets import Target
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
@@ -102,7 +102,7 @@ def draw(
     opacity: float = 1.0,
     look: Look = PLAIN,
     blend: Blend = "over",
-    scissor: Region | None = None,
+    scissor: Parts | None = None,
     is_smooth: bool = True,
     lighting: Mapping[str, UniformValue] | None = None,
     feeds_effects: bool = False,
@@ -112,7 +112,7 @@ def draw(
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
     """
     to_unit = matrix.inverse(quad)
-    within = into.region if scissor is None else scissor.intersection(into.region)
+    within = into.region if scissor is None else around(scissor).intersection(into.region)
     if isinstance(ink, Layered):
         within = within.intersection(ink.target.region)
     part = placement.bounds(quad, within)
@@ -126,7 +126,7 @@ def draw(
         into,
         textures=textures(ink, look),
         blend=blend,
-        scissor=part,
+        scissor=part if scissor is None else shared(scissor, part),
         defines={
             "SAMPLES": samples,
             **defines(ink, look, quad),

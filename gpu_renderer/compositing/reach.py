@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpu_renderer import effects
+from gpu_renderer import area, effects
+from gpu_renderer.area import Area
 from gpu_renderer.compositing import placement
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region
 from gpu_renderer.space import flattening
 from motion.snapshot import MissingSource
 
 FIXED_BLENDS = ("normal", "add")
-JOINED_SHARE_MAX = 1.25
-"""How much larger than two rectangles the one around both may be, for one pass to be cheaper than two."""
 
 
 def of_graph(graph: RenderGraph, inks: Inks) -> Region:
@@ -45,6 +44,11 @@ def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
 
 def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
     """The frame pixels that a layer's own buffer needs: content, the reach of its effects, and a transparent rim."""
+    known = inks.regions.find(step, scene)
+    return inks.regions.put(step, scene, _layer_region(step, scene, inks)) if known is None else known
+
+
+def _layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
     bounds = content_bounds(step, scene, inks)
     if bounds.is_empty:
         return bounds
@@ -103,59 +107,35 @@ def reads_around(step: Step) -> bool:
     return step.layer.glass is not None or step.layer.backdrop_blur > 0
 
 
-def changed(old: RenderGraph, new: RenderGraph, inks: Inks) -> Region:
-    """The part of the frame that two graphs of one composition may picture differently."""
-    found = nothing(new.scene)
-    for part in changed_parts(old, new, inks):
-        found = found.union(part)
-    return found
+def changed(old: RenderGraph, new: RenderGraph, inks: Inks, settled_count: int = 0) -> Area:
+    """Where in the frame two graphs of one composition may differ, and what must be drawn anew to bring one up to the other.
 
-
-def changed_parts(old: RenderGraph, new: RenderGraph, inks: Inks) -> tuple[Region, ...]:
-    """The same as rectangles that do not overlap: layers far apart are drawn again without what lies between them."""
+    `settled_count`: so many steps at the bottom are at hand as they are, and are not drawn again.
+    """
+    scene = new.scene
     if old == new:
-        return ()
+        return area.nothing(scene.frame)
     if replace(old, steps=()) != replace(new, steps=()):
-        return (new.scene.clip,)
+        return area.area(scene.frame, (scene.clip,))
     before, after = _common_ends(old.steps, new.steps)
     olds, news = old.steps[before : len(old.steps) - after], new.steps[before : len(new.steps) - after]
-    if any(reads_around(step) for step in (*olds, *new.steps[before:])):
-        return (new.scene.clip,)
+    if any(reads_around(step) for step in (*olds, *new.steps[min(before, settled_count) :])):
+        return area.area(scene.frame, (scene.clip,))
     if len(olds) == len(news):
-        return apart([_changed_step(was, now, new.scene, inks) for was, now in zip(olds, news, strict=True)])
-    return apart([of_step(step, new.scene, inks) for step in (*olds, *news)])
+        pairs = zip(olds, news, strict=True)
+        return area.area(scene.frame, (region for was, now in pairs for region in _changed_step(was, now, scene, inks)))
+    return area.area(scene.frame, (of_step(step, scene, inks) for step in (*olds, *news)))
 
 
-def apart(parts: Sequence[Region]) -> tuple[Region, ...]:
-    """Rectangles that cover the same pixels and do not overlap: those that do, or nearly fill the one around both, are joined."""
-    found: list[Region] = []
-    for part in parts:
-        joined = part
-        while mates := [other for other in found if _belong_together(other, joined)]:
-            for mate in mates:
-                found.remove(mate)
-                joined = joined.union(mate)
-        if not joined.is_empty:
-            found.append(joined)
-    return tuple(found)
-
-
-def _belong_together(one: Region, other: Region) -> bool:
-    if not one.intersection(other).is_empty:
-        return True
-    around = one.union(other)
-    areas = one.width * one.height + other.width * other.height
-    return not (one.is_empty or other.is_empty) and around.width * around.height <= JOINED_SHARE_MAX * areas
-
-
-def _changed_step(was: Step, now: Step, scene: Scene, inks: Inks) -> Region:
+def _changed_step(was: Step, now: Step, scene: Scene, inks: Inks) -> Parts:
+    """Perhaps overlapping."""
     if was == now:
-        return nothing(scene)
+        return ()
     if isinstance(was, Draw) and isinstance(now, Draw) and was.group is not None and now.group is not None:
         is_inside = _carrier(was) == _carrier(now) and was.group.scene == now.group.scene
         if is_inside and not now.layer.effects:
-            return changed(was.group, now.group, inks)
-    return of_step(was, scene, inks).union(of_step(now, scene, inks))
+            return changed(was.group, now.group, inks).parts()
+    return of_step(was, scene, inks), of_step(now, scene, inks)
 
 
 def _carrier(step: Draw) -> Draw:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts
 from gpu_renderer.targets import Target
 
 SETTLED_FRAMES = 3
 """For how many frames layers must have stood still before they join the run."""
 
-Draw = Callable[[RenderGraph, Target, Region], None]
-"""Draws a graph over a part of a target."""
+Draw = Callable[[RenderGraph, Target, Parts], None]
+"""Draws a graph over parts of a target."""
 
 
 @dataclass(slots=True)
@@ -49,11 +49,11 @@ class StaticRun:
         if self._still_frames >= SETTLED_FRAMES and self._still_count > self._held_count(graph):
             self._grow(graph, self._still_count, like, draw)
 
-    def restore(self, graph: RenderGraph, into: Target, part: Region) -> RenderGraph:
-        """Copies the run into the part and returns what is left to draw; the whole graph where there is no run."""
+    def restore(self, graph: RenderGraph, into: Target, parts: Parts) -> RenderGraph:
+        """Copies the run into the parts and returns what is left to draw; the whole graph where there is no run."""
         if self._run is None or not _begins_with(graph, self._run.graph):
             return graph
-        self._painter.restore(self._run.target, into, part)
+        self._painter.restore(self._run.target, into, parts)
         return _after(graph, len(self._run.graph.steps))
 
     def forget(self) -> None:
@@ -61,6 +61,10 @@ class StaticRun:
         if self._run is not None:
             self._painter.pool.give_back(self._run.target)
             self._run = None
+
+    def settled_count(self, graph: RenderGraph) -> int:
+        """How many steps at the bottom of the graph the run holds."""
+        return len(self._run.graph.steps) if self._run is not None and _begins_with(graph, self._run.graph) else 0
 
     def _held_count(self, graph: RenderGraph) -> int:
         """Steps that are drawn already; a plain background is not worth keeping, one with a gradient is."""
@@ -72,10 +76,10 @@ class StaticRun:
         first = replace(graph, steps=graph.steps[:count])
         if self._run is None:
             target = self._painter.pool.take(like.region, like.format)
-            draw(first, target, like.region)
+            draw(first, target, (like.region,))
         else:
             target = self._run.target
-            draw(_after(first, len(self._run.graph.steps)), target, like.region)
+            draw(_after(first, len(self._run.graph.steps)), target, (like.region,))
         self._run = _Run(first, target)
 
 

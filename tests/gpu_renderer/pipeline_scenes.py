@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer import area
+from gpu_renderer.area import Area
 from gpu_renderer.painter import Painter
 from gpu_renderer.pipeline import Picture
 from gpu_renderer.region import Region
@@ -38,14 +40,15 @@ class DiscScene:
         self._painter.pool.give_back(self._target)
 
 
-def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Region:
+def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Area:
+    frame = Region(0, 0, new.shape[1], new.shape[0])
     if old is None:
-        return Region(0, 0, new.shape[1], new.shape[0])
+        return area.whole(frame)
     rows, columns = np.nonzero((new != old).any(axis=2))
     if rows.size == 0:
-        return Region(0, 0, 0, 0)
+        return area.nothing(frame)
     left, top = int(columns.min()), int(rows.min())
-    return Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top)
+    return area.area(frame, (Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top),))
 
 
 def disc_picture(width: int, height: int, step: int) -> npt.NDArray[np.uint8]:

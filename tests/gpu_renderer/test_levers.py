@@ -10,6 +10,7 @@ import pytest
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
+from gpu_renderer.region import pixels as pixel_count
 from motion.snapshot import (
     CompositionSource,
     EffectSnapshot,
@@ -102,5 +103,50 @@ def test_a_moving_layer_changes_only_the_pixels_around_it(painter: Painter) -> N
     frames = renderer(painter)
     frames.draw(snapshot(rect("#fff", 20, 20, 10, 10), width=640, height=480), 640, 480)
     frames.draw(snapshot(rect("#fff", 30, 20, 10, 10), width=640, height=480), 640, 480)
-    assert frames.changed == Region(0, 0, 64, 64)
+    assert frames.changed.parts() == (Region(0, 0, 64, 64),)
+    frames.release()
+
+
+def test_layers_that_move_far_apart_leave_out_what_lies_between_them(painter: Painter) -> None:
+    frames = renderer(painter)
+    for shift in (0, 10):
+        near, far = (rect("#fff", at + shift, at, 10, 10, id=f"at {at}") for at in (20, 400))
+        frames.draw(snapshot(near, far, width=640, height=480), 640, 480)
+    assert pixel_count(frames.changed.parts()) <= 4 * 64 * 64
+    frames.release()
+
+
+def swarm(frame: int) -> Snapshot:
+    """Many small layers on their own ways, over still ones and under one that blends with all below it."""
+    moving = [
+        rect(
+            "#ffcc00", (37 * i + 9 * frame * (i % 3)) % 320, (53 * i + 5 * frame) % 200, 14, 9, id=f"m{i}", opacity=0.7
+        )
+        for i in range(20)
+    ]
+    still = [rect("#3366ff", 30 + 60 * i, 100, 40, 150, id=f"s{i}", opacity=0.5) for i in range(5)]
+    light = rect("#ff8800", 250, 40, 60, 30, id="screen", blend="screen")
+    return snapshot(*still, *moving, light, width=SIZE[0], height=SIZE[1])
+
+
+def test_many_moving_layers_give_the_same_bytes_drawn_in_parts(painter: Painter) -> None:
+    frames = renderer(painter)
+    for frame in range(8):
+        assert np.array_equal(pixels(frames.draw(swarm(frame), *SIZE)), drawn(painter, swarm(frame)))
+    frames.release()
+
+
+def test_a_layer_that_moves_over_a_still_blurred_backdrop_leaves_the_backdrop_as_it_is(painter: Painter) -> None:
+    def scene(frame: int) -> Snapshot:
+        return snapshot(
+            paper(gradient("#203040", "#80a0ff", angle=30), *SIZE),
+            rect("#ffffff44", 160, 100, 200, 120, id="frosted", backdrop_blur=12.0),
+            rect("#ff0000", 100 + 20 * frame, 100, 60, 60, id="moving"),
+            width=SIZE[0],
+            height=SIZE[1],
+        )
+
+    frames = renderer(painter)
+    for frame in range(6):
+        assert np.array_equal(pixels(frames.draw(scene(frame), *SIZE)), drawn(painter, scene(frame))), f"frame {frame}"
     frames.release()

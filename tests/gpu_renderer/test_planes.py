@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from av.video.reformatter import Interpolation
 
+from gpu_renderer import area
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import PlaneLayout, encoder_frame, layout, reference_planes
 from gpu_renderer.readback import ReadbackRing
@@ -25,7 +26,7 @@ def converted(painter: Painter, rgb: Pixels, *, pixel_buffers: bool = False) -> 
     target.texture.write(np.dstack([rgb, np.full((height, width), 255, np.uint8)]).tobytes(), alignment=1)
     of = layout(width, height)
     ring = ReadbackRing(painter, of, 1, pixel_buffers=pixel_buffers)
-    ring.put(target, target.region, encoder_frame(of))
+    ring.put(target, area.whole(target.region), encoder_frame(of))
     frame = ring.collect()
     ring.close()
     painter.pool.give_back(target)
@@ -97,7 +98,7 @@ def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
-        ring.put(target, target.region, encoder_frame(of))
+        ring.put(target, area.whole(target.region), encoder_frame(of))
         lent.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()
@@ -119,7 +120,7 @@ def test_converting_only_what_changed_gives_the_same_planes(
     for number in range(40):
         x, y = int(rng.integers(0, width)), int(rng.integers(0, height))
         part = Region(x, y, int(rng.integers(1, width - x + 1)), int(rng.integers(1, height - y + 1)))
-        changed = target.region if number == 0 else part
+        changed = area.area(target.region, (target.region if number == 0 else part,))
         rgba[part.y : part.bottom, part.x : part.right] = rng.integers(0, 256, 4)
         target.texture.write(rgba.tobytes(), alignment=1)
         ring.put(target, changed, frames[number % 3])

@@ -1,0 +1,91 @@
+"""Which pixels of a frame changed, on a grid of tiles: layers far apart are drawn again without what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from gpu_renderer.region import Parts, Region
+
+TILE_PX = 64
+"""Software rasterisers bin by tiles of this size, and fewer, larger rectangles mean fewer passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Tiles of a frame. `rows`: a bit a column for each row of tiles; `bounds`: the exact rectangle around what was marked."""
+
+    frame: Region
+    rows: tuple[int, ...]
+    bounds: Region
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no pixel."""
+        return self.bounds.is_empty
+
+    def union(self, other: Area) -> Area:
+        """The tiles of both, of one frame."""
+        assert self.frame == other.frame, "areas of one frame"
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        rows = tuple(one | two for one, two in zip(self.rows, other.rows, strict=True))
+        return Area(self.frame, rows, self.bounds.union(other.bounds))
+
+    def parts(self) -> Parts:
+        """The same as rectangles: runs of tiles, together over neighbouring rows where they are the same."""
+        return tuple(self._parts())
+
+    def _parts(self) -> Iterator[Region]:
+        for tiles, members in groupby(enumerate(self.rows), key=lambda row: row[1]):
+            if tiles:
+                numbers = [number for number, _ in members]
+                for first, count in _runs(tiles):
+                    tiled = Region(first, numbers[0], count, len(numbers))
+                    part = _pixels(tiled, self.frame).intersection(self.bounds)
+                    if not part.is_empty:
+                        yield part
+
+
+def area(frame: Region, regions: Iterable[Region]) -> Area:
+    """The tiles of the frame that the regions touch."""
+    rows = [0] * -(-frame.height // TILE_PX)
+    bounds = Region(frame.x, frame.y, 0, 0)
+    for region in regions:
+        held = region.intersection(frame)
+        if held.is_empty:
+            continue
+        bounds = bounds.union(held)
+        left, right = (held.x - frame.x) // TILE_PX, -((frame.x - held.right) // TILE_PX)
+        top, bottom = (held.y - frame.y) // TILE_PX, -((frame.y - held.bottom) // TILE_PX)
+        tiles = (1 << right) - (1 << left)
+        for row in range(top, bottom):
+            rows[row] |= tiles
+    return Area(frame, tuple(rows), bounds)
+
+
+def whole(frame: Region) -> Area:
+    """All of the frame."""
+    return area(frame, (frame,))
+
+
+def nothing(frame: Region) -> Area:
+    """No pixel of the frame."""
+    return area(frame, ())
+
+
+def _runs(tiles: int) -> Iterator[tuple[int, int]]:
+    """First column and count of each run of set bits."""
+    first = 0
+    while tiles:
+        skipped = (tiles & -tiles).bit_length() - 1
+        first, tiles = first + skipped, tiles >> skipped
+        count = (~tiles & (tiles + 1)).bit_length() - 1
+        yield first, count
+        first, tiles = first + count, tiles >> count
+
+
+def _pixels(tiled: Region, frame: Region) -> Region:
+    x, y, width, height = (side * TILE_PX for side in tiled)
+    return Region(frame.x + x, frame.y + y, width, height).intersection(frame)

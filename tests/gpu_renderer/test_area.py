@@ -1,0 +1,52 @@
+"""Areas: tiles of a frame that were marked, as rectangles."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_renderer import area
+from gpu_renderer.region import Parts, Region
+
+FRAME = Region(0, 0, 500, 300)
+regions = st.builds(Region, st.integers(-50, 520), st.integers(-50, 320), st.integers(-5, 400), st.integers(-5, 300))
+
+
+def counted(parts: Parts) -> npt.NDArray[np.int64]:
+    """How often each pixel of the frame is held."""
+    found = np.zeros((FRAME.height, FRAME.width), np.int64)
+    for part in parts:
+        assert part.intersection(FRAME) == part
+        found[part.y : part.bottom, part.x : part.right] += 1
+    return found
+
+
+@given(st.lists(regions, max_size=12))
+def test_the_parts_hold_every_marked_pixel_and_none_twice(marked: list[Region]) -> None:
+    held = counted(area.area(FRAME, marked).parts())
+    wanted = counted(tuple(region.intersection(FRAME) for region in marked if not region.intersection(FRAME).is_empty))
+    assert held.max(initial=0) <= 1
+    assert held[wanted > 0].all()
+
+
+@given(st.lists(regions, max_size=6), st.lists(regions, max_size=6))
+def test_a_union_is_the_area_of_all_marks(some: list[Region], others: list[Region]) -> None:
+    assert area.area(FRAME, some).union(area.area(FRAME, others)) == area.area(FRAME, [*some, *others])
+
+
+def test_one_mark_is_its_own_rectangle() -> None:
+    assert area.area(FRAME, [Region(70, 60, 9, 10)]).parts() == (Region(70, 60, 9, 10),)
+
+
+def test_marks_in_far_corners_leave_the_middle_out() -> None:
+    parts = area.area(FRAME, [Region(0, 0, 10, 10), Region(490, 290, 10, 10)]).parts()
+    assert counted(parts)[150, 250] == 0
+    assert len(parts) == 2
+
+
+def test_the_whole_frame_is_one_rectangle_and_nothing_is_none() -> None:
+    assert area.whole(FRAME).parts() == (FRAME,)
+    assert area.nothing(FRAME).is_empty
+    assert area.nothing(FRAME).parts() == ()
