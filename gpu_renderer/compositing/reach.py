@@ -39,26 +39,32 @@ def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
         return found
     if rewrites_all(step):
         return scene.clip
-    return layer_region(step, scene, inks).intersection(scene.clip)
+    return _layer_bounds(step, scene, inks).intersection(scene.clip)
 
 
 def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
-    """The frame pixels that a layer's own buffer needs: content, the reach of its effects, and a transparent rim."""
+    """The frame pixels that a layer's own buffer holds: what it may paint, rounded out to the pool's grid."""
+    bounds = _layer_bounds(step, scene, inks)
+    return bounds if bounds.is_empty else bounds.snapped(scene.frame)
+
+
+def _layer_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
+    """The frame pixels that a layer may paint: content, the reach of its effects, and a transparent rim."""
     known = inks.regions.find(step, scene)
-    return inks.regions.put(step, scene, _layer_region(step, scene, inks)) if known is None else known
+    return inks.regions.put(step, scene, _reached(step, scene, inks)) if known is None else known
 
 
-def _layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
+def _reached(step: Draw, scene: Scene, inks: Inks) -> Region:
     bounds = content_bounds(step, scene, inks)
     if bounds.is_empty:
         return bounds
     if step.plane is not None or not has_passes(step.layer):
-        return bounds.grown(1).snapped(scene.frame)
+        return bounds.grown(1).intersection(scene.frame)
     baked = effects.needs_baking(step.layer)
     spread = effects.spread_px(step.layer.effects, effect_scene(step, scene, inks), after_baking=baked)
     if spread >= max(scene.frame.width, scene.frame.height):
         return scene.frame
-    return bounds.grown(1 + spread).snapped(scene.frame)
+    return bounds.grown(1 + spread).intersection(scene.frame)
 
 
 def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:

@@ -9,7 +9,6 @@ import pytest
 
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
 from gpu_renderer.region import pixels as pixel_count
 from motion.snapshot import (
     CompositionSource,
@@ -103,7 +102,7 @@ def test_a_moving_layer_changes_only_the_pixels_around_it(painter: Painter) -> N
     frames = renderer(painter)
     frames.draw(snapshot(rect("#fff", 20, 20, 10, 10), width=640, height=480), 640, 480)
     frames.draw(snapshot(rect("#fff", 30, 20, 10, 10), width=640, height=480), 640, 480)
-    assert frames.changed.parts() == (Region(0, 0, 64, 64),)
+    assert pixel_count(frames.changed.parts()) <= 25 * 15
     frames.release()
 
 
