@@ -147,7 +147,7 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
-        ring.put(picture.target, area.whole(picture.target.region), encoder_frame(of))
+        ring.put(picture.target, area.whole(picture.target.region), encoder_frame(of), picture.underlay)
         pictures.append(ring.collect())
     ring.close()
     return pictures

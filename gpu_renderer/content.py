@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.raster import Raster
 from gpu_renderer.recent import Recent
 from gpu_renderer.text.character_planes import with_character_planes
@@ -56,6 +57,9 @@ class Media(Protocol):
 
     def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
         """An SVG document's raster. Raises MediaUndecodable."""
+
+    def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
+        """The one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
         """The frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
@@ -107,6 +111,10 @@ class Contents:
             return self._picture(source)
         key = (source, supersample, bleed_px)
         return self._rasters.get(key, lambda: self._finite(lambda: self._drawn(source, supersample, bleed_px), None))
+
+    def footage(self, source: VideoSource) -> DecodedFrame | None:
+        """The one decoded frame that a video shows; None where there is none, or several are mixed."""
+        return self._attempted(source.src, lambda: self._media.shown_frame(source))
 
     def mask(
         self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
@@ -168,7 +176,7 @@ class Contents:
             pixels = self._media.svg(source.markup, (source.intrinsic_width, source.intrinsic_height))
         return None if pixels is None else Raster(pixels, source.width, source.height)
 
-    def _attempted(self, name: str, make: Callable[[], Raster | None]) -> Raster | None:
+    def _attempted(self, name: str, make: Callable[[], T | None]) -> T | None:
         try:
             return make()
         except MediaUndecodable as error:

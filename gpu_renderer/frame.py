@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpu_renderer import area
+from gpu_renderer.area import Area
 from gpu_renderer.compile import compiled
 from gpu_renderer.compositing import background, cover, reach
 from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.footage import UnderFootage, surroundings
 from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.levers import Levers
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.planes import Underlay
+from gpu_renderer.region import Parts, Region, pixels
 from gpu_renderer.targets import Format, Target
 from motion.snapshot import Snapshot
 
@@ -27,6 +31,10 @@ class _Last:
     graph: RenderGraph
     scene: Target
     picture: Target
+    footage: DecodedFrame | None
+    over_footage: bool
+    is_whole: bool
+    """Whether the picture holds every pixel, and not only those that are drawn over footage."""
 
 
 class FrameRenderer:
@@ -38,27 +46,35 @@ class FrameRenderer:
         self._levers = levers or Levers()
         self._executor = Executor(painter, contents, self._levers)
         self._run = StaticRun(painter)
+        self._under = UnderFootage(painter, self._executor.inks)
         self._last: _Last | None = None
         self.changed = area.nothing(Region(0, 0, 1, 1))
         """The pixels of the picture that the last `draw` may have changed."""
+        self.underlay: Underlay | None = None
+        """The video whose own samples are the last frame's, and what is drawn over it."""
 
     @property
     def kept_count(self) -> int:
         """How many targets of the pool stay on loan between frames: the picture, its scene and what is kept."""
-        return self._executor.kept_count + self._run.kept_count + (2 if self._last else 0)
+        return self._executor.kept_count + self._run.kept_count + self._under.kept_count + (2 if self._last else 0)
 
-    def draw(self, snapshot: Snapshot, width: int, height: int) -> Target:
-        """The picture: 8-bit RGBA, display-encoded, opaque, row 0 on top. It belongs to the renderer until the next call."""
+    def draw(self, snapshot: Snapshot, width: int, height: int, *, over_footage: bool = False) -> Target:
+        """The picture: 8-bit RGBA, display-encoded, opaque, row 0 on top. It belongs to the renderer until the next call.
+
+        `over_footage`: where the lowest layer is a video that fills the frame pixel for pixel, its samples are given as
+        `underlay`, and the picture may be undefined beyond the pixels that are drawn over it.
+        """
         last = self._last
         frame = Region(0, 0, width, height)
         if last is not None and (last.picture.region != frame or last.scene.format != _format(snapshot)):
             self._forget()
             last = None
-        if last is not None and self._levers.reuse_frames and last.snapshot == snapshot:
+        is_same = last is not None and (last.snapshot, last.over_footage) == (snapshot, over_footage)
+        if last is not None and is_same and self._levers.reuse_frames:
             self.changed = area.nothing(frame)
             return last.picture
         graph = compiled(self._contents.with_character_planes(snapshot), width, height)
-        return self._drawn(snapshot, graph, last, frame)
+        return self._drawn(snapshot, graph, last, frame, over_footage=over_footage)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -70,19 +86,52 @@ class FrameRenderer:
         self._forget()
         self._executor.release()
 
-    def _drawn(self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region) -> Target:
+    def _drawn(
+        self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region, *, over_footage: bool
+    ) -> Target:
+        inks = self._executor.inks
+        footage = cover.covering_footage(graph, self._contents, inks) if over_footage else None
         changed = area.whole(frame)
-        if last is not None and self._levers.redraw_changes_only and last.graph.scene.color == snapshot.color:
-            changed = reach.changed(last.graph, graph, self._executor.inks, self._run.settled_count(graph))
+        if last is not None and (last.footage is None) == (footage is None) and self._may_keep(last, snapshot):
+            changed = reach.changed(last.graph, graph, inks, self._run.settled_count(graph))
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
         picture = last.picture if last else self._painter.pool.take(frame, "f1")
         if last is not None and not changed.is_empty and self._levers.keep_static_run:
             self._run.watch(graph, last.graph, scene, self._executor.draw)
-        if not changed.is_empty:
+        is_whole, self.underlay = True, None
+        if footage is not None:
+            is_whole = self._over_footage(graph, scene, picture, footage, changed, last)
+        elif not changed.is_empty:
             self._picture(graph, scene, picture, changed.parts())
         self._executor.end_frame()
-        self._last, self.changed = _Last(snapshot, graph, scene, picture), changed
+        self._last, self.changed = _Last(snapshot, graph, scene, picture, footage, over_footage, is_whole), changed
         return picture
+
+    def _may_keep(self, last: _Last, snapshot: Snapshot) -> bool:
+        return self._levers.redraw_changes_only and last.graph.scene.color == snapshot.color
+
+    def _over_footage(
+        self,
+        graph: RenderGraph,
+        scene: Target,
+        picture: Target,
+        footage: DecodedFrame,
+        changed: Area,
+        last: _Last | None,
+    ) -> bool:
+        """Draws what shows above footage, and tells whether the whole picture was drawn with it."""
+        above = cover.layers_above(graph, self._executor.inks)
+        self.underlay = Underlay(footage.samples, above)
+        parts = surroundings(scene.region, above)
+        if not self._levers.copy_opaque or pixels(parts) > cover.COVERED_SHARE_MAX * pixels((scene.region,)):
+            was_whole = last is not None and last.is_whole
+            self._picture(graph, scene, picture, changed.parts() if was_whole else (scene.region,))
+            return True
+        if parts:
+            self._under.show(graph, footage, parts)
+            self._composite(graph, scene, parts)
+            blit(self._painter, scene, picture, graph.scene.color, parts)
+        return False
 
     def _picture(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts) -> None:
         """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""
@@ -106,6 +155,7 @@ class FrameRenderer:
             self._painter.pool.give_back(self._last.scene, self._last.picture)
         self._last = None
         self._run.forget()
+        self._under.forget()
 
 
 def _format(snapshot: Snapshot) -> Format:

@@ -26,7 +26,7 @@ from gpu_renderer.encode.queue import EncoderQueue, FramePool
 from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.errors import RenderError
 from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, layout
+from gpu_renderer.planes import PlaneLayout, Underlay, layout
 from gpu_renderer.readback import ReadbackRing
 from gpu_renderer.stages import StageClock
 from gpu_renderer.targets import Target
@@ -39,10 +39,12 @@ class RenderStopped(RenderError):
 
 
 class Picture(NamedTuple):
-    """A finished frame: 8 bits, display-encoded, opaque; and where it may differ from the one drawn before it."""
+    """A finished frame: 8 bits, display-encoded, opaque; where it may differ from the one drawn before it; and the video
+    that it is drawn over, if it is: then the target may be undefined where nothing is drawn."""
 
     target: Target
     changed: Area
+    underlay: Underlay | None = None
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -186,7 +188,7 @@ class SegmentPipeline(Generic[SnapshotT]):
     def _convert(self, picture: Picture, ring: ReadbackRing, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
             changed = area.whole(picture.target.region) if whole else picture.changed
-            ring.put(picture.target, changed, into)
+            ring.put(picture.target, changed, into, picture.underlay)
             self._settle()
         self._converted_frames += 1
 

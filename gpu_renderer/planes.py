@@ -6,12 +6,15 @@ so 12 bits a pixel are read back, straight into the memory that the encoder read
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import av
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.media.video_frame import Samples
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region
 from gpu_renderer.targets import Target
@@ -58,6 +61,14 @@ def encoder_frame(of: PlaneLayout) -> av.VideoFrame:
     return frame
 
 
+class Underlay(NamedTuple):
+    """A video whose own samples are the frame's, except for those that pixels within `drawn` have a part in."""
+
+    samples: Callable[[], Samples]
+    drawn: Parts
+    """They may overlap."""
+
+
 class Planes:
     """The targets that hold one converted frame. Rows of texels are rows of samples, four bytes to a texel."""
 
@@ -73,6 +84,12 @@ class Planes:
         luma, chroma = tuple(one for one, _ in texels), tuple(other for _, other in texels)
         self._painter.draw("convert/luma.frag", self.luma, textures={"u_source": frame}, scissor=luma)
         self._painter.draw("convert/chroma.frag", self.chroma, textures={"u_source": frame}, scissor=chroma)
+
+    def load(self, samples: Samples) -> None:
+        """Fills both planes with samples of a frame of the same size, whose width is a multiple of four."""
+        for target, plane in zip((self.luma, self.chroma), samples, strict=True):
+            rows, columns = plane.shape
+            target.texture.write(np.ascontiguousarray(plane), viewport=(0, 0, columns // 4, rows), alignment=1)
 
     def release(self) -> None:
         """Gives both targets back to the pool."""

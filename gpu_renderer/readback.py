@@ -18,7 +18,7 @@ import moderngl
 from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Planes
+from gpu_renderer.planes import PlaneLayout, Planes, Underlay
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
 
@@ -61,14 +61,17 @@ class ReadbackRing:
         """Whether the frame is still on its way."""
         return any(frame is asked.into for asked in self._asked)
 
-    def put(self, picture: Target, changed: Area, into: av.VideoFrame) -> None:
+    def put(self, picture: Target, changed: Area, into: av.VideoFrame, underlay: Underlay | None = None) -> None:
         """Converts a picture that differs from the one put before only in `changed`, and asks for its planes.
 
+        Over an `underlay` only what is drawn there of the picture counts.
         Their samples are in `into` once `collect` has returned it.
         """
         self._mark_stale(changed if self._changes_only else self._whole)
         slot = self._free.popleft()
-        slot.planes.convert(picture, slot.stale.parts())
+        if underlay is not None:
+            slot.planes.load(underlay.samples())
+        slot.planes.convert(picture, slot.stale.parts() if underlay is None else underlay.drawn)
         slot.stale = self._nothing
         asked = self._request(slot, into)
         if slot.buffers is not None:

@@ -26,6 +26,7 @@ from gpu_renderer.levers import Levers
 from gpu_renderer.media.library import MediaLibrary
 from gpu_renderer.painter import Painter
 from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, SegmentReport
+from gpu_renderer.targets import Target
 from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
@@ -38,7 +39,7 @@ from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
-BUILD = "1"
+BUILD = "2"
 """Raised whenever frames of the same document may come out differently."""
 
 ResolveMedia = Callable[[str], Path | None]
@@ -123,9 +124,13 @@ class Opened:
         return source_rect(self._contents, source, extents)
 
     def drawn(self, frame: Snapshot) -> Picture:
-        """A frame as pixels of the GPU; they hold until the next call."""
-        target = self._renderer.draw(frame, self.width, self.height)
-        return Picture(target, self._renderer.changed)
+        """A frame as the pipeline encodes it; its pixels hold until the next call."""
+        target = self._renderer.draw(frame, self.width, self.height, over_footage=True)
+        return Picture(target, self._renderer.changed, self._renderer.underlay)
+
+    def pictured(self, frame: Snapshot) -> Target:
+        """A frame as pixels of the GPU, every one of them; they hold until the next call."""
+        return self._renderer.draw(frame, self.width, self.height)
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
@@ -164,7 +169,7 @@ class RenderSession:
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
         self.make_current()
-        target = opened.drawn(opened.evaluated(frame_index)).target
+        target = opened.pictured(opened.evaluated(frame_index))
         pixels = target.framebuffer.read(components=4, alignment=1)
         return np.frombuffer(pixels, np.uint8).reshape(opened.height, opened.width, 4)
 

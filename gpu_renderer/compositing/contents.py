@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.raster import Raster
-from motion.snapshot import MaskPath, Snapshot, Source
+from motion.snapshot import MaskPath, Snapshot, Source, VideoSource
 
 
 class ContentSource(Protocol):
@@ -27,6 +28,9 @@ class ContentSource(Protocol):
 
     def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
         """The source's pixels at `supersample` raster px per layer px; None where there is nothing to draw."""
+
+    def footage(self, source: VideoSource) -> DecodedFrame | None:
+        """The one decoded frame that a video shows; None where there is none, or several are mixed."""
 
     def mask(
         self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float

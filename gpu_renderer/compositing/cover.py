@@ -1,15 +1,19 @@
-"""A lowest layer that hides all below it and is shown as it is: its pixels are the picture's."""
+"""A lowest layer that hides all below it and is shown as it is: its pixels, or a video's own samples, are the picture's."""
 
 from __future__ import annotations
 
 import moderngl
 
+from gpu_renderer import effects
 from gpu_renderer.area import area
-from gpu_renderer.compositing import quads, reach
+from gpu_renderer.compositing import placement, quads, reach
+from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, has_passes
 from gpu_renderer.compositing.quads import Picture
-from gpu_renderer.graph import Draw, RenderGraph
+from gpu_renderer.graph import Draw, RenderGraph, Scene
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.region import Parts, pixels, shared
+from motion.snapshot import VideoSource
 
 COVERED_SHARE_MAX = 0.6
 """Where other layers touch more of the frame than this, copying the picture under them is not worth while."""
@@ -21,25 +25,52 @@ def covering_picture(graph: RenderGraph, inks: Inks) -> moderngl.Texture | None:
     Such pixels come out of the linear scene as they went in: half floats hold each of the 256 values apart.
     """
     scene = graph.scene
-    step = graph.steps[0] if graph.steps else None
-    if not isinstance(step, Draw) or not _is_plain(step) or scene.clip != scene.frame:
-        return None
-    if scene.color.display_transform != "srgb" or scene.color.working_space != "srgb-linear":
-        return None
-    ink = inks.ink(step, scene)
-    if not isinstance(ink, Picture) or not ink.is_opaque or inks.look(step, scene) != quads.PLAIN:
+    step = _lowest(graph)
+    ink = None if step is None else inks.ink(step, scene)
+    if step is None or not isinstance(ink, Picture) or not ink.is_opaque or inks.look(step, scene) != quads.PLAIN:
         return None
     quad = step.placement.quad(ink.width, ink.height, ink.padding)
-    frame = scene.frame
-    covers = quads.is_one_to_one(ink, quad) and (round(quad[2]), round(quad[5])) == (frame.x, frame.y)
-    return ink.texture if covers and ink.texture.size == (frame.width, frame.height) else None
+    covers = quads.is_one_to_one(ink, quad) and placement.bounds(quad, scene.frame) == scene.frame
+    return ink.texture if covers and ink.texture.size == scene.frame[2:] else None
+
+
+def covering_footage(graph: RenderGraph, contents: ContentSource, inks: Inks) -> DecodedFrame | None:
+    """The frame of a lowest video layer that covers the output pixel for pixel, and whose samples an encoder could take."""
+    step = _lowest(graph)
+    if step is None or not isinstance(step.layer.source, VideoSource) or step.layer.mesh is not None:
+        return None
+    source, frame = step.layer.source, graph.scene.frame
+    quad = step.placement.quad(source.width, source.height)
+    if not placement.pixel_aligned(quad) or placement.bounds(quad, frame) != frame or quad[0] != frame.width:
+        return None
+    if quad[4] != frame.height or effects.needs_baking(step.layer) or inks.look(step, graph.scene) != quads.PLAIN:
+        return None
+    shown = contents.footage(source)
+    return shown if shown is not None and shown.size == frame[2:] and shown.has_samples else None
+
+
+def layers_above(graph: RenderGraph, inks: Inks) -> Parts:
+    """What each layer above the lowest one may touch; they may overlap."""
+    found = (reach.of_step(step, graph.scene, inks) for step in graph.steps[1:])
+    return tuple(region for region in found if not region.is_empty)
 
 
 def touched(graph: RenderGraph, inks: Inks, parts: Parts) -> Parts | None:
     """Where layers above the lowest one touch the parts; None where that is most of them."""
-    regions = (reach.of_step(step, graph.scene, inks) for step in graph.steps[1:])
-    found = tuple(piece for region in area(graph.scene.frame, regions).parts() for piece in shared(parts, region))
+    regions = area(graph.scene.frame, layers_above(graph, inks)).parts()
+    found = tuple(piece for region in regions for piece in shared(parts, region))
     return found if pixels(found) <= COVERED_SHARE_MAX * pixels(parts) else None
+
+
+def _lowest(graph: RenderGraph) -> Draw | None:
+    """The lowest layer, where it is shown as it is in a frame that keeps colours as they are."""
+    scene, step = graph.scene, graph.steps[0] if graph.steps else None
+    is_kept = scene.clip == scene.frame and _keeps_colours(scene)
+    return step if is_kept and isinstance(step, Draw) and _is_plain(step) else None
+
+
+def _keeps_colours(scene: Scene) -> bool:
+    return scene.color.display_transform == "srgb" and scene.color.working_space == "srgb-linear"
 
 
 def _is_plain(step: Draw) -> bool:

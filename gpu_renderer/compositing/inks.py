@@ -90,6 +90,10 @@ class Inks:
             held = self._made[id(step)] = (step, scene, self._ink(step, scene))
         return held[2]
 
+    def give(self, step: Draw, scene: Scene, ink: Ink) -> None:
+        """Makes a step show this content for the rest of the frame."""
+        self._made[id(step)] = (step, scene, ink)
+
     def end_frame(self) -> None:
         """Forgets the frame's steps."""
         self._made.clear()

@@ -9,6 +9,7 @@ from pathlib import Path
 from gpu_renderer.media.mixing import bracket, mixed
 from gpu_renderer.media.pictures import Pictures
 from gpu_renderer.media.video import Videos
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.media.video_pixels import Pixels
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
@@ -47,11 +48,16 @@ class MediaLibrary:
 
         The same frame of a file asked for twice in a row is the same array.
         """
-        pixels = self._videos.frame(src, seconds)
-        if pixels is None:
+        frame = self._videos.frame(src, seconds)
+        if frame is None:
             return None
+        pixels = frame.pixels
         is_opaque = self._videos.is_opaque(src)
         return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=is_opaque, is_fleeting=True)
+
+    def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
+        """The one frame that a video layer shows; None without a file, or where frames are mixed. Raises MediaUndecodable."""
+        return self._videos.frame(source.src, source.time) if source.blend == "none" else None
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
         """What a video layer shows: a frame, or two neighbours mixed at the file's rate. Raises MediaUndecodable."""

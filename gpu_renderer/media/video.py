@@ -7,7 +7,7 @@ times get a cursor each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import av
@@ -15,8 +15,8 @@ import av
 from gpu_renderer.ahead import iterated_ahead
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.media.video_decoder import VideoDecoder
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.media.video_index import VideoIndex, read_index
-from gpu_renderer.media.video_pixels import Pixels
 
 AHEAD_MAX_BYTES = 96 << 20
 """What all cursors together may hold of decoded frames that nobody has asked for yet."""
@@ -35,8 +35,8 @@ class Videos:
         self._indexes: dict[Path, VideoIndex] = {}
         self._cursors: list[_Cursor] = []
 
-    def frame(self, src: str, seconds: float) -> Pixels | None:
-        """The frame shown at a time of the video's own: uint8 RGBA, premultiplied, encoded sRGB, at the video's own size.
+    def frame(self, src: str, seconds: float) -> DecodedFrame | None:
+        """The frame shown at a time of the video's own: the same object while it is asked for again and again.
 
         None where the source names no file. Raises MediaUndecodable.
         """
@@ -110,27 +110,27 @@ class _Cursor:
         self.path = path
         self._decoder = VideoDecoder(path, index)
         self._ahead_max_bytes = ahead_max_bytes
-        self._coming: Generator[Pixels, None, None] | None = None
+        self._coming: Generator[DecodedFrame, None, None] | None = None
         self._position, self._step = 0, 1
-        self._pixels: Pixels | None = None
+        self._frame: DecodedFrame | None = None
 
     def reaches(self, frame_index: int) -> bool:
         """Whether the frame is the last one given, or a small step away from it."""
-        return self._pixels is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
+        return self._frame is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
 
     def distance(self, frame_index: int) -> tuple[bool, int]:
         """How unlike what it expects the frame is: one that it holds or decodes next comes first, then the nearest."""
         is_expected = frame_index in (self._position, self._position + self._step)
         return not is_expected, abs(frame_index - self._position)
 
-    def frame(self, frame_index: int) -> Pixels:
+    def frame(self, frame_index: int) -> DecodedFrame:
         """The frame; the ones that are expected after it are decoded meanwhile."""
-        if self._pixels is None or frame_index != self._position:
+        if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
                 self._restart(frame_index)
-            self._pixels = self._next()
+            self._frame = self._next()
             self._position = frame_index
-        return self._pixels
+        return self._frame
 
     @property
     def seek_count(self) -> int:
@@ -142,7 +142,7 @@ class _Cursor:
         self._stop()
         self._decoder.close()
 
-    def _next(self) -> Pixels:
+    def _next(self) -> DecodedFrame:
         assert self._coming is not None, "a restart makes it"
         try:
             return next(self._coming)
@@ -156,7 +156,15 @@ class _Cursor:
         self._step = step if self.reaches(frame_index) and step != 0 else 1
         self._stop()
         ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self._decoder.frame_bytes)
-        self._coming = iterated_ahead(self._decoder.frames(frame_index, self._step, self._ahead_max_bytes), ahead_count)
+        frames = self._decoder.frames(frame_index, self._step, self._ahead_max_bytes)
+        self._coming = iterated_ahead(self._prepared(frames), ahead_count)
+
+    def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
+        """Converts ahead what will be wanted as pixels: the next frame, where the last one was."""
+        for frame in frames:
+            if self._frame is not None and self._frame.was_converted:
+                _ = frame.pixels
+            yield frame
 
     def _stop(self) -> None:
         if self._coming is not None:

@@ -9,15 +9,16 @@ from pathlib import Path
 import av
 
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.media.video_index import VideoIndex
-from gpu_renderer.media.video_pixels import PixelConverter, Pixels, alpha_library
+from gpu_renderer.media.video_pixels import PixelConverter, alpha_library
 
 DECODE_ON_FRAMES = 16
 """So far ahead decoding on is taken to be cheaper than a seek."""
 
 
 class VideoDecoder:
-    """Gives pixels in steps. Used by one thread at a time."""
+    """Gives frames in steps. Used by one thread at a time."""
 
     def __init__(self, path: Path, index: VideoIndex) -> None:
         self._index = index
@@ -34,8 +35,8 @@ class VideoDecoder:
         """Bytes of a frame as pixels."""
         return max(1, int(self._stream.codec_context.width * self._stream.codec_context.height * 4))
 
-    def frames(self, first_index: int, step: int, held_max_bytes: int) -> Generator[Pixels, None, None]:
-        """The pixels of the frames first, first + step, first + 2 step ..., for ever; the ends are repeated.
+    def frames(self, first_index: int, step: int, held_max_bytes: int) -> Generator[DecodedFrame, None, None]:
+        """The frames first, first + step, first + 2 step ..., for ever; the ends are repeated.
 
         Backward, a stretch of frames is decoded at once and held, as many as fit into `held_max_bytes`.
         """
@@ -50,15 +51,15 @@ class VideoDecoder:
         self._coming = None
         self._container.close()
 
-    def _repeated(self, frames: Iterator[av.VideoFrame]) -> Generator[Pixels, None, None]:
-        """Converts each frame once, and gives the last one for ever."""
-        pixels: Pixels | None = None
+    def _repeated(self, frames: Iterator[av.VideoFrame]) -> Generator[DecodedFrame, None, None]:
+        """Each frame as one object, the last one for ever."""
+        decoded: DecodedFrame | None = None
         for frame in frames:
-            pixels = self._converter.pixels(frame)
-            yield pixels
-        assert pixels is not None, "there is at least one frame"
+            decoded = DecodedFrame(frame, self._converter)
+            yield decoded
+        assert decoded is not None, "there is at least one frame"
         while True:
-            yield pixels
+            yield decoded
 
     def _forward(self, first_index: int, step: int) -> Iterator[av.VideoFrame]:
         last_index = len(self._index.shown_at) - 1

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import av
 import numpy as np
 import numpy.typing as npt
+
+from gpu_renderer.recent import Recent
+from gpu_renderer.region import Region
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -15,54 +20,68 @@ _MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10
 """Matrix coefficients (ITU-T H.273 table 4) that say something; other codes are taken as unspecified."""
 UNTAGGED_MATRIX = "bt709"
 _FULL_RANGE = 2
+GRAPHS_MAX = 4
 _FLAGS = "bilinear+full_chroma_int+accurate_rnd"
 
 
 class PixelConverter:
-    """Converts the frames of one file. The scaler is kept while frames stay alike: each new one costs time and memory.
+    """Converts the frames of one file, from any thread. Scalers are kept while frames stay alike: each new one costs time
+    and memory.
 
     Chroma is interpolated bilinearly about the centre of each block of pixels, as the reference's textures do.
     """
 
     def __init__(self) -> None:
-        self._key: tuple[object, ...] = ()
-        self._graph: av.filter.Graph | None = None
+        self._graphs: Recent[av.filter.Graph] = Recent(GRAPHS_MAX, lambda _: 1)
+        self._lock = threading.Lock()
 
     def pixels(self, frame: av.VideoFrame) -> Pixels:
         """uint8 RGBA of shape (rows, columns, 4), encoded sRGB, premultiplied, upright."""
-        rgba = self._rgba(frame)
+        rgba = self._rgba(frame, None)
         if has_alpha(frame.format):
             rgba = premultiplied(rgba)
         return upright(rgba, frame.rotation)
 
-    def _rgba(self, frame: av.VideoFrame) -> Pixels:
-        graph = self._graph_for(frame)
-        graph.vpush(frame)
-        converted = graph.vpull()
-        plane = converted.planes[0]
-        rows = np.frombuffer(memoryview(plane), np.uint8).reshape(frame.height, plane.line_size)
-        return rows[:, : frame.width * 4].reshape(frame.height, frame.width, 4)
+    def cropped(self, frame: av.VideoFrame, part: Region) -> Pixels:
+        """The pixels of a part of an opaque frame that is stored upright; even edges. Chroma is not known beyond them."""
+        return self._rgba(frame, part)
 
-    def _graph_for(self, frame: av.VideoFrame) -> av.filter.Graph:
+    def _rgba(self, frame: av.VideoFrame, part: Region | None) -> Pixels:
         full_range = frame.color_range == _FULL_RANGE or frame.format.name.startswith("yuvj")
-        matrix = _MATRICES.get(frame.colorspace, UNTAGGED_MATRIX)
-        key = (frame.width, frame.height, frame.format.name, matrix, full_range)
-        if self._graph is None or key != self._key:
-            self._key, self._graph = key, _graph(frame, matrix, full_range=full_range)
-        return self._graph
+        key = (frame.width, frame.height, frame.format.name, _matrix(frame), full_range, part)
+        with self._lock:
+            graph = self._graphs.get(key, lambda: _graph(frame, full_range=full_range, part=part))
+            graph.vpush(frame)
+            converted = graph.vpull()
+        plane = converted.planes[0]
+        rows = np.frombuffer(memoryview(plane), np.uint8).reshape(converted.height, plane.line_size)
+        return rows[:, : converted.width * 4].reshape(converted.height, converted.width, 4)
 
 
-def _graph(frame: av.VideoFrame, matrix: str, *, full_range: bool) -> av.filter.Graph:
+def is_encoder_colour(frame: av.VideoFrame) -> bool:
+    """Whether a frame's samples mean what our encoder's do: 8-bit 4:2:0, BT.709 (or no word of it), limited range."""
+    return frame.format.name == "yuv420p" and frame.color_range != _FULL_RANGE and _matrix(frame) == "bt709"
+
+
+def _matrix(frame: av.VideoFrame) -> str:
+    return _MATRICES.get(frame.colorspace, UNTAGGED_MATRIX)
+
+
+def _graph(frame: av.VideoFrame, *, full_range: bool, part: Region | None) -> av.filter.Graph:
     graph = av.filter.Graph()
     graph.threads = 1
     base = frame.time_base or Fraction(1, 1000)
-    source = graph.add_buffer(width=frame.width, height=frame.height, format=frame.format, time_base=base)
-    given = f"in_color_matrix={matrix}:in_range={'pc' if full_range else 'tv'}:out_range=pc"
-    scale = graph.add("scale", f"{given}:in_chroma_loc=center:flags={_FLAGS}")
-    rgba, sink = graph.add("format", "pix_fmts=rgba"), graph.add("buffersink")
-    source.link_to(scale)
-    scale.link_to(rgba)
-    rgba.link_to(sink)
+    given = f"in_color_matrix={_matrix(frame)}:in_range={'pc' if full_range else 'tv'}:out_range=pc"
+    chain = [
+        graph.add_buffer(width=frame.width, height=frame.height, format=frame.format, time_base=base),
+        graph.add("scale", f"{given}:in_chroma_loc=center:flags={_FLAGS}"),
+        graph.add("format", "pix_fmts=rgba"),
+        graph.add("buffersink"),
+    ]
+    if part is not None:
+        chain.insert(1, graph.add("crop", f"{part.width}:{part.height}:{part.x}:{part.y}"))
+    for one, other in pairwise(chain):
+        one.link_to(other)
     graph.configure()
     return graph
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gpu_renderer.content import Contents
 from gpu_renderer.frame import FrameRenderer
 from gpu_renderer.levers import Levers
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
 from gpu_renderer.targets import Target
@@ -36,6 +37,10 @@ class Pictures:
 
     def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
         raise AssertionError("these pictures hold no SVG")
+
+    def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
+        del source
+        return None
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
         del source

@@ -33,9 +33,9 @@ def videos(tmp_path: Path) -> Iterator[Videos]:
 
 
 def shown(videos: Videos, src: str, seconds: float) -> int:
-    pixels = videos.frame(src, seconds)
-    assert pixels is not None
-    return number(pixels)
+    frame = videos.frame(src, seconds)
+    assert frame is not None
+    return number(frame.pixels)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,8 +123,9 @@ def test_a_display_matrix_turns_the_picture_upright(videos: Videos, tmp_path: Pa
         container.mux(stream.encode(av.VideoFrame.from_ndarray(left_is_white, format="rgb24")))
         container.mux(stream.encode(None))
     turn(path, QUARTER_CLOCKWISE)
-    pixels = videos.frame("clip.mp4", 0.0)
-    assert pixels is not None
+    frame = videos.frame("clip.mp4", 0.0)
+    assert frame is not None
+    pixels = frame.pixels
     assert pixels.shape == (64, 32, 4)
     assert pixels[4, 16, 0] > 240
     assert pixels[60, 16, 0] < 15
@@ -154,8 +155,9 @@ def test_the_matrix_and_range_follow_the_tags_and_are_bt709_without_any(
             plane.update(bytes([code]) * plane.buffer_size)
         container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-    pixels = videos.frame("clip.mp4", 0.0)
-    assert pixels is not None
+    frame = videos.frame("clip.mp4", 0.0)
+    assert frame is not None
+    pixels = frame.pixels
     assert np.abs(pixels[10, 10].astype(int) - (255, 0, 0, 255)).max() <= 3
 
 
@@ -170,8 +172,9 @@ def test_transparency_of_vp9_is_kept_and_premultiplied(videos: Videos, tmp_path:
                 plane.update(bytes([code]) * plane.buffer_size)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-    pixels = videos.frame("clip.webm", 0.04)
-    assert pixels is not None
+    frame = videos.frame("clip.webm", 0.04)
+    assert frame is not None
+    pixels = frame.pixels
     assert np.abs(pixels[20, 20].astype(int) - (96, 96, 96, 128)).max() <= 2
 
 

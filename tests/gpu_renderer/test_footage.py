@@ -1,0 +1,158 @@
+"""A video that fills the frame: its own samples are encoded wherever nothing is drawn over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpu_renderer import area
+from gpu_renderer.commands.options import FONTS
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.levers import Levers
+from gpu_renderer.media.video import Videos
+from gpu_renderer.planes import encoder_frame, layout
+from gpu_renderer.readback import ReadbackRing
+from gpu_renderer.region import Region
+from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.text.folders import FontFolders
+from motion.bundle import read_document
+from tests.gpu_renderer.documents import Record, document, layer, track
+from tests.gpu_renderer.media.video_files import make_noise_video, make_video
+
+pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
+
+SIZE = (256, 144)
+PROFILE = EncoderProfile(codec="libx264", preset="ultrafast", threads=1)
+Samples = npt.NDArray[np.uint8]
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[RenderSession]:
+    with RenderSession(SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE)) as made:
+        yield made
+
+
+def footage(*above: Record, size: tuple[int, int] = SIZE, **tracks: Any) -> Record:
+    """A video over the whole composition, with layers over it."""
+    box = {"x": SIZE[0] / 2, "y": SIZE[1] / 2, "width": size[0], "height": size[1]}
+    video = layer("video", __kind="video", src="clip.mp4", **box)
+    return document(video, *above, size=SIZE, **tracks)
+
+
+def opened(session: RenderSession, held: Record, media: Path) -> Opened:
+    parsed = read_document(json.dumps(held).encode())
+    return session.open(parsed, Output(), lambda src: media / src if src else None)
+
+
+def planes(frame: av.VideoFrame) -> tuple[Samples, Samples]:
+    """Y and CbCr as they lie in an encoder's frame of SIZE."""
+    luma, chroma = (np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size) for plane in frame.planes)
+    return luma[: SIZE[1], : SIZE[0]].copy(), chroma[: SIZE[1] // 2, : SIZE[0]].copy()
+
+
+def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samples, Samples]:
+    """What the encoder is given for a frame."""
+    picture = job.drawn(job.evaluated(frame_index))
+    ring = ReadbackRing(session.painter, layout(*SIZE), 1, pixel_buffers=False)
+    ring.put(picture.target, area.whole(picture.target.region), encoder_frame(layout(*SIZE)), picture.underlay)
+    found = planes(ring.collect())
+    ring.close()
+    return found
+
+
+def decoded(path: Path) -> list[tuple[Samples, Samples]]:
+    with av.open(str(path)) as container:
+        return [planes(frame.reformat(format="nv12")) for frame in container.decode(video=0)]
+
+
+def test_bare_footage_is_encoded_sample_by_sample(session: RenderSession, tmp_path: Path) -> None:
+    make_noise_video(tmp_path / "clip.mp4", SIZE, 4)
+    with opened(session, footage(), tmp_path) as job:
+        for index, source in enumerate(decoded(tmp_path / "clip.mp4")):
+            for ours, theirs in zip(encoded(session, job, index), source, strict=True):
+                assert np.array_equal(ours, theirs)
+
+
+def test_only_the_samples_around_a_layer_over_footage_are_drawn(session: RenderSession, tmp_path: Path) -> None:
+    make_noise_video(tmp_path / "clip.mp4", SIZE, 2)
+    card = layer("card", x=60, y=50, width=40, height=20, fill="#00ff00")
+    with opened(session, footage(card), tmp_path) as job:
+        ours, source = encoded(session, job, 1)[0], decoded(tmp_path / "clip.mp4")[1][0]
+        drawn = np.zeros_like(ours, bool)
+        drawn[36:64, 32:88] = True
+        assert np.array_equal(ours[~drawn], source[~drawn])
+        assert np.all(ours[45:55, 45:75] == 173)  # pure green in BT.709
+
+
+def test_a_still_shows_footage_whole_before_and_after_a_segment(session: RenderSession, tmp_path: Path) -> None:
+    make_video(tmp_path / "clip.mp4", size=SIZE)
+    card = layer("card", x=60, y=50, width=40, height=20, fill="#00ff00")
+    with opened(session, footage(card), tmp_path) as job:
+        before = session.still(job, 3)
+        session.render_segment(job, 0, 4, tmp_path / "a.mp4")
+        after = session.still(job, 3)
+        session.render_segment(job, 3, 4, tmp_path / "b.mp4")
+    with opened(session, footage(card), tmp_path) as job:
+        session.render_segment(job, 3, 4, tmp_path / "c.mp4")
+    assert np.array_equal(before, after)
+    assert tuple(before[50, 60]) == (0, 255, 0, 255)
+    assert (tmp_path / "b.mp4").read_bytes() == (tmp_path / "c.mp4").read_bytes()
+
+
+SCENES = {
+    "a panel that slides over it": footage(
+        layer("panel", x=-60, y=100, width=90, height=30, opacity=80, cornerRadius=6),
+        panel=track("x", (0.0, -60.0), (0.3, 70.0)),
+    ),
+    "a layer that covers most of it": footage(layer("wide", x=128, y=70, width=250, height=120, opacity=50)),
+    "a layer that blends with all of it": footage(layer("light", x=90, y=70, width=60, height=50, blendMode="screen")),
+    "a layer that comes to cover it": footage(
+        layer("grey", __kind="shape", x=128, y=72, width=256, height=144, opacity=0),
+        grey=track("opacity", (0.2, 0.0), (0.3, 60.0)),
+    ),
+    "footage of another size": footage(size=(128, 72)),
+    "footage that fades": footage(video=track("opacity", (0.2, 100.0), (0.5, 0.0))),
+}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_segment_over_footage_has_the_same_bytes_with_every_lever_off(
+    session: RenderSession, tmp_path: Path, scene: str
+) -> None:
+    make_noise_video(tmp_path / "clip.mp4", SIZE, 20)
+    off = Levers(**dict.fromkeys((field.name for field in fields(Levers)), False))
+    drawing = session.options.drawing
+    for name, levers in (("on", drawing), ("off", off)):
+        session.options = replace(session.options, drawing=levers)
+        with opened(session, SCENES[scene], tmp_path) as job:
+            session.render_segment(job, 0, 18, tmp_path / f"{name}.mp4")
+    session.options = replace(session.options, drawing=drawing)
+    assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
+
+
+@pytest.mark.parametrize("tags", [(5, 1), (1, 2)], ids=["BT.601", "full range"])
+def test_footage_of_another_colour_is_converted(session: RenderSession, tmp_path: Path, tags: tuple[int, int]) -> None:
+    make_video(tmp_path / "clip.mp4", size=SIZE, tags=tags)
+    with opened(session, footage(), tmp_path) as job:
+        assert job.drawn(job.evaluated(0)).underlay is None
+
+
+def test_a_part_of_a_frame_is_the_very_pixels_of_the_whole(tmp_path: Path) -> None:
+    make_noise_video(tmp_path / "clip.mp4", SIZE, 2)
+    videos = [Videos(lambda src: tmp_path / src) for _ in range(2)]
+    parted, whole = (found.frame("clip.mp4", 0.0) for found in videos)
+    assert parted is not None
+    assert whole is not None
+    for part in (Region(0, 0, 40, 30), Region(37, 21, 101, 63), Region(200, 100, 56, 44), Region(0, 0, *SIZE)):
+        expected = whole.pixels[part.y : part.bottom, part.x : part.right]
+        assert np.array_equal(parted.pixels_of(part), expected), part
+    for found in videos:
+        found.close()
