@@ -91,12 +91,15 @@ class FrameRenderer:
     ) -> Target:
         inks = self._executor.inks
         footage = cover.covering_footage(graph, self._contents, inks) if over_footage else None
+        if footage is not None:
+            self._under.stand_in(graph)
+            reach.of_step(graph.steps[0], graph.scene, inks)  # remembered for the next frame, when the video has moved on
         changed = area.whole(frame)
         if last is not None and (last.footage is None) == (footage is None) and self._may_keep(last, snapshot):
             changed = reach.changed(last.graph, graph, inks, self._run.settled_count(graph))
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
         picture = last.picture if last else self._painter.pool.take(frame, "f1")
-        if last is not None and not changed.is_empty and self._levers.keep_static_run:
+        if last is not None and footage is None and not changed.is_empty and self._levers.keep_static_run:
             self._run.watch(graph, last.graph, scene, self._executor.draw)
         is_whole, self.underlay = True, None
         if footage is not None:
@@ -124,11 +127,12 @@ class FrameRenderer:
         self.underlay = Underlay(footage.samples, above)
         parts = surroundings(scene.region, above)
         if not self._levers.copy_opaque or pixels(parts) > cover.COVERED_SHARE_MAX * pixels((scene.region,)):
+            self._under.step_back(graph)
             was_whole = last is not None and last.is_whole
             self._picture(graph, scene, picture, changed.parts() if was_whole else (scene.region,))
             return True
         if parts:
-            self._under.show(graph, footage, parts)
+            self._under.show(footage, parts)
             self._composite(graph, scene, parts)
             blit(self._painter, scene, picture, graph.scene.color, parts)
         return False

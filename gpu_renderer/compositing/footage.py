@@ -34,21 +34,32 @@ class UnderFootage:
         """How many targets it holds."""
         return 0 if self._target is None else 1
 
-    def show(self, graph: RenderGraph, footage: DecodedFrame, parts: Parts) -> None:
-        """Makes the lowest layer of the graph show the footage within the parts, for this frame."""
-        step, needed = graph.steps[0], around(parts)
-        assert isinstance(step, Draw)
+    def stand_in(self, graph: RenderGraph) -> None:
+        """Takes the place of the lowest layer for this frame, so that nobody asks for all of its pixels."""
+        scene = graph.scene
         if self._target is None:
-            self._target = self._painter.pool.take(graph.scene.frame, "f1", clear=False)
-        texture, (width, height) = self._target.texture, footage.size
-        texture.write(
-            np.ascontiguousarray(footage.pixels_of(needed)),
-            viewport=(needed.x, needed.y, needed.width, needed.height),
-            alignment=1,
-        )
-        self._inks.give(step, graph.scene, Picture(texture, width, height, is_opaque=True))
+            self._target = self._painter.pool.take(scene.frame, "f1", clear=False)
+        width, height = self._target.size
+        self._inks.give(_lowest(graph), scene, Picture(self._target.texture, width, height, is_opaque=True))
+
+    def step_back(self, graph: RenderGraph) -> None:
+        """Lets the lowest layer show itself."""
+        self._inks.take_away(_lowest(graph))
+
+    def show(self, footage: DecodedFrame, parts: Parts) -> None:
+        """Brings the parts up to date."""
+        assert self._target is not None, "it stands in for a layer"
+        needed = around(parts)
+        viewport = (needed.x, needed.y, needed.width, needed.height)
+        self._target.texture.write(np.ascontiguousarray(footage.pixels_of(needed)), viewport=viewport, alignment=1)
 
     def forget(self) -> None:
         """Gives the target back."""
         self._painter.pool.give_back(self._target)
         self._target = None
+
+
+def _lowest(graph: RenderGraph) -> Draw:
+    step = graph.steps[0]
+    assert isinstance(step, Draw), "footage is a layer"
+    return step

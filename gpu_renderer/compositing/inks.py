@@ -91,8 +91,12 @@ class Inks:
         return held[2]
 
     def give(self, step: Draw, scene: Scene, ink: Ink) -> None:
-        """Makes a step show this content for the rest of the frame."""
+        """Makes a step show this content for the rest of the frame, or until it is taken away."""
         self._made[id(step)] = (step, scene, ink)
+
+    def take_away(self, step: Draw) -> None:
+        """Lets a step show its own content again."""
+        self._made.pop(id(step), None)
 
     def end_frame(self) -> None:
         """Forgets the frame's steps."""
