@@ -93,7 +93,9 @@ class FrameRenderer:
         footage = cover.covering_footage(graph, self._contents, inks) if over_footage else None
         if footage is not None:
             self._under.stand_in(graph)
-            reach.of_step(graph.steps[0], graph.scene, inks)  # remembered for the next frame, when the video has moved on
+            reach.of_step(
+                graph.steps[0], graph.scene, inks
+            )  # remembered for the next frame, when the video has moved on
         changed = area.whole(frame)
         if last is not None and (last.footage is None) == (footage is None) and self._may_keep(last, snapshot):
             changed = reach.changed(last.graph, graph, inks, self._run.settled_count(graph))
