@@ -17,10 +17,11 @@ from gpu_renderer.text.lines import chain_of
 from gpu_renderer.text.shaping import Glyph, shaped
 from gpu_renderer.text.stamps import Linear, draw_stamp
 from gpu_renderer.vector import css
-from gpu_renderer.vector.blur import gaussian, reach
+from gpu_renderer.vector.blur import blurred_part, reach
 from gpu_renderer.vector.css import Rgba
 from gpu_renderer.vector.pens import solid
 from gpu_renderer.vector.surface import coverage, image, rgba
+from gpu_renderer.vector.tint import tinted
 from motion.snapshot import GlyphPose
 
 SIGMA_MAX_PX = 256.0
@@ -92,8 +93,10 @@ class _GlyphPainting:
         self._canvas.translate(-left, -top)
         step()
         self._canvas = target
-        opaque = solid(color._replace(alpha=1.0))
-        target.drawImage(image(gaussian(pixels, sigma)), left, top, skia.SamplingOptions(), opaque)
+        (x, y), blurred = blurred_part(pixels, sigma)
+        if blurred.size:
+            soft = image(blurred if is_picture else tinted(blurred, color._replace(alpha=1.0)))
+            target.drawImage(soft, left + x, top + y)
 
     def _reach(self, sigma: float) -> tuple[int, int, int, int]:
         """Left, top, width and height of the raster's part that the glyph and its blur may touch."""

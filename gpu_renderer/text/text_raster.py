@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import skia
-
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.glyph_layout import glyph_places, is_per_glyph
@@ -14,9 +12,9 @@ from gpu_renderer.text.glyph_raster import Placed, draw_color_glyphs, glyph_cove
 from gpu_renderer.text.line_layout import placed_lines
 from gpu_renderer.text.lines import measured_box
 from gpu_renderer.vector import css
-from gpu_renderer.vector.pens import solid
 from gpu_renderer.vector.shape import round_half_up
-from gpu_renderer.vector.surface import Pixels, fitting_scale, image, rgba
+from gpu_renderer.vector.surface import Pixels, fitting_scale, rgba
+from gpu_renderer.vector.tint import tinted
 from motion.snapshot import TextSource
 
 PADDING_MAX_PX = 512.0
@@ -65,7 +63,7 @@ def _line_by_line(
     glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, box, fonts)]
     color = css.parse(source.style.fill) or css.BLACK
     pixels, canvas = rgba(*size)
-    canvas.drawImage(image(glyph_coverage(glyphs, color, *size)), 0, 0, skia.SamplingOptions(), solid(color))
+    pixels[:] = tinted(glyph_coverage(glyphs, color, *size), color)
     draw_color_glyphs(canvas, glyphs, color.alpha)
     return pixels
 

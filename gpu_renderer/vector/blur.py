@@ -27,12 +27,18 @@ def gaussian(pixels: Pixels, sigma: float) -> Pixels:
     """Coverage (rows, columns) or premultiplied RGBA (rows, columns, 4), blurred; a new array where sigma is above 0."""
     if sigma <= 0:
         return pixels
+    (left, top), part = blurred_part(pixels, sigma)
+    whole = np.zeros_like(pixels)
+    whole[top : top + part.shape[0], left : left + part.shape[1]] = part
+    return whole
+
+
+def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]:
+    """The same without what stays empty: where its left top corner lies in the buffer, and what the blur leaves there."""
     ink = pixels.max(axis=2) if pixels.ndim == 3 else pixels
     (top, bottom), (left, right) = (_reached(ink.max(axis=axis), sigma) for axis in (1, 0))
-    blurred = np.zeros_like(pixels)
-    if bottom > top and right > left:
-        blurred[top:bottom, left:right] = _blurred(pixels[top:bottom, left:right], sigma)
-    return blurred
+    part = pixels[top:bottom, left:right]
+    return (left, top), _blurred(part, sigma) if part.size else part
 
 
 def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
