@@ -21,6 +21,8 @@ class Levers:
     """A lowest layer that shows opaque pixels one to one is copied where no other layer touches it."""
     clear_interiors: bool = True
     """The inside of an opaque upright rectangle is cleared to its colour instead of shaded."""
+    read_in_place: bool = True
+    """Passes over what is below read it as an attachment, not as a texture, where the driver can."""
     keep_textures: bool = True
     """Content rasters stay on the GPU between frames."""
     bounded_passes: bool = True

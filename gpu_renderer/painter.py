@@ -8,7 +8,9 @@ For each texture `u_name` that is a Target the shader may declare `uniform sampl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 import moderngl
@@ -38,6 +40,8 @@ class Painter:
         self.pool = TargetPool(context)
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = identity(context).is_software
+        self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
+        """Whether a fragment shader may read the pixel that it is about to write."""
 
     def draw(
         self,
@@ -87,6 +91,18 @@ class Painter:
         into = self.pool.take(region or source.region, format or source.format, clear=False)
         self.draw(shader, into, textures={"u_source": source, **(textures or {})}, defines=defines, uniforms=uniforms)
         return into
+
+    @contextmanager
+    def beside(self, source: Target, into: Target) -> Iterator[Target]:
+        """`into` with another target of its region as the first attachment, to be read in place and not written."""
+        assert source.region == into.region and self.can_read_in_place
+        framebuffer = self.context.framebuffer([source.texture, into.texture])
+        framebuffer.color_mask = ((False,) * 4, (True,) * 4)  # type: ignore[assignment]  # one for each attachment
+        try:
+            yield replace(into, framebuffer=framebuffer)
+        finally:
+            into.framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+            framebuffer.release()
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
