@@ -21,7 +21,7 @@ from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.targets import Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
-"""Covers the whole target; every other vertex shader places the four corners of a quad."""
+"""Covers the whole target."""
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -53,9 +53,13 @@ class Painter:
         scissor: Region | Parts | None = None,
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
+        vertices: int = 0,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
-        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names."""
+        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names.
+
+        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices.
+        """
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
         for unit, (name, source) in enumerate((textures or {}).items()):
@@ -67,11 +71,11 @@ class Painter:
         for name, value in (uniforms or {}).items():
             program.set(name, value)
         self._aim(blend)
-        mode, vertices = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, 4)
+        mode, count = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, vertices or 4)
         for part in _held(into, scissor):
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.use()
-            program.fullscreen.render(mode, vertices=vertices)
+            program.fullscreen.render(mode, vertices=count)
 
     def applied(
         self,

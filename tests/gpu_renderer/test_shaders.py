@@ -50,6 +50,11 @@ def test_the_shader_of_planes_compiles(painter: Painter) -> None:
     painter.programs.get("compositing/quad.frag", "space/plane.vert", CONTENT=1, SAMPLES=0)
 
 
+@pytest.mark.parametrize("piece", range(3))
+def test_the_shader_of_outlines_compiles(painter: Painter, piece: int) -> None:
+    painter.programs.get("compositing/quad.frag", "compositing/outline.vert", CONTENT=2, SAMPLES=4, PIECE=piece)
+
+
 @pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])
 def test_a_shader_says_what_it_is_for(file: str) -> None:
     assert shaders.text(file).startswith("//"), f"{file} begins without a comment"
