@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.compositing import adjustment, background, blend, glass, interiors, layers, missing, quads, reach
+from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.matrix import Matrix3
-from gpu_renderer.compositing.quads import Analytic, Layered
+from gpu_renderer.compositing.quads import Layered
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
@@ -115,21 +114,8 @@ class _Walk:
         lighting = depth.lighting(step, sheet.ink, self._scene)
         quads.draw(
             self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
-            scissor=self._shaded(sheet, quad, step.opacity, parts) if mode == "over" and not lighting else parts,
-            lighting=lighting,
+            scissor=parts, lighting=lighting, split_edges=self._executor.levers.split_edges,
         )  # fmt: skip
-
-    def _shaded(self, sheet: depth.Sheet, quad: Matrix3, opacity: float, parts: Parts) -> Parts:
-        """What a shader must draw of the parts, after the inside of an opaque rectangle has been cleared to its colour."""
-        ink = sheet.ink
-        hole = (
-            interiors.inside(ink, sheet.look, quad, opacity) if ink and self._executor.levers.clear_interiors else None
-        )
-        cleared = () if hole is None else shared(parts, hole)
-        if hole is None or not cleared or not isinstance(ink, Analytic):
-            return parts
-        self._painter.erase(self._into, cleared, ink.color)
-        return tuple(piece for part in parts for piece in interiors.around(part, hole))
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
         if step.group is None:

@@ -148,7 +148,7 @@ class FrameRenderer:
             self._painter.copy_picture(texture, picture, parts)
         drawn = parts if touched is None else touched
         self._composite(graph, scene, drawn)
-        blit(self._painter, scene, picture, graph.scene.color, drawn)
+        blit(self._painter, scene, picture, graph.scene.color, drawn, in_place=self._levers.read_in_place)
 
     def _composite(self, graph: RenderGraph, scene: Target, parts: Parts) -> None:
         rest = self._run.restore(graph, scene, parts)

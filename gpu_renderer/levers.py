@@ -19,8 +19,10 @@ class Levers:
     """The layers at the bottom that do not change are kept as one texture."""
     copy_opaque: bool = True
     """A lowest layer that shows opaque pixels one to one is copied where no other layer touches it."""
-    clear_interiors: bool = True
-    """The inside of an opaque upright rectangle is cleared to its colour instead of shaded."""
+    split_edges: bool = True
+    """The inside of a shape or picture is drawn apart from its edge, without the edge's arithmetic."""
+    read_in_place: bool = True
+    """Passes over what is below read it as an attachment, not as a texture, where the driver can."""
     keep_textures: bool = True
     """Content rasters stay on the GPU between frames."""
     bounded_passes: bool = True

@@ -8,7 +8,9 @@ For each texture `u_name` that is a Target the shader may declare `uniform sampl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 import moderngl
@@ -19,7 +21,7 @@ from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.targets import Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
-"""Covers the whole target; every other vertex shader places the four corners of a quad."""
+"""Covers the whole target."""
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -38,6 +40,8 @@ class Painter:
         self.pool = TargetPool(context)
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = identity(context).is_software
+        self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
+        """Whether a fragment shader may read the pixel that it is about to write."""
 
     def draw(
         self,
@@ -49,9 +53,13 @@ class Painter:
         scissor: Region | Parts | None = None,
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
+        vertices: int = 0,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
-        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names."""
+        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names.
+
+        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices.
+        """
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
         for unit, (name, source) in enumerate((textures or {}).items()):
@@ -63,11 +71,11 @@ class Painter:
         for name, value in (uniforms or {}).items():
             program.set(name, value)
         self._aim(blend)
-        mode, vertices = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, 4)
+        mode, count = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, vertices or 4)
         for part in _held(into, scissor):
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.use()
-            program.fullscreen.render(mode, vertices=vertices)
+            program.fullscreen.render(mode, vertices=count)
 
     def applied(
         self,
@@ -87,6 +95,18 @@ class Painter:
         into = self.pool.take(region or source.region, format or source.format, clear=False)
         self.draw(shader, into, textures={"u_source": source, **(textures or {})}, defines=defines, uniforms=uniforms)
         return into
+
+    @contextmanager
+    def beside(self, source: Target, into: Target) -> Iterator[Target]:
+        """`into` with another target of its region as the first attachment, to be read in place and not written."""
+        assert source.region == into.region and self.can_read_in_place
+        framebuffer = self.context.framebuffer([source.texture, into.texture])
+        framebuffer.color_mask = ((False,) * 4, (True,) * 4)  # type: ignore[assignment]  # one for each attachment
+        try:
+            yield replace(into, framebuffer=framebuffer)
+        finally:
+            into.framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+            framebuffer.release()
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""

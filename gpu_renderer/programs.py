@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import moderngl
 
 import shaders
@@ -51,9 +53,18 @@ class Programs:
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
+        self._asked: dict[tuple[object, ...], Program] = {}
+        """The same by the words of a call, in its order of defines."""
 
     def get(self, fragment: str, vertex: str = "fullscreen.vert", **defines: object) -> Program:
         """The program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError."""
+        asked = (fragment, vertex, *defines.items())
+        found = self._asked.get(asked)
+        if found is None:
+            found = self._asked[asked] = self._made(fragment, vertex, defines)
+        return found
+
+    def _made(self, fragment: str, vertex: str, defines: Mapping[str, object]) -> Program:
         key = (fragment, vertex, tuple(sorted((name, str(value)) for name, value in defines.items())))
         if key not in self._programs:
             self._programs[key] = Program(self._context, *key)

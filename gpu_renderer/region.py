@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 GRID = 64
@@ -39,8 +40,10 @@ class Region(NamedTuple):
 
     def intersection(self, other: Region) -> Region:
         """What both share (perhaps empty)."""
-        x, y = max(self.x, other.x), max(self.y, other.y)
-        return Region(x, y, max(0, min(self.right, other.right) - x), max(0, min(self.bottom, other.bottom) - y))
+        ax, ay, aw, ah = self
+        bx, by, bw, bh = other
+        x, y = ax if ax > bx else bx, ay if ay > by else by
+        return Region(x, y, max(0, min(ax + aw, bx + bw) - x), max(0, min(ay + ah, by + bh) - y))
 
     def union(self, other: Region) -> Region:
         """The smallest region that holds both."""
@@ -68,16 +71,13 @@ def pixels(parts: Iterable[Region]) -> int:
 
 def shared(parts: Parts, region: Region) -> Parts:
     """The pixels of the region that lie in the parts; the region itself where that is all of it."""
-    found = tuple(piece for part in parts if not (piece := part.intersection(region)).is_empty)
+    found = tuple([piece for part in parts if not (piece := part.intersection(region)).is_empty])
     return (region,) if len(found) > 1 and pixels(found) == region.width * region.height else found
 
 
-def around(parts: Iterable[Region]) -> Region:
+def around(parts: Sequence[Region]) -> Region:
     """The smallest region that holds all of them."""
-    found = Region(0, 0, 0, 0)
-    for part in parts:
-        found = found.union(part)
-    return found
+    return reduce(Region.union, parts) if parts else Region(0, 0, 0, 0)
 
 
 def enclosing(left: float, top: float, right: float, bottom: float) -> Region:

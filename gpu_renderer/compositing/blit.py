@@ -10,9 +10,18 @@ from motion.snapshot import ColorManagement
 _DISPLAYS = {"srgb": 0, "aces": 1, "pq": 2, "hlg": 3}
 
 
-def blit(painter: Painter, scene: Target, into: Target, color: ColorManagement, parts: Parts) -> None:
-    """Encodes parts of the scene into an 8-bit target, opaque."""
+def blit(
+    painter: Painter, scene: Target, into: Target, color: ColorManagement, parts: Parts, *, in_place: bool
+) -> None:
+    """Encodes parts of the scene into an 8-bit target, opaque.
+
+    `in_place`: reads the scene as an attachment where the driver can, which spares software rasterisers the texture unit.
+    """
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
     if color.working_space == "aces-cg":
         defines["ACES"] = 1
-    painter.draw("compositing/blit.frag", into, textures={"u_scene": scene}, scissor=parts, defines=defines)
+    if in_place and painter.can_read_in_place:
+        with painter.beside(scene, into) as both:
+            painter.draw("compositing/blit.frag", both, scissor=parts, defines={**defines, "IN_PLACE": 1})
+    else:
+        painter.draw("compositing/blit.frag", into, textures={"u_scene": scene}, scissor=parts, defines=defines)

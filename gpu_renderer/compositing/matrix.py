@@ -33,9 +33,9 @@ def shear(amount: float) -> Matrix3:
     return (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def product(*matrices: Matrix3) -> Matrix3:
+def product(first: Matrix3, *others: Matrix3) -> Matrix3:
     """Matrices written left to right apply right to left."""
-    return reduce(_times, matrices, IDENTITY)
+    return reduce(_times, others, first)
 
 
 def inverse(m: Matrix3) -> Matrix3 | None:
@@ -87,15 +87,17 @@ def pinned(corners: Sequence[float]) -> Matrix3:
 
 def finite(numbers: Iterable[float]) -> bool:
     """Whether every number can be drawn with."""
-    return all(math.isfinite(number) for number in numbers)
+    return all(map(math.isfinite, numbers))
 
 
 def _times(p: Matrix3, q: Matrix3) -> Matrix3:
-    return tuple(
-        p[3 * row] * q[column] + p[3 * row + 1] * q[3 + column] + p[3 * row + 2] * q[6 + column]
-        for row in range(3)
-        for column in range(3)
-    )  # type: ignore[return-value]
+    a, b, c, d, e, f, g, h, i = p
+    j, k, u, m, n, o, r, s, t = q
+    return (
+        a * j + b * m + c * r, a * k + b * n + c * s, a * u + b * o + c * t,
+        d * j + e * m + f * r, d * k + e * n + f * s, d * u + e * o + f * t,
+        g * j + h * m + i * r, g * k + h * n + i * s, g * u + h * o + i * t,
+    )  # fmt: skip
 
 
 def _turn(degrees: float) -> Point:

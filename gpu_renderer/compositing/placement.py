@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_renderer.compositing import matrix
@@ -30,10 +31,12 @@ class Placement:
 
 def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
     """The placement of a 2D layer: view * T R K S T(-anchor) (layers.md 3.2)."""
+    turned = matrix.rotation(transform.rotation)
+    if transform.skew != 0:
+        turned = matrix.product(turned, _skewed(transform.skew, transform.skew_axis))
     local = matrix.product(
         matrix.translation(transform.x, transform.y),
-        matrix.rotation(transform.rotation),
-        _skewed(transform.skew, transform.skew_axis),
+        turned,
         matrix.scaling(transform.scale_x, transform.scale_y),
         matrix.translation(-transform.anchor_x, -transform.anchor_y),
     )
@@ -42,15 +45,22 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
 
 def bounds(quad: Matrix3, frame: Region) -> Region:
     """The frame pixels that a quad may touch; the whole frame where a corner lies behind the eye; empty if degenerate."""
+    if matrix.is_affine(quad) and matrix.finite(quad):
+        a, b, c, d, e, f, *_ = quad
+        return _around((c, a + c, a + b + c, b + c), (f, d + f, d + e + f, e + f), frame)
     corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
     if not all(matrix.finite(corner) for corner in corners):
         return Region(frame.x, frame.y, 0, 0)
     if any(w < NEAR for _, _, w in corners):
         return frame if any(w >= NEAR for _, _, w in corners) else Region(frame.x, frame.y, 0, 0)
-    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
-    limit = (frame.x - 1.0, frame.y - 1.0, frame.right + 1.0, frame.bottom + 1.0)
-    left, right = (min(max(edge, limit[0]), limit[2]) for edge in (min(xs), max(xs)))
-    top, bottom = (min(max(edge, limit[1]), limit[3]) for edge in (min(ys), max(ys)))
+    return _around([x / w for x, _, w in corners], [y / w for _, y, w in corners], frame)
+
+
+def _around(xs: Sequence[float], ys: Sequence[float], frame: Region) -> Region:
+    """The pixels of the frame around points, which may lie as far from it as they like."""
+    low_x, low_y, high_x, high_y = frame.x - 1.0, frame.y - 1.0, frame.right + 1.0, frame.bottom + 1.0
+    left, right = min(max(min(xs), low_x), high_x), min(max(*xs, low_x), high_x)
+    top, bottom = min(max(min(ys), low_y), high_y), min(max(*ys, low_y), high_y)
     return enclosing(left, top, right, bottom).intersection(frame)
 
 
@@ -71,7 +81,5 @@ def pixel_aligned(quad: Matrix3) -> bool:
 
 
 def _skewed(skew_degrees: float, axis_degrees: float) -> Matrix3:
-    if skew_degrees == 0:
-        return matrix.IDENTITY
     amount = math.tan(math.radians(min(max(skew_degrees, -SKEW_DEGREES_MAX), SKEW_DEGREES_MAX)))
     return matrix.product(matrix.rotation(axis_degrees), matrix.shear(amount), matrix.rotation(-axis_degrees))

@@ -11,14 +11,19 @@ import moderngl
 from gpu_renderer.color import Rgba
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.compositing.outlines import Outline, Shape, outline
 from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects.stage import ColorStage
-from gpu_renderer.painter import Blend, Painter
+from gpu_renderer.painter import FULLSCREEN, Blend, Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Parts, around, shared
+from gpu_renderer.region import Parts, Region, around, shared
 from gpu_renderer.targets import Target
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
+INSIDE, EDGE, AROUND = 0, 1, 2
+_VERTICES = {None: 3, INSIDE: 8, EDGE: 18, AROUND: 8}
+FLAT_FROM_PX, SHADED_FROM_PX = 4000, 30000
+"""From how many pixels inside a shape of one colour, or a picture, two passes are cheaper than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +111,12 @@ def draw(
     is_smooth: bool = True,
     lighting: Mapping[str, UniformValue] | None = None,
     feeds_effects: bool = False,
+    split_edges: bool = False,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
+    `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
     """
     to_unit = matrix.inverse(quad)
     within = into.region if scissor is None else around(scissor).intersection(into.region)
@@ -121,25 +128,42 @@ def draw(
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
-    painter.draw(
-        "compositing/quad.frag",
-        into,
-        textures=textures(ink, look),
-        blend=blend,
-        scissor=part if scissor is None else shared(scissor, part),
-        defines={
-            "SAMPLES": samples,
-            **defines(ink, look, quad),
-            **({"LIT": 1} if lighting else {}),
-            **({"IN_FLOAT": 1} if _is_exact(ink, look, feeds_effects) else {}),
-        },
-        uniforms={
-            "u_to_unit": matrix.columns(to_unit),
-            "u_opacity": opacity,
-            **uniforms(ink, look),
-            **(lighting or {}),
-        },
-    )
+    is_split = split_edges and not lighting and part.width * part.height > FLAT_FROM_PX
+    shape = _outline(ink, quad, to_unit, into.region, samples) if is_split else None
+    variant = defines(ink, look, quad) | ({"LIT": 1} if lighting else {})
+    if _is_exact(ink, look, feeds_effects):
+        variant["IN_FLOAT"] = 1
+    values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
+    for piece in _pieces(shape, ink, part.width * part.height):
+        is_inside = piece == INSIDE
+        is_hiding = is_inside and blend == "over" and isinstance(ink, Analytic) and ink.color.a == 1.0 == opacity
+        painter.draw(
+            "compositing/quad.frag",
+            into,
+            textures=textures(ink, look),
+            blend="replace" if is_hiding else blend,
+            scissor=part if scissor is None else shared(scissor, part),
+            defines={"SAMPLES": 0 if is_inside else samples, **({} if piece is None else {"PIECE": piece}), **variant},
+            vertex=FULLSCREEN if piece is None else "compositing/outline.vert",
+            vertices=_VERTICES[piece],
+            uniforms=values if shape is None or piece is None else {**values, "u_outline": shape.corners},
+        )
+
+
+def _outline(ink: Ink, quad: Matrix3, to_unit: Matrix3, held: Region, samples: int) -> Outline | None:
+    if isinstance(ink, Analytic):
+        shape: Shape = "picture" if ink.is_hard else ink.primitive
+        return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius)
+    return outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0) if samples else None
+
+
+def _pieces(shape: Outline | None, ink: Ink, part_px: int) -> tuple[int | None, ...]:
+    """What is drawn of a shape, as PIECE of the outline's shader; None is all of the scissor."""
+    if shape is None:
+        return (None,)
+    if shape.inside_px > (FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX):
+        return (EDGE, INSIDE)
+    return (AROUND,) if part_px - shape.around_px > FLAT_FROM_PX else (None,)
 
 
 def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:

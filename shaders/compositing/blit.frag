@@ -1,15 +1,32 @@
 // The last pass: straight colour, display transform, premultiplied again over black (format/compositing.md 1.6).
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
-// u_scene: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
+// IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
+// in: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
+#ifdef IN_PLACE
+#extension GL_EXT_shader_framebuffer_fetch : require
+#endif
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
 
+#ifdef IN_PLACE
+layout(location = 0) inout vec4 io_scene;
+layout(location = 1) out vec4 o_color;
+#else
 out vec4 o_color;
 
 uniform sampler2D u_scene;
 uniform vec4 u_scene_region;
+#endif
+
+vec4 scene() {
+#ifdef IN_PLACE
+    return io_scene;
+#else
+    return texel_of(u_scene, u_scene_region, v_frame);
+#endif
+}
 
 vec3 to_rec709(vec3 c) {
     return vec3(dot(c, vec3(1.6410233797, -0.3248032942, -0.2364246952)),
@@ -53,8 +70,7 @@ vec3 displayed(vec3 v) {
 }
 
 void main() {
-    vec4 scene = texel_of(u_scene, u_scene_region, v_frame);
-    vec4 color = straight(scene);
+    vec4 color = straight(scene());
     // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
     o_color = vec4(displayed(color.rgb) * color.a, 1.0);
 }

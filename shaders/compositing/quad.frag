@@ -3,6 +3,7 @@
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
+// PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT: what the layer has; IN_FLOAT: the texture is filtered in full precision
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
@@ -39,7 +40,11 @@ uniform sampler2D u_mask;
 
 vec4 content(vec2 unit) {
 #if CONTENT == 1 || CONTENT == 2
+#if defined(PIECE) && PIECE == 0
+    float inside = 1.0;
+#else
     float inside = u_hard > 0.5 ? 1.0 : edge(unit);
+#endif
     return vec4(u_color.rgb, u_color.a * inside);
 #elif CONTENT == 3
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));

@@ -40,8 +40,19 @@ def test_a_shader_compiles(painter: Painter, file: str) -> None:
         painter.programs.get(file, FULLSCREEN, **defines)
 
 
+@pytest.mark.parametrize("file", [file for file in shaders.files() if "IN_PLACE" in shaders.text(file)])
+def test_a_shader_that_reads_in_place_compiles_where_the_driver_can(painter: Painter, file: str) -> None:
+    for defines in variants(file) if painter.can_read_in_place else []:
+        painter.programs.get(file, FULLSCREEN, IN_PLACE=1, **defines)
+
+
 def test_the_shader_of_planes_compiles(painter: Painter) -> None:
     painter.programs.get("compositing/quad.frag", "space/plane.vert", CONTENT=1, SAMPLES=0)
+
+
+@pytest.mark.parametrize("piece", range(3))
+def test_the_shader_of_outlines_compiles(painter: Painter, piece: int) -> None:
+    painter.programs.get("compositing/quad.frag", "compositing/outline.vert", CONTENT=2, SAMPLES=4, PIECE=piece)
 
 
 @pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])
