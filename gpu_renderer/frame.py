@@ -136,7 +136,7 @@ class FrameRenderer:
         if parts:
             self._under.show(footage, parts)
             self._composite(graph, scene, parts)
-            blit(self._painter, scene, picture, graph.scene.color, parts)
+            blit(self._painter, scene, picture, graph.scene.color, parts, in_place=self._levers.read_in_place)
         return False
 
     def _picture(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts) -> None:
