@@ -71,8 +71,17 @@ def pixels(parts: Iterable[Region]) -> int:
 
 def shared(parts: Parts, region: Region) -> Parts:
     """The pixels of the region that lie in the parts; the region itself where that is all of it."""
-    found = tuple([piece for part in parts if not (piece := part.intersection(region)).is_empty])
-    return (region,) if len(found) > 1 and pixels(found) == region.width * region.height else found
+    left, top, width, height = region
+    if width <= 0 or height <= 0:
+        return ()
+    right, bottom = left + width, top + height
+    # asked for every layer and part of a frame: a miss must cost next to nothing
+    found = tuple([
+        part.intersection(region)
+        for part in parts
+        if part[0] < right and part[1] < bottom and left < part[0] + part[2] and top < part[1] + part[3]
+    ])  # fmt: skip
+    return (region,) if len(found) > 1 and pixels(found) == width * height else found
 
 
 def around(parts: Sequence[Region]) -> Region:
