@@ -111,11 +111,11 @@ class FarmUnderTest:
 @asynccontextmanager
 async def farm(
     database_url: str, folder: Path, behave: Callable[[Order], Ended | None] | None = None, workers: int = 2,
-    **changes: Any,
+    storage: Storage | None = None, **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""
     database = Database(database_url)
-    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    storage = storage or LocalStorage(folder / "storage", Links(b"secret"))
     works = [DummyWork(storage, f"w{index}") for index in range(workers)]
     for work in works:
         work.behave = behave or work.behave

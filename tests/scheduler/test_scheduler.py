@@ -9,7 +9,9 @@ import pytest
 
 from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.storage.s3 import S3Storage
 from scheduler.ports import Ended, Order, SegmentOrder
+from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
 pytestmark = pytest.mark.service
@@ -128,5 +130,24 @@ def test_what_a_stopping_scheduler_holds_goes_to_the_next_one(database_url: str,
             gate.open()
         assert (await first.job(job_id)).status in ("processing", "completed")
         await first.database.close()
+
+    run(story())
+
+
+def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        server = S3Server(tmp_path / "s3")
+        server.start()
+        storage = S3Storage(BUCKET, server.url, "us-east-1", ACCESS)
+        async with farm(database_url, tmp_path, storage=storage) as under_test:
+            server.kill()
+            job_id = await under_test.create(seconds=1)
+            async with asyncio.timeout(60):
+                while (await under_test.events(job_id)).count("adopt") < 2:  # noqa: ASYNC110 - it is in the database
+                    await asyncio.sleep(0.05)
+            assert (await under_test.job(job_id)).attempt == 1
+            server.start()
+            assert (await under_test.ended(job_id)).status == "completed"
+        server.kill()
 
     run(story())
