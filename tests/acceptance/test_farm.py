@@ -76,7 +76,7 @@ def test_a_document_that_kills_three_workers_fails_and_the_others_are_rendered(
 ) -> None:
     farm.ended(farm.render(template, "before-poison", logo=logo, caption="Before"))
     with memory_limit(farm) as killed:
-        poison = farm.render(template, "poison-one", side=(4096, 4096), logo=logo, caption="Poison")
+        poison = farm.render(template, "poison-one", side=(4096, 3840), logo=logo, caption="Poison")
         others = [farm.render(template, f"beside-poison-{n}", logo=logo, caption=f"Beside {n}") for n in range(3)]
         failed = farm.ended(poison, seconds=240)
         assert (failed["status"], failed["error"]) == ("failed", "The render failed repeatedly.")
