@@ -228,6 +228,15 @@ UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failur
 WHERE id = :id
 RETURNING failures, quarantined_until
 
+-- forgive_workers --
+-- Several workers died of the job: it was the document. A worker that is alone with its failures may be what is broken.
+UPDATE workers SET failures = 0, quarantined_until = NULL
+FROM (
+    SELECT array_agg(DISTINCT detail ->> 'worker') AS ids FROM job_events
+    WHERE job_id = :job_id AND detail ->> 'kind' IN ('crash', 'stall')
+) AS accused
+WHERE cardinality(accused.ids) > 1 AND workers.id = ANY(accused.ids)
+
 -- praise_workers --
 UPDATE workers SET failures = 0 WHERE id = ANY(:ids) AND failures > 0
 

@@ -22,10 +22,12 @@ import psutil
 from sqlalchemy import select
 from sqlmodel import col
 
+from cluster.local.accounts import session_token
 from cluster.local.ray_head import free_port
 from farm_core import running
 from farm_core.db.database import Database
 from farm_core.jobs.models import Task
+from farm_core.settings import Settings
 from tests.s3_server import S3Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -179,8 +181,7 @@ def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> 
     farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process, storage=storage)
     try:
         _wait_ready(farm)
-        farm.command("account", "create", "tester", "--limit", "monthlyRenderMinutes=null")
-        farm.token = farm.command("token", "tester").splitlines()[-1]
+        farm.token = session_token(Settings(data_folder=data), _database_url(data), "tester")
         yield farm
         below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
@@ -214,13 +215,17 @@ def uploaded(farm: ProcessFarm, picture: Path) -> str:
     return url
 
 
+def _database_url(data: Path) -> str:
+    found = running.read(data)
+    assert found is not None, "no farm runs on the folder"
+    return found.database_url
+
+
 def tasks_of(farm: ProcessFarm, job_id: str) -> list[Task]:
     """The segments of a job, in order."""
 
     async def tasks() -> list[Task]:
-        found = running.read(farm.data)
-        assert found is not None
-        database = Database(found.database_url)
+        database = Database(_database_url(farm.data))
         wanted = select(Task).where(col(Task.job_id) == job_id, col(Task.kind) == "render").order_by(col(Task.index))
         async with database.work() as session:
             rows = list((await session.execute(wanted)).scalars())

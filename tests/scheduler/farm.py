@@ -7,12 +7,12 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlmodel import col
 
 from cluster.inline_executor import InlineExecutor
@@ -106,6 +106,12 @@ class FarmUnderTest:
         async with self.database.work() as session:
             rows = await session.execute(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index)))
             return list(rows.scalars())
+
+    async def workers(self) -> list[tuple[int, datetime | None]]:
+        """Failures in a row of each worker, and until when it is in quarantine."""
+        async with self.database.work() as session:
+            rows = await session.execute(text("SELECT failures, quarantined_until FROM workers ORDER BY id"))
+            return [(row.failures, row.quarantined_until) for row in rows]
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -145,9 +146,25 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
             async with asyncio.timeout(60):
                 while (await under_test.events(job_id)).count("adopt") < 2:  # noqa: ASYNC110 - it is in the database
                     await asyncio.sleep(0.05)
-            assert (await under_test.job(job_id)).attempt == 1
+            assert (await under_test.job(job_id)).attempt <= 1
             server.start()
             assert (await under_test.ended(job_id)).status == "completed"
         server.kill()
 
     run(story())
+
+
+def test_workers_that_a_poison_document_has_killed_are_not_held_responsible(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            for work in under_test.works:
+                work.behave = partial(_dies, work.worker_id)
+            for width in (640, 800, 960):
+                assert (await under_test.ended(await under_test.create(seconds=1, width=width))).status == "failed"
+            assert all(failures <= 1 and until is None for failures, until in await under_test.workers())
+
+    run(story())
+
+
+def _dies(worker_id: str, order: Order) -> Ended:
+    return Ended(order.token, Failure(FailureKind.crash, "The worker died.", worker_id))
