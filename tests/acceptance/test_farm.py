@@ -43,49 +43,6 @@ def template(farm: ProcessFarm) -> str:
     return imported(farm, bundle(scene(4)))
 
 
-MEMORY_BYTES = 150_000_000
-"""So much more than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels do."""
-
-
-@contextmanager
-def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
-    """Kills every worker that grows over the limit, as a container's memory limit does; yields whom it has killed."""
-    limit = max(one.memory_info().rss for one in farm.processes("actor")) + MEMORY_BYTES
-    killed: list[int] = []
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.02):
-            for one in farm.processes("actor"):
-                with suppress(psutil.Error):
-                    if one.memory_info().rss > limit and one.pid not in killed:
-                        killed.append(one.pid)
-                        one.kill()
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield killed
-    finally:
-        over.set()
-        watcher.join()
-
-
-def test_a_document_that_kills_three_workers_fails_and_the_others_are_rendered(
-    farm: ProcessFarm, template: str, logo: str
-) -> None:
-    farm.ended(farm.render(template, "before-poison", logo=logo, caption="Before"))
-    with memory_limit(farm) as killed:
-        poison = farm.render(template, "poison-one", side=(4096, 3840), logo=logo, caption="Poison")
-        others = [farm.render(template, f"beside-poison-{n}", logo=logo, caption=f"Beside {n}") for n in range(3)]
-        failed = farm.ended(poison, seconds=240)
-        assert (failed["status"], failed["error"]) == ("failed", "The render failed repeatedly.")
-        assert [farm.ended(job_id)["status"] for job_id in others] == ["completed"] * 3
-    assert len(killed) >= 3
-    assert [task.failures for task in tasks_of(farm, poison) if task.status == "failed"] == [2]
-    assert farm.call("GET", "/usage")["reservedRenderMinutes"] == 0
-
-
 def test_one_process_gives_the_bytes_that_two_workers_gave(farm: ProcessFarm, template: str, logo: str) -> None:
     job_id = farm.render(template, "bytes-one", logo=logo, caption="One")
     assert farm.ended(job_id)["status"] == "completed"
@@ -127,6 +84,49 @@ def test_operators_see_the_workers_and_the_jobs(farm: ProcessFarm, template: str
     assert "live" in farm.command("workers")
     assert "complete" in farm.command("jobs", job_id)
     assert "The queue is empty." in farm.command("queue")
+
+
+MEMORY_BYTES = 150_000_000
+"""So much more than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels do."""
+
+
+@contextmanager
+def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
+    """Kills every worker that grows over the limit, as a container's memory limit does; yields whom it has killed."""
+    limit = max(one.memory_info().rss for one in farm.processes("actor")) + MEMORY_BYTES
+    killed: list[int] = []
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            for one in farm.processes("actor"):
+                with suppress(psutil.Error):
+                    if one.memory_info().rss > limit and one.pid not in killed:
+                        killed.append(one.pid)
+                        one.kill()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        watcher.join()
+
+
+def test_a_document_that_kills_three_workers_fails_and_the_others_are_rendered(
+    farm: ProcessFarm, template: str, logo: str
+) -> None:
+    farm.ended(farm.render(template, "before-poison", logo=logo, caption="Before"))
+    with memory_limit(farm) as killed:
+        poison = farm.render(template, "poison-one", side=(4096, 3840), logo=logo, caption="Poison")
+        others = [farm.render(template, f"beside-poison-{n}", logo=logo, caption=f"Beside {n}") for n in range(3)]
+        failed = farm.ended(poison, seconds=240)
+        assert (failed["status"], failed["error"]) == ("failed", "The render failed repeatedly.")
+        assert [farm.ended(job_id)["status"] for job_id in others] == ["completed"] * 3
+    assert len(killed) >= 3
+    assert [task.failures for task in tasks_of(farm, poison) if task.status == "failed"] == [2]
+    assert farm.call("GET", "/usage")["reservedRenderMinutes"] == 0
 
 
 def test_a_second_farm_on_the_same_data_is_refused(farm: ProcessFarm) -> None:
