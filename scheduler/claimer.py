@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -10,8 +11,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from farm_core.jobs import claims
 from farm_core.jobs.claims import Claim
-from farm_core.jobs.judge import REPEATED_FAILURE
+from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
 from farm_core.jobs.repository import transition
+from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 from scheduler.ingest import Frozen, IngestFailed, ingest
 from scheduler.parts import Parts
@@ -72,10 +74,13 @@ class Claimer(Service):
             await self._ingested_and_planned(claim)
         except IngestFailed as failure:
             await self._failed(claim, str(failure))
+        except StorageUnavailable as error:
+            _log.warning("storage does not answer", job_id=claim.job_id, error=in_a_line(error))
+            await self._handed_back(claim, counted=False, after_seconds=STORE_PAUSE_SECONDS)
         except Exception as error:
             # A preparation's boundary: whatever broke, the job goes back for another attempt, of which there are few.
             _log.warning("preparation failed", job_id=claim.job_id, error=in_a_line(error))
-            await self._handed_back(claim)
+            await self._handed_back(claim, counted=True)
 
     async def _ingested_and_planned(self, claim: Claim) -> None:
         parts = self.parts
@@ -90,11 +95,12 @@ class Claimer(Service):
         async with self.parts.database.work() as session:
             await transition(session, claim.job_id, "fail", lease_token=claim.token, error=message)
 
-    async def _handed_back(self, claim: Claim) -> None:
+    async def _handed_back(self, claim: Claim, *, counted: bool, after_seconds: float = 0.0) -> None:
         """For another attempt; where the database is away, the lease's end does the same."""
         try:
             async with self.parts.database.work() as session:
-                await claims.release_jobs(session, self.parts.clock.now(), [claim.token], counted=True)
+                now = self.parts.clock.now() + timedelta(seconds=after_seconds)
+                await claims.release_jobs(session, now, [claim.token], counted=counted)
         except SQLAlchemyError:
             _log.warning("job not handed back; its lease will expire", job_id=claim.job_id)
 

@@ -13,6 +13,7 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.repository import transition
 from farm_core.jobs.tasks import TaskResult
+from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 from scheduler import metrics
 from scheduler.assembler import Assembler
@@ -51,7 +52,7 @@ class Collector(Service):
             return 0
         try:
             await self._settle(self._unsettled)
-        except (SQLAlchemyError, OSError):
+        except (SQLAlchemyError, OSError, StorageUnavailable):
             raise
         except Exception as error:
             # Not a store's absence: trying again would not help. The leases end, and the tasks are tried anew.

@@ -228,6 +228,15 @@ UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failur
 WHERE id = :id
 RETURNING failures, quarantined_until
 
+-- forgive_workers --
+-- Several workers died of the job: it was the document. A worker that is alone with its failures may be what is broken.
+UPDATE workers SET failures = 0, quarantined_until = NULL
+FROM (
+    SELECT array_agg(DISTINCT detail ->> 'worker') AS ids FROM job_events
+    WHERE job_id = :job_id AND detail ->> 'kind' IN ('crash', 'stall')
+) AS accused
+WHERE cardinality(accused.ids) > 1 AND workers.id = ANY(accused.ids)
+
 -- praise_workers --
 UPDATE workers SET failures = 0 WHERE id = ANY(:ids) AND failures > 0
 
@@ -260,20 +269,32 @@ DELETE FROM segments WHERE key = ANY(:keys)
 SELECT key FROM segments WHERE key = ANY(:keys)
 
 -- claim_deliveries --
--- Webhooks that are due, each for one sender. The attempt is on record before it is made.
+-- Webhooks that are due, each for one sender, and those that a sender began to post and did not live to tell of (`begun`).
+-- The attempt is counted before it is made.
 WITH due AS (
     SELECT id FROM deliveries
     WHERE status = 'due' AND due_at <= :now AND (lease_expires_at IS NULL OR lease_expires_at < :now)
     ORDER BY due_at LIMIT :deliveries_max FOR UPDATE SKIP LOCKED
 )
-UPDATE deliveries SET attempt = attempt + 1, lease_token = :token || '.' || deliveries.id,
+UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,
+    lease_token = :token || '.' || deliveries.id,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM due WHERE deliveries.id = due.id
-RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token
+RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
+    coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun
+
+-- begin_delivery_attempt --
+-- The request is about to be sent: from here on a sender's death leaves open whether the receiver has it. Harmless twice.
+UPDATE deliveries SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds),
+    attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts ELSE attempts || CAST(:record AS jsonb) END
+WHERE lease_token = :token AND status = 'due'
+RETURNING id
 
 -- end_delivery_attempt --
+-- The outcome takes the place of the entry that the attempt was begun with.
 UPDATE deliveries SET status = CAST(:status AS text), due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
-    lease_token = NULL, lease_expires_at = NULL, attempts = attempts || CAST(:outcome AS jsonb),
+    lease_token = NULL, lease_expires_at = NULL,
+    attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts - -1 ELSE attempts END || CAST(:outcome AS jsonb),
     finished_at = CASE WHEN CAST(:status AS text) = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
 WHERE lease_token = :token AND status = 'due'
 RETURNING id

@@ -90,7 +90,10 @@ async def finish_tasks(session: Transaction, now: datetime, results: Sequence[Ta
 
 
 async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Verdict | None:
-    """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's."""
+    """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's.
+
+    A task that fails in the end was to blame itself: the workers that it has brought down are no longer held responsible.
+    """
     task = (await session.execute(statement("leased_task"), {"token": token})).one_or_none()
     if task is None:
         return None
@@ -108,6 +111,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
             ending = {"now": now, "token": token, "error": verdict.public_message}
             await session.execute(statement("fail_task"), ending)
             await write_event(session, now, task.job_id, "fail task", detail)
+            await session.execute(statement("forgive_workers"), {"job_id": task.job_id})
     return Verdict(task.job_id, task.task_index, verdict)
 
 

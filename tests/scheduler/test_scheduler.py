@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.storage.s3 import S3Storage
 from scheduler.ports import Ended, Order, SegmentOrder
+from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
 pytestmark = pytest.mark.service
@@ -130,3 +133,38 @@ def test_what_a_stopping_scheduler_holds_goes_to_the_next_one(database_url: str,
         await first.database.close()
 
     run(story())
+
+
+def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        server = S3Server(tmp_path / "s3")
+        server.start()
+        storage = S3Storage(BUCKET, server.url, "us-east-1", ACCESS)
+        async with farm(database_url, tmp_path, storage=storage) as under_test:
+            server.kill()
+            job_id = await under_test.create(seconds=1)
+            async with asyncio.timeout(60):
+                while (await under_test.events(job_id)).count("adopt") < 2:  # noqa: ASYNC110 - it is in the database
+                    await asyncio.sleep(0.05)
+            assert (await under_test.job(job_id)).attempt <= 1
+            server.start()
+            assert (await under_test.ended(job_id)).status == "completed"
+        server.kill()
+
+    run(story())
+
+
+def test_workers_that_a_poison_document_has_killed_are_not_held_responsible(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            for work in under_test.works:
+                work.behave = partial(_dies, work.worker_id)
+            for width in (640, 800, 960):
+                assert (await under_test.ended(await under_test.create(seconds=1, width=width))).status == "failed"
+            assert all(failures <= 1 and until is None for failures, until in await under_test.workers())
+
+    run(story())
+
+
+def _dies(worker_id: str, order: Order) -> Ended:
+    return Ended(order.token, Failure(FailureKind.crash, "The worker died.", worker_id))
