@@ -7,18 +7,19 @@
 -- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
 -- in processing; within an account a job's place is its length less the time it has waited, so short jobs overtake and long
 -- ones do not starve.
-WITH busy AS (
-    SELECT account_id, count(*) AS jobs FROM jobs WHERE status = 'processing' GROUP BY account_id
-), ranked AS (
-    SELECT jobs.id, jobs.created_at, coalesce(busy.jobs, 0) + row_number() OVER (
-        PARTITION BY jobs.account_id
-        ORDER BY jobs.reserved_ms - 1000 * extract(epoch FROM CAST(:now AS timestamptz) - jobs.created_at), jobs.id
+-- Waiting is the same for all, so a job's place is a moment that never moves; jobs in processing have an account's first turns.
+-- The steps are written so that their order is not the planner's to choose: it cannot know how long a queue has just become.
+WITH ranked AS MATERIALIZED (
+    SELECT id, status, created_at, row_number() OVER (
+        PARTITION BY account_id ORDER BY status = 'queued', created_at + reserved_ms * interval '1 millisecond', id
     ) AS turn
-    FROM jobs LEFT JOIN busy USING (account_id) WHERE jobs.status = 'queued'
+    FROM jobs WHERE status IN ('queued', 'processing')
+), fair AS MATERIALIZED (
+    SELECT id FROM ranked WHERE status = 'queued' AND turn <= :account_jobs_max ORDER BY turn, created_at, id
 ), best AS (
-    SELECT jobs.id FROM jobs JOIN ranked USING (id)
-    WHERE jobs.status = 'queued' AND ranked.turn <= :account_jobs_max
-    ORDER BY ranked.turn, ranked.created_at, jobs.id LIMIT :jobs_max FOR UPDATE OF jobs SKIP LOCKED
+    SELECT locked.id FROM fair CROSS JOIN LATERAL (
+        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR UPDATE SKIP LOCKED
+    ) AS locked LIMIT :jobs_max
 ), claimed AS (
     UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
