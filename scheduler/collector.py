@@ -160,10 +160,11 @@ class Collector(Service):
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
         _log.info("attempt failed", job_id=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
         async with self.parts.database.work() as session:
-            if report.missing:
-                await tasks.lose_segments(session, now, job_id, report.missing)
-                await workers.forget_segments(session, report.missing)
             verdict = await tasks.judge_task(session, now, flight.lease, report.failure)
+            if report.missing:
+                await workers.forget_segments(session, report.missing)
+            if report.missing and verdict is not None:
+                await tasks.lose_segments(session, now, job_id, report.missing)
             if verdict is not None and isinstance(verdict.verdict, Fail):
                 await end_jobs(session, now, "fail", [Ending(job_id, error=verdict.verdict.public_message)])
         await self._blamed(report.failure)

@@ -257,8 +257,13 @@ WITH ended AS (
 SELECT token FROM finished
 
 -- leased_task --
-SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker FROM tasks
-WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR UPDATE
+WITH held AS (
+    SELECT jobs.id FROM jobs JOIN tasks ON tasks.job_id = jobs.id
+    WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF jobs
+)
+SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker
+FROM tasks JOIN held ON held.id = tasks.job_id
+WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF tasks
 
 -- retry_task --
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL, failures = :failures,
