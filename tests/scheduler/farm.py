@@ -43,7 +43,7 @@ class DummyWork:
 
     storage: Storage
     worker_id: str = "w0"
-    behave: Callable[[Order], Ended | None] = lambda order: None
+    behave: Callable[[Order], Ended | Finished | None] = lambda order: None
     done: list[Order] = field(default_factory=list)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
@@ -116,7 +116,7 @@ class FarmUnderTest:
 
 @asynccontextmanager
 async def farm(
-    database_url: str, folder: Path, behave: Callable[[Order], Ended | None] | None = None, workers: int = 2,
+    database_url: str, folder: Path, behave: Callable[[Order], Ended | Finished | None] | None = None, workers: int = 2,
     storage: Storage | None = None, **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from farm_core.db.columns import utc_now
 from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.s3 import S3Storage
-from scheduler.ports import Ended, Order, SegmentOrder
+from farm_core.usage import repository as usage
+from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
 from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
@@ -154,6 +156,23 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
     run(story())
 
 
+def test_many_jobs_at_once_are_each_settled_once_and_the_account_is_charged_for_all(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path, workers=4) as under_test:
+            ids = [await under_test.create(seconds=1, width=64 + 2 * number) for number in range(40)]
+            assert {(await under_test.ended(job_id)).status for job_id in ids} == {"completed"}
+            assert {tuple(await under_test.events(job_id)) for job_id in ids} == {
+                ("create", "claim", "plan", "complete")
+            }
+            async with under_test.database.work() as session:
+                minutes = await usage.minutes(session, "acc_a", utc_now())
+                assert (minutes.rendered_ms, minutes.reserved_ms) == (40 * 1000, 0)
+
+    run(story())
+
+
 def test_workers_that_a_poison_document_has_killed_are_not_held_responsible(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test:
@@ -168,3 +187,20 @@ def test_workers_that_a_poison_document_has_killed_are_not_held_responsible(data
 
 def _dies(worker_id: str, order: Order) -> Ended:
     return Ended(order.token, Failure(FailureKind.crash, "The worker died.", worker_id))
+
+
+def test_a_result_that_cannot_be_written_does_not_hold_up_its_neighbours(database_url: str, tmp_path: Path) -> None:
+    def behave(order: Order) -> Finished | None:
+        if order.job_id != "job_bad":
+            return None
+        sizes = {"segments_sha256": ("00",)} if isinstance(order, AssembleOrder) else {}
+        return Finished(order.token, "w0", "segments/bad.mp4", "\x00", 7, 0.01, **sizes)  # type: ignore[arg-type]
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave, workers=4) as under_test:
+            await under_test.create(seconds=1, width=640, id="job_bad")
+            ids = [await under_test.create(seconds=1, width=64 + 2 * number) for number in range(10)]
+            assert {(await under_test.ended(job_id)).status for job_id in ids} == {"completed"}
+            assert (await under_test.job("job_bad")).status == "processing"
+
+    run(story())
