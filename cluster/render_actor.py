@@ -45,13 +45,16 @@ class ActorReport:
 class RenderThread:
     """The thread that owns the GL context: started with the actor, ended with it."""
 
-    def __init__(self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None) -> None:
+    def __init__(
+        self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None, raster_threads: int
+    ) -> None:
         self._orders: queue.SimpleQueue[tuple[Order, Future[Finished | Ended]] | None] = queue.SimpleQueue()
         self._ready: Future[OrderWork] = Future()
         self._cancelled: set[str] = set()
         self.frames_done = 0
         self.progress: dict[str, int] = {}
-        self._thread = threading.Thread(target=self._run, args=(worker_id, settings, scratch, cuda_index), daemon=True)
+        place = (worker_id, settings, scratch, cuda_index, raster_threads)
+        self._thread = threading.Thread(target=self._run, args=place, daemon=True)
         self._thread.start()
 
     def work(self) -> OrderWork:
@@ -73,9 +76,11 @@ class RenderThread:
         self._orders.put(None)
         self._thread.join(CLOSE_SECONDS)
 
-    def _run(self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None) -> None:
+    def _run(
+        self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None, raster_threads: int
+    ) -> None:
         try:
-            work = order_work(worker_id, settings, scratch, cuda_index)
+            work = order_work(worker_id, settings, scratch, cuda_index, raster_threads)
         except BaseException as error:
             self._ready.set_exception(error)
             raise
@@ -102,13 +107,17 @@ class RenderThread:
 class RenderActor:
     """A worker. Orders wait in its own queue; questions and cancellations are answered while one is under way."""
 
-    def __init__(self, worker_id: str, settings: Settings) -> None:
+    def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
         self._worker_id = worker_id
         self._scratch = tempfile.TemporaryDirectory(prefix="farm-worker-")
         self._process = psutil.Process()
         self._process.nice(NICENESS)
-        self._thread = RenderThread(worker_id, settings, Path(self._scratch.name), _cuda_index())
+        self._thread = RenderThread(worker_id, settings, Path(self._scratch.name), _cuda_index(), raster_threads)
         self._leaving = False
+
+    def __repr__(self) -> str:
+        """What Ray calls the actor in its dashboard and in logs."""
+        return self._worker_id
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
@@ -120,9 +129,9 @@ class RenderActor:
             threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
             raise
 
-    @ray.method(concurrency_group="control")
+    @ray.method(concurrency_group="control", enable_task_events=False)
     def report(self) -> ActorReport:
-        """How far the order under way is, and how large the process."""
+        """How far the order under way is, and how large the process. Asked so often that Ray keeps no record of it."""
         return self._report()
 
     def _report(self) -> ActorReport:
