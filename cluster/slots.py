@@ -39,18 +39,18 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
     if not (cpus or by_gpu):
         return
     count = settings.workers or int(gpus * settings.workers_per_gpu if by_gpu else cpus)
+    threads = raster_share(cpus, count) if settings.raster_threads is None else settings.raster_threads
     for index in range(count):
         name = f"render-{node_id[:8]}-{index}"
         cpu_share = 0.0 if by_gpu else min(1.0, cpus / count)
         gpu_share = 1 / math.ceil(count / gpus) if by_gpu else 0.0
-        yield Slot(name, node_id, node_name, cpu_share, gpu_share, _raster_threads(cpus, count, settings))
+        yield Slot(name, node_id, node_name, cpu_share, gpu_share, threads)
 
 
-def _raster_threads(cpus: float, workers: int, settings: Settings) -> int:
-    """The worker's share of the cores. With one core its own thread rasterises: a second one would only take turns with it."""
-    if settings.raster_threads is not None:
-        return settings.raster_threads
-    share = int(cpus // workers)
+def raster_share(cores: float, workers: int) -> int:
+    """Threads of software GL for each of so many workers. With one core its own thread rasterises: a second one would only
+    take turns with it."""
+    share = int(cores // workers)
     return share if share > 1 else 0
 
 
