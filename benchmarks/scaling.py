@@ -1,154 +1,163 @@
-"""The whole farm on this machine: one worker against two, a long job over all of them, repeats, a changed text."""
+"""The whole farm on this machine: one worker against two, what a worker for each core brings, a long job, repeats, a changed text."""
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
-import time
+import math
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import httpx2
-from sqlalchemy import select
-from sqlmodel import col
+from benchmarks.served import Rendered, ServedFarm, served_farm
+from cluster.slots import raster_share
+from examples.build import field, stops, title_card
+from examples.documents import Layer, bundle, composition, media, shape, text
+from farm_core.settings import ROOT
 
-from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Wishes
-from cluster.local.ray_head import free_port
-from examples.build import field
-from examples.documents import bundle, composition, media, shape, text
-from farm_core.db.database import Database
-from farm_core.jobs.models import Task
-from farm_core.settings import ROOT, Settings
+QUESTION = "How much do more workers bring, what does a repeat cost, and how much does a changed text render again?"
+WANTED: Final = 1.7
+"""Two workers against one, each with half the machine's cores, on a scene that is bound by drawing."""
 
-QUESTION = (
-    "How much do two workers bring over one, what does a repeat cost, and how much does a changed text render again?"
-)
-
+ROUNDS: Final = 2
+TRIES: Final = 3
+DRAWN_SECONDS: Final = 4
 SECONDS: Final = 10
+LONG_SECONDS: Final = 60
+CARDS: Final = 8
+"""Title cards that are posted at once."""
+
 CAPTION_FRAMES: Final = (75, 60)
 """First frame and length of the caption: it shows in the segments that begin at frames 60, 90 and 120."""
 
+DISCS: Final = 3
+"""Each is blended over the whole frame it covers: many times the work of encoding what comes out, which is smooth."""
+
+TITLE_CARD: Final = ROOT / "examples" / "title-card.motion"
+
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    """A job's time from POST to its end, how many of its segments were drawn, and by how many workers."""
+class Crew:
+    """So many workers, each with so many threads of software GL. `serves`: also tried as a farm that serves callers."""
 
-    seconds: float
-    segments: int
-    drawn: int
+    name: str
     workers: int
+    raster_threads: int
+    serves: bool = False
 
 
-@dataclass(slots=True)
-class Bench:
-    """A running farm and a template on it."""
-
-    farm: LocalFarm
-    client: httpx2.Client
-    logo: str
-    template: str = ""
-
-    def render(self, caption: str, width: int = 1280, height: int = 720) -> Rendered:
-        """Renders the template with that caption, and waits."""
-        body = {
-            "templateId": self.template, "inputs": {"logo": self.logo, "caption": caption},
-            "output": {"width": width, "height": height},
-        }  # fmt: skip
-        began = time.perf_counter()
-        job_id = self.client.post("/renders", json=body).raise_for_status().json()["jobId"]
-        while (job := self.client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
-            self.farm.look()
-            time.sleep(0.01)
-        seconds = time.perf_counter() - began
-        assert job["status"] == "completed", job
-        tasks = asyncio.run(_segments(self.farm.database_url, job_id))
-        drawn = [task for task in tasks if not (task.report or {}).get("cached")]
-        return Rendered(seconds, len(tasks), len(drawn), len({task.worker for task in tasks}))
+def crews(cores: int) -> tuple[Crew, ...]:
+    """One and two workers of half the machine each, one that has all of it, and, last, one for each core, as `up` has them."""
+    half = raster_share(cores, 2)
+    one, two = (
+        Crew("1 worker, half the cores", 1, half),
+        Crew("2 workers, half each", 2, half, cores == 2),
+    )
+    more = (Crew("1 worker a core", cores, 0, serves=True),) if cores != 2 else ()
+    return one, Crew("1 worker, all cores", 1, cores, serves=True), two, *more
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """A row for each story: seconds, frames a second, segments drawn of all."""
-    seconds = 4 if quick else SECONDS
-    with bench(1, seconds) as one:
-        one.render("warm", 64, 64)
-        alone = one.render("first")
-    with bench(2, seconds) as two:
-        two.render("warm", 64, 64)
-        first = two.render("first")
-        repeat = two.render("first")
-        changed = two.render("second")
-    frames = seconds * 30
-    rows = [
-        _row("one worker", alone, frames), _row("two workers", first, frames), _row("the same again", repeat, frames),
-        _row("another caption", changed, frames),
-    ]  # fmt: skip
-    said = (
-        f"Two workers are {alone.seconds / first.seconds:.2f} times as fast as one; a repeat takes {repeat.seconds * 1000:.0f} ms; "
-        f"another caption draws {changed.drawn} of {changed.segments} segments."
+    """A row for each story, the best of several tries; in each round the crews take turns."""
+    crew_list = crews(len(os.sched_getaffinity(0)))
+    best: dict[str, Rendered] = {}
+    for number in range(1 if quick else ROUNDS):
+        for crew in crew_list:
+            with served_farm(crew.workers, crew.raster_threads) as farm:
+                for story, rendered in _stories(farm, crew, number, 1 if quick else TRIES):
+                    if story not in best or rendered.seconds < best[story].seconds:
+                        best[story] = rendered
+    rows = [_row(story, rendered) for story, rendered in best.items()]
+    return {"rows": rows, "label": "story", "bar": "fps", "recommendation": _said(best, *crew_list)}
+
+
+def _stories(farm: ServedFarm, crew: Crew, number: int, tries: int) -> Iterator[tuple[str, Rendered]]:
+    """What one crew does in one round; its pictures differ from try to try, so that none is known already."""
+    farm.render(farm.imported(bundle(scene(1, -1))), {}, width=64, height=64)
+    card = farm.imported(TITLE_CARD.read_bytes())
+    for each in range(tries):
+        name = f"{number}.{each}"
+        yield f"{crew.name}: drawing", farm.render(farm.imported(bundle(scene(DRAWN_SECONDS, number + each / 10))), {})
+        if crew.serves:
+            yield f"{crew.name}: a title card", farm.render(card, {"headline": f"Alone {name}"})
+            together = [{"headline": f"Card {name}.{index}"} for index in range(CARDS)]
+            yield f"{crew.name}: {CARDS} title cards", farm.render(card, *together)
+    if crew.serves and crew.workers > 1:
+        yield from _again(farm, number)
+
+
+def _again(farm: ServedFarm, number: int) -> Iterator[tuple[str, Rendered]]:
+    """A job of ten segments, the same once more, with another caption; and a long job."""
+    discs = farm.imported(bundle(scene(SECONDS, number)))
+    yield f"a job of {SECONDS} segments", farm.render(discs, {"caption": "first"})
+    yield "the same again", farm.render(discs, {"caption": "first"})
+    yield "another caption", farm.render(discs, {"caption": "second"})
+    yield (
+        f"a title card of {LONG_SECONDS} s",
+        farm.render(farm.imported(bundle(_long_card())), {"headline": f"{number}"}),
     )
-    return {"rows": rows, "label": "story", "bar": "fps", "recommendation": said}
 
 
-def _row(story: str, rendered: Rendered, frames: int) -> dict[str, Any]:
+def _row(story: str, rendered: Rendered) -> dict[str, Any]:
     return {
         "story": story,
         "seconds": round(rendered.seconds, 2),
-        "fps": round(frames / rendered.seconds, 1),
+        "fps": round(rendered.frames / rendered.seconds, 1),
         "segments drawn": f"{rendered.drawn} of {rendered.segments}",
         "workers": rendered.workers,
+        "cores busy": round(rendered.cores, 2),
+        "draw ms": round(rendered.draw_ms, 1),
+        "encode ms": round(rendered.encode_ms, 1),
     }
 
 
-@contextmanager
-def bench(workers: int, seconds: int) -> Iterator[Bench]:
-    """A farm with so many workers and the scene as a template; everything is gone after the block."""
-    with tempfile.TemporaryDirectory(prefix="farm-scaling-") as folder:
-        settings = Settings(data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000)
-        farm = LocalFarm(settings, Wishes(port=free_port(), workers=workers))
-        try:
-            farm.start()
-            farm.wait_ready()
-            headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, 'bench')}"}
-            with httpx2.Client(
-                base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False
-            ) as client:
-                yield _prepared(farm, client, seconds)
-        finally:
-            farm.stop()
+def _said(best: dict[str, Rendered], one: Crew, whole: Crew, two: Crew, *_: Crew) -> str:
+    seconds = {crew: best[f"{crew.name}: drawing"].seconds for crew in (one, whole, two)}
+    again, changed = best["the same again"], best["another caption"]
+    return (
+        f"Two workers are {seconds[one] / seconds[two]:.2f} times as fast as one of the same share (wanted {WANTED}), and "
+        f"{seconds[whole] / seconds[two]:.2f} times as fast as one that has all cores; a repeat takes {again.seconds * 1000:.0f} ms; "
+        f"another caption draws {changed.drawn} of {changed.segments} segments."
+    )
 
 
-def _prepared(farm: LocalFarm, client: httpx2.Client, seconds: int) -> Bench:
-    picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
-    logo = client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
-    files, form = {"file": ("scene.motion", bundle(scene(seconds)))}, {"includeText": "true"}
-    found = client.post("/templates/import", files=files, data=form)
-    return Bench(farm, client, logo, found.raise_for_status().json()["id"])
-
-
-def scene(seconds: int) -> dict[str, Any]:
-    """Sixty translucent discs that never rest, a picture, and a caption that shows for two seconds."""
-    discs = [
-        shape(
-            f"disc{i}", f"Disc {i}", 640, 360, 260, 260, "#38bdf8", shape="ellipse", opacity=12
-        ).express("x", f"640 + 460*Math.sin(time*{1 + i % 7} + {i})").express("y", f"360 + 240*Math.cos(time*{1 + i % 5} + {i})")
-        for i in range(60)
-    ]  # fmt: skip
+def scene(seconds: int, first_hue: float = 0.0) -> dict[str, Any]:
+    """Glowing discs that never rest over a gradient that turns, a picture, and a caption that shows for two seconds."""
+    back = shape("back", "Back", 640, 360, 1800, 1800, "#000000")
+    back.fx["fill"] = {"type": "linear", "angle": 35, "stops": stops("#312e81", _hue(first_hue), "#0f172a")}
+    back.express("rotation", "8*Math.sin(time)")
+    glowing = [_disc(index, first_hue) for index in range(DISCS)]
     logo = media("logo", "Logo", "image", 1180, 100, 120, 120, "")
     caption = text("caption", "Caption", 640, 600, "Caption", 60, "#ffffff")
     caption.bar = CAPTION_FRAMES
     fields = [field("caption", "Caption", "text", "caption", "Text", "content", "Caption")]
-    return composition("comp_root", "Discs", 1280, 720, 30, seconds, [*discs, logo, caption], "#0b1120", fields)
+    layers = [back, *glowing, logo, caption]
+    return composition("comp_root", "Discs", 1280, 720, 30, seconds, layers, "#0b1120", fields)
 
 
-async def _segments(database_url: str, job_id: str) -> list[Task]:
-    database = Database(database_url)
-    try:
-        async with database.work() as session:
-            wanted = select(Task).where(col(Task.job_id) == job_id, col(Task.kind) == "render")
-            return list((await session.execute(wanted)).scalars())
-    finally:
-        await database.close()
+def _long_card() -> dict[str, Any]:
+    """The title card for LONG_SECONDS: it comes in, and then its dots never rest."""
+    card = title_card()
+    card["comps"]["comp_root"]["durationSeconds"] = LONG_SECONDS
+    (track,) = card["timelines"]["comp_root"]["tracks"]
+    for bar in track["layers"]:
+        bar["clip"]["duration"] = LONG_SECONDS * 30
+    return card
+
+
+def _disc(index: int, first_hue: float) -> Layer:
+    disc = shape(f"disc{index}", f"Disc {index}", 640, 360, 560, 560, "#000000", shape="ellipse")
+    disc.fx["blendMode"] = "screen"
+    disc.fx["fill"] = {
+        "type": "radial",
+        "cx": 0.5,
+        "cy": 0.5,
+        "radius": 0.7,
+        "stops": stops(_hue(first_hue + index), "#000000"),
+    }
+    disc.express("x", f"640 + 340*Math.sin(time*{0.4 + 0.1 * index:.1f} + {index})")
+    return disc.express("y", f"360 + 140*Math.cos(time*{0.5 + 0.1 * index:.1f} + {index})")
+
+
+def _hue(turn: float) -> str:
+    """A quiet colour that changes with the number."""
+    return "#" + "".join(f"{round(110 + 90 * math.sin(2.4 * turn + 2.1 * channel)):02x}" for channel in range(3))

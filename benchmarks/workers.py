@@ -1,4 +1,4 @@
-"""Several render processes on this machine at once, and segments of several lengths."""
+"""Several render processes on this machine at once, each with its share of the cores, and segments of several lengths."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT
+from cluster.slots import raster_share
 
 QUESTION = "How many workers and how long segments make the most frames a second on this machine?"
 FRAMES = 240
@@ -29,7 +31,13 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 
 def _row(workers: int, segment_frames: int, frames: int) -> dict[str, Any]:
-    words = [sys.executable, "-m", "benchmarks.workers", json.dumps([segment_frames, frames])]
+    cores = len(os.sched_getaffinity(0))
+    words = [
+        sys.executable,
+        "-m",
+        "benchmarks.workers",
+        json.dumps([segment_frames, frames, raster_share(cores, workers)]),
+    ]
     started = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(workers)]
     spans = [json.loads(process.communicate()[0].splitlines()[-1]) for process in started]
     seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
@@ -41,7 +49,7 @@ def _row(workers: int, segment_frames: int, frames: int) -> dict[str, Any]:
     }
 
 
-def work(segment_frames: int, frames: int) -> tuple[float, float]:
+def work(segment_frames: int, frames: int, raster_threads: int) -> tuple[float, float]:
     """Renders the scene in segments, warm; returns when it began and ended, in seconds of the wall clock."""
     from benchmarks.scenes import SCENES  # noqa: PLC0415  # only the worker processes need the renderer
     from gpu_renderer.commands.options import default_session_options  # noqa: PLC0415
@@ -49,7 +57,7 @@ def work(segment_frames: int, frames: int) -> tuple[float, float]:
     from motion.bundle import read_value  # noqa: PLC0415
 
     path = Path(f"/tmp/bench-{os.getpid()}.mp4")
-    with RenderSession(default_session_options()) as session:
+    with RenderSession(replace(default_session_options(), raster_threads=raster_threads)) as session:
         document = read_value(SCENES[SCENE].document())
         with session.open(document, Output(1280, 720), lambda _: None) as opened:
             session.render_segment(opened, 0, 3, path)

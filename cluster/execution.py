@@ -12,12 +12,14 @@ from farm_core.storage.links import Links
 from scheduler.ports import RenderExecutor
 
 
-def order_work(worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None) -> OrderWork:
+def order_work(
+    worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
+) -> OrderWork:
     """A worker's own part: makes the GL context on the calling thread, which must carry out all its orders."""
     from cluster.segment_maker import SessionMaker  # noqa: PLC0415 - loads the GPU's libraries, in workers only
 
     storage = storage_of(settings, Links(farm_secret(settings)))
-    return OrderWork(worker_id, SessionMaker(settings, cuda_index), storage, scratch)
+    return OrderWork(worker_id, SessionMaker(settings, cuda_index, raster_threads), storage, scratch)
 
 
 def executor_of(settings: Settings) -> RenderExecutor:

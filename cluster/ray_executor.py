@@ -23,7 +23,7 @@ from cluster.slots import Growth, Slot, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
-from scheduler.ports import Advanced, Ended, Order, Report, WorkerState
+from scheduler.ports import Advanced, Ended, Order, Report, SegmentOrder, WorkerState
 
 _log = logs.logger(__name__)
 
@@ -132,7 +132,7 @@ class RayExecutor:
 
     async def _carried_out(self, order: Order, worker: _Worker) -> None:
         try:
-            report: Report = await worker.actor.carry_out.remote(order)
+            report: Report = await worker.actor.carry_out.options(name=_title(order)).remote(order)
         except RayActorError as error:
             report = Ended(order.token, await self._failure(worker, order.token, error))
         except RayError as error:
@@ -270,7 +270,14 @@ def _actor(slot: Slot, settings: Settings) -> Any:
         name=slot.name, namespace=NAMESPACE, get_if_exists=True, lifetime="detached", max_restarts=0, max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=False), **options,
     )  # fmt: skip
-    return handle.remote(slot.name, settings)
+    return handle.remote(slot.name, settings, slot.raster_threads)
+
+
+def _title(order: Order) -> str:
+    """What Ray's dashboard calls the order."""
+    if isinstance(order, SegmentOrder):
+        return f"{order.job_id} frames {order.first_frame}-{order.first_frame + order.frame_count - 1}"
+    return f"{order.job_id} assembly"
 
 
 def _state(slot: Slot, report: ActorReport) -> WorkerState:

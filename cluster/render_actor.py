@@ -9,8 +9,10 @@ import os
 import queue
 import tempfile
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,15 +45,15 @@ class ActorReport:
 
 
 class RenderThread:
-    """The thread that owns the GL context: started with the actor, ended with it."""
+    """The thread that owns the GL context, which `make` makes on it: started with the actor, ended with it."""
 
-    def __init__(self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None) -> None:
+    def __init__(self, make: Callable[[], OrderWork]) -> None:
         self._orders: queue.SimpleQueue[tuple[Order, Future[Finished | Ended]] | None] = queue.SimpleQueue()
         self._ready: Future[OrderWork] = Future()
         self._cancelled: set[str] = set()
         self.frames_done = 0
         self.progress: dict[str, int] = {}
-        self._thread = threading.Thread(target=self._run, args=(worker_id, settings, scratch, cuda_index), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
         self._thread.start()
 
     def work(self) -> OrderWork:
@@ -73,9 +75,9 @@ class RenderThread:
         self._orders.put(None)
         self._thread.join(CLOSE_SECONDS)
 
-    def _run(self, worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None) -> None:
+    def _run(self, make: Callable[[], OrderWork]) -> None:
         try:
-            work = order_work(worker_id, settings, scratch, cuda_index)
+            work = make()
         except BaseException as error:
             self._ready.set_exception(error)
             raise
@@ -103,13 +105,18 @@ class RenderThread:
 class RenderActor:
     """A worker. Orders wait in its own queue; questions and cancellations are answered while one is under way."""
 
-    def __init__(self, worker_id: str, settings: Settings) -> None:
+    def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
         self._worker_id = worker_id
         self._scratch = tempfile.TemporaryDirectory(prefix="farm-worker-")
         self._process = psutil.Process()
         self._process.nice(NICENESS)
-        self._thread = RenderThread(worker_id, settings, Path(self._scratch.name), _cuda_index())
+        scratch = Path(self._scratch.name)
+        self._thread = RenderThread(partial(order_work, worker_id, settings, scratch, _cuda_index(), raster_threads))
         self._leaving = False
+
+    def __repr__(self) -> str:
+        """What Ray calls the actor in its dashboard and in logs."""
+        return self._worker_id
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
@@ -121,9 +128,9 @@ class RenderActor:
             threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
             raise
 
-    @ray.method(concurrency_group="control")
+    @ray.method(concurrency_group="control", enable_task_events=False)
     def report(self) -> ActorReport:
-        """How far the order under way is, and how large the process."""
+        """How far the order under way is, and how large the process. Asked so often that Ray keeps no record of it."""
         return self._report()
 
     def _report(self) -> ActorReport:

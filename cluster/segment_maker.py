@@ -26,12 +26,13 @@ OPENED_MAX: Final = 4
 class SessionMaker:
     """A render session, and the documents that it has open."""
 
-    def __init__(self, settings: Settings, cuda_index: int | None = None) -> None:
+    def __init__(self, settings: Settings, cuda_index: int | None = None, raster_threads: int | None = None) -> None:
         extra = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
         self._session = RenderSession(
             SessionOptions(
                 fonts=FontFolders(ROOT / ".fonts", further=extra),
                 device_index=device_index(cuda_index, software=settings.gl_software),
+                raster_threads=raster_threads,
                 encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
             )
         )

@@ -20,6 +20,8 @@ class Slot:
     node_name: str
     cpus: float
     gpus: float
+    raster_threads: int
+    """Threads that software GL may use beside the actor's own."""
 
 
 def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
@@ -34,11 +36,22 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
     node_id, node_name = str(node["NodeID"]), str(node.get("NodeName") or node.get("NodeManagerHostname") or "node")
     cpus, gpus = float(resources.get("CPU", 0)), float(resources.get("GPU", 0))
     by_gpu = gpus > 0 and not settings.gl_software
-    count = round(gpus) * settings.workers_per_gpu if by_gpu else int(settings.workers or cpus)
-    share = 0.0 if not count else (gpus if by_gpu else min(cpus, count)) / count
+    if not (cpus or by_gpu):
+        return
+    count = settings.workers or int(gpus * settings.workers_per_gpu if by_gpu else cpus)
+    threads = raster_share(cpus, count) if settings.raster_threads is None else settings.raster_threads
     for index in range(count):
         name = f"render-{node_id[:8]}-{index}"
-        yield Slot(name, node_id, node_name, 0 if by_gpu else share, share if by_gpu else 0)
+        cpu_share = 0.0 if by_gpu else min(1.0, cpus / count)
+        gpu_share = 1 / math.ceil(count / gpus) if by_gpu else 0.0
+        yield Slot(name, node_id, node_name, cpu_share, gpu_share, threads)
+
+
+def raster_share(cores: float, workers: int) -> int:
+    """Threads of software GL for each of so many workers. With one core its own thread rasterises: a second one would only
+    take turns with it."""
+    share = int(cores // workers)
+    return share if share > 1 else 0
 
 
 TASKS_PER_WORKER: Final = 4

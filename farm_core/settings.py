@@ -49,7 +49,13 @@ class Settings(BaseSettings):
     gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
     encoder: str | None = Field(None, description="H.264 encoder to use; the first that passes a probe when unset.")
     workers: int | None = Field(
-        None, ge=1, description="Render actors on this machine; from its cores or GPUs when unset."
+        None, ge=1, description="Render actors on each machine; one for each GPU, else for each core, when unset."
+    )
+    raster_threads: int | None = Field(
+        None,
+        ge=0,
+        description="Threads that a render actor rasterises with on software GL, 0 for none beside its own; its share of the "
+        "machine's cores when unset.",
     )
     segment_cache_bytes: int = Field(
         20_000_000_000, ge=0, description="Bytes of rendered segments kept for reuse; the least recently used go first."

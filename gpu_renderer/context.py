@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +28,14 @@ class GpuIdentity:
         return any(name in self.renderer.lower() for name in SOFTWARE_RENDERERS)
 
 
-def create_context(device_index: int | None = None) -> moderngl.Context:
+def create_context(device_index: int | None = None, raster_threads: int | None = None) -> moderngl.Context:
     """A new headless context on the EGL device, the driver's first one when None.
 
+    Software GL rasterises on so many threads of its own: on the calling one with 0, on one for each core when None.
     Raises GpuUnavailable with what is missing. Call once per process and keep it: contexts leak in many drivers.
     """
+    if raster_threads is not None:
+        os.putenv("LP_NUM_THREADS", str(raster_threads))  # Mesa reads it when the process's first context is made
     wanted: dict[str, Any] = {"backend": "egl"} | ({} if device_index is None else {"device_index": device_index})
     try:
         context = moderngl.create_context(require=GL_VERSION, standalone=True, **wanted)

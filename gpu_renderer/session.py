@@ -52,6 +52,8 @@ class SessionOptions:
     fonts: FontFolders
     device_index: int | None = None
     """The EGL device; the driver's first one when None."""
+    raster_threads: int | None = None
+    """Threads of software GL beside the caller's; one for each core when None. Pixels do not depend on it."""
     encoder: EncoderProfile | None = None
     """The first codec that passes its probe when None."""
     parity: Parity = REFERENCE
@@ -159,7 +161,7 @@ class RenderSession:
         self.profile = chosen(options.encoder)
         font_files = options.fonts.files()
         self.fonts = Fonts(font_files)
-        self.painter = Painter(create_context(options.device_index))
+        self.painter = Painter(create_context(options.device_index, options.raster_threads))
         self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:

@@ -118,13 +118,15 @@ class LocalFarm:
 
     def _service_parts(self) -> list[Part]:
         cores = len(os.sched_getaffinity(0))
-        workers = self._wishes.workers or self._settings.workers or cores
+        workers = self._wishes.workers or self._settings.workers
         environment = _told(self._settings) | {
-            "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), "WORKERS": str(workers), **self._urls,
+            "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), **self._urls,
         }  # fmt: skip
+        if workers is not None:
+            environment["WORKERS"] = str(workers)
         parts: list[Part] = []
         if self._settings.ray_address is None:
-            head = ray_head(self._data, environment | worker_environment(cores, workers), cores, self._log("ray"))
+            head = ray_head(self._data, environment, cores, self._log("ray"))
             environment |= head.environment | {"RAY_ADDRESS": head.address}
             parts.append(head.part)
         python = (sys.executable, "-m")
@@ -148,13 +150,6 @@ def _told(settings: Settings) -> dict[str, str]:
     """Settings that were chosen, for the parts to read. Secrets are inherited with the environment, never written out."""
     chosen = {name: getattr(settings, name) for name in settings.model_fields_set - INHERITED}
     return {name.upper(): str(value) for name, value in chosen.items() if value is not None}
-
-
-def worker_environment(cores: int, workers: int) -> dict[str, str]:
-    """Shares the machine's cores out: all workers together draw on as many threads as there are cores, and no more."""
-    threads = str(max(1, cores // workers))
-    names = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    return dict.fromkeys(names, threads) | {"MALLOC_ARENA_MAX": "2"}
 
 
 def is_ready(origin: str) -> bool:

@@ -51,9 +51,9 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
         f"--ray-client-server-port={free_port()}", "--node-ip-address=127.0.0.1", "--log-color=false",
     ]  # fmt: skip
-    part = ProcessPart(
-        "ray", command, {**environment, **ray_environment}, log_path, stop_seconds=1, sweep=lambda: _sweep(folder)
-    )
+    # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
+    inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
+    part = ProcessPart("ray", command, inherited, log_path, stop_seconds=1, sweep=lambda: _sweep(folder))
     return RayHead(f"127.0.0.1:{port}", ray_environment, part)
 
 

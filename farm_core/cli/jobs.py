@@ -1,4 +1,4 @@
-"""List jobs, show one with its tasks and its history, or follow one with live progress and time left."""
+"""List jobs with their progress and time left, show one with its tasks and its history, or follow one with a bar."""
 
 from __future__ import annotations
 
@@ -6,29 +6,33 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 
-from rich.console import Console
+from rich.console import Group
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
-from farm_core.cli import reach
+from farm_core.cli import reach, screen
+from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.speed import seconds_left
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 
 FOLLOW_SECONDS = 0.3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[JOB] [--follow]`, or filters of the list."""
+    """`[JOB] [--follow]`, or filters of the list; `--watch`."""
     parser.add_argument("job", nargs="?", metavar="JOB", help="show this job")
     parser.add_argument("--follow", action="store_true", help="show its progress until it ends")
     parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
     parser.add_argument("--account", metavar="NAME", default=None)
     parser.add_argument("--limit", type=int, default=20, metavar="N")
+    screen.add_watch_argument(parser)
     reach.add_data_argument(parser)
 
 
@@ -39,16 +43,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.job is None:
-        Console().print(_listed(await _jobs(database, arguments)))
+        await screen.show(lambda: _list(database, arguments), watch=arguments.watch)
         return 0
     job = await _job(database, arguments.job)
     if job is None:
         print(f"farm: there is no job {arguments.job!r}", file=sys.stderr)
         return 1
     if arguments.follow:
-        return await _followed(database, job)
-    await _shown(database, job)
+        return await followed(database, job.id)
+    await screen.show(lambda: _one(database, job.id), watch=arguments.watch)
     return 0
+
+
+async def _list(database: Database, arguments: argparse.Namespace) -> Table:
+    return _listed(await _jobs(database, arguments), SystemClock().now())
 
 
 async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
@@ -62,12 +70,12 @@ async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[t
         return [(row[0], row[1]) for row in rows]
 
 
-def _listed(jobs: Sequence[tuple[Job, str]]) -> Table:
-    table = Table("job", "account", "status", "progress", "frames", "took", "created", "error")
+def _listed(jobs: Sequence[tuple[Job, str]], now: datetime) -> Table:
+    table = Table("job", "account", "status", "progress", "left", "frames", "took", "created", "error")
     for job, account in jobs:
         took = "" if job.render_duration_ms is None else f"{job.render_duration_ms / 1000:.1f} s"
         table.add_row(
-            job.id, account, job.status, f"{job.progress:.0f} %", str(job.frame_count), took,
+            job.id, account, job.status, f"{job.progress:.0f} %", screen.span(seconds_left(job, now)), str(job.frame_count), took,
             job.created_at.strftime("%Y-%m-%d %H:%M:%S"), job.error or "",
         )  # fmt: skip
     return table
@@ -79,16 +87,17 @@ async def _job(database: Database, job_id: str) -> Job | None:
         return found
 
 
-async def _shown(database: Database, job: Job) -> None:
+async def _one(database: Database, job_id: str) -> Group:
     async with database.work() as session:
+        job = await session.get_one(Job, job_id)
         tasks = (
-            await session.execute(select(Task).where(col(Task.job_id) == job.id).order_by(col(Task.index)))
+            await session.execute(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index)))
         ).scalars()
         events = (
-            await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job.id).order_by(col(JobEvent.id)))
+            await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id)))
         ).scalars()
-        console = Console()
-        console.print(_listed([(job, job.account_id)]), _task_table(list(tasks)), _event_table(list(events)))
+        listed = _listed([(job, job.account_id)], SystemClock().now())
+        return Group(listed, _task_table(list(tasks)), _event_table(list(events)))
 
 
 def _task_table(tasks: Sequence[Task]) -> Table:
@@ -111,15 +120,19 @@ def _event_table(events: Sequence[JobEvent]) -> Table:
     return table
 
 
-async def _followed(database: Database, job: Job) -> int:
+async def followed(database: Database, job_id: str) -> int:
+    """Shows a bar with the time left until the job ends; 0 where it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns) as bar:
-        line = bar.add_task(job.status, total=100, completed=round(job.progress))
-        while job.status not in JOB_TERMINAL:
-            await asyncio.sleep(FOLLOW_SECONDS)
-            job = await _job(database, job.id) or job
+        line = bar.add_task(job_id, total=100)
+        while True:
+            async with database.work() as session:
+                job = await session.get_one(Job, job_id)
             bar.update(line, completed=job.progress, description=job.status)
+            if job.status in JOB_TERMINAL:
+                break
+            await asyncio.sleep(FOLLOW_SECONDS)
     print(job.error or f"{job.status} {job.video_key or ''}".strip())
     return 0 if job.status == JobStatus.completed else 1

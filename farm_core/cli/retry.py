@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from farm_core.cli import reach
+from farm_core.cli.jobs import followed
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.ids import new_id
@@ -21,17 +22,19 @@ _AGAIN = (JobStatus.failed, JobStatus.cancelled)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`JOB`."""
+    """`JOB [--follow]`."""
     parser.add_argument("job", metavar="JOB")
+    parser.add_argument("--follow", action="store_true", help="show the new job's progress until it ends")
     reach.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the new job's id; 1 where the job did not fail."""
-    return reach.with_database(arguments, lambda database: _run(database, arguments.job))
+    """Prints the new job's id; 1 where the job did not fail, or the followed one did not complete."""
+    return reach.with_database(arguments, lambda database: _run(database, arguments))
 
 
-async def _run(database: Database, job_id: str) -> int:
+async def _run(database: Database, arguments: argparse.Namespace) -> int:
+    job_id: str = arguments.job
     async with database.work() as session:
         old: Job | None = await session.get(Job, job_id)
         if old is None or old.status not in _AGAIN:
@@ -40,4 +43,4 @@ async def _run(database: Database, job_id: str) -> int:
         values = {name: getattr(old, name) for name in _KEPT}
         job = await repository.create(session, Job(id=new_id("job"), created_at=SystemClock().now(), **values))
     print(job.id)
-    return 0
+    return await followed(database, job.id) if arguments.follow else 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import datetime
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from sqlalchemy import CursorResult, select
 from sqlmodel import col
 
-from farm_core.cli import reach
+from farm_core.cli import reach, screen
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.repository import notify
@@ -21,10 +21,11 @@ from farm_core.webhooks.models import Delivery
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Filters, or `--again JOB`."""
+    """Filters and `--watch`, or `--again JOB`."""
     parser.add_argument("--status", choices=[str(status) for status in DeliveryStatus], default=None)
     parser.add_argument("--limit", type=int, default=20, metavar="N")
     parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
+    screen.add_watch_argument(parser)
     reach.add_data_argument(parser)
 
 
@@ -36,17 +37,27 @@ def run(arguments: argparse.Namespace) -> int:
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.again is not None:
         return await _again(database, arguments.again)
+    await screen.show(lambda: _deliveries(database, arguments), watch=arguments.watch)
+    return 0
+
+
+async def _deliveries(database: Database, arguments: argparse.Namespace) -> Table:
     wanted = select(Delivery).order_by(col(Delivery.created_at).desc()).limit(arguments.limit)
     if arguments.status is not None:
         wanted = wanted.where(col(Delivery.status) == arguments.status)
     async with database.work() as session:
         deliveries = list((await session.execute(wanted)).scalars())
-    table = Table("job", "status", "url", "attempts")
+    now = SystemClock().now()
+    table = Table("job", "status", "next", "url", "attempts")
     for delivery in deliveries:
         attempts = ", ".join(str(one.get("status") or one.get("error") or "begun") for one in delivery.attempts)
-        table.add_row(delivery.job_id, delivery.status, delivery.url, attempts)
-    Console().print(table)
-    return 0
+        table.add_row(delivery.job_id, delivery.status, _next(delivery, now), delivery.url, attempts)
+    return table
+
+
+def _next(delivery: Delivery, now: datetime) -> str:
+    """When the next attempt will be."""
+    return f"in {screen.span((delivery.due_at - now).total_seconds())}" if delivery.status == DeliveryStatus.due else ""
 
 
 async def _again(database: Database, job_id: str) -> int:

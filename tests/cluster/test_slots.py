@@ -29,6 +29,24 @@ def test_several_workers_may_share_a_gpu() -> None:
     assert [slot.gpus for slot in slots] == [0.25] * 4
 
 
+def test_a_machine_may_be_told_how_many_workers_it_has_on_cores_or_on_gpus() -> None:
+    assert len(list(slots_of([node(1)], Settings(workers=2)))) == 2
+    assert [slot.gpus for slot in slots_of([node(1, gpus=2)], Settings(workers=3))] == [0.5] * 3
+    assert list(slots_of([node(1, cpus=0)], Settings(workers=2))) == []
+
+
+@pytest.mark.parametrize(("cores", "workers", "threads"), [(4, 4, 0), (4, 2, 2), (4, 1, 4), (4, 3, 0), (2, 8, 0)])
+def test_all_workers_together_rasterise_on_the_machines_cores_and_no_more(
+    cores: int, workers: int, threads: int
+) -> None:
+    slots = list(slots_of([node(1, cpus=cores)], Settings(workers=workers)))
+    assert [slot.raster_threads for slot in slots] == [threads] * workers
+
+
+def test_the_threads_of_a_worker_may_be_set() -> None:
+    assert [slot.raster_threads for slot in slots_of([node(1)], Settings(workers=1, raster_threads=3))] == [3]
+
+
 def test_dead_machines_have_no_workers_and_names_are_the_same_for_every_scheduler() -> None:
     nodes = [node(1, cpus=1), node(2, alive=False)]
     assert [slot.name for slot in slots_of(nodes, Settings())] == [slot.name for slot in slots_of(nodes, Settings())]

@@ -1,0 +1,59 @@
+"""How commands show tables: once, or with `--watch` again and again until interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+
+WATCH_SECONDS: Final = 1.0
+PIPE_WIDTH: Final = 240
+"""Characters of a line where output is no terminal: identifiers stay whole for whoever searches them."""
+
+
+def add_watch_argument(parser: argparse.ArgumentParser) -> None:
+    """`--watch`."""
+    parser.add_argument("--watch", action="store_true", help="show it again every second, until interrupted")
+
+
+def console() -> Console:
+    """The console of this process."""
+    found = Console()
+    return found if found.is_terminal else Console(width=PIPE_WIDTH)
+
+
+async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool) -> None:
+    """Prints what `picture` gives; with `watch` again every second, in its place on a terminal."""
+    out = console()
+    if not watch:
+        out.print(await picture())
+        return
+    with contextlib.suppress(asyncio.CancelledError):
+        if out.is_terminal:
+            await _in_place(out, picture)
+        while True:
+            out.print(await picture())
+            await asyncio.sleep(WATCH_SECONDS)
+
+
+async def _in_place(out: Console, picture: Callable[[], Awaitable[RenderableType]]) -> None:
+    with Live(console=out, auto_refresh=False) as live:
+        while True:
+            live.update(await picture(), refresh=True)
+            await asyncio.sleep(WATCH_SECONDS)
+
+
+def span(seconds: float | None) -> str:
+    """A length of time as people say it; empty where unknown."""
+    if seconds is None:
+        return ""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes = whole // 60
+    return f"{minutes} min {whole % 60:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -1,0 +1,41 @@
+"""How fast segments get done, and how long what is open will take at that speed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.jobs.models import Job, Task
+from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.status import JobStatus, TaskStatus
+
+WINDOW_SECONDS: Final = 60.0
+
+
+async def frames_per_second(session: AsyncSession, now: datetime) -> dict[str, float]:
+    """Frames a second of each worker over the last minute, those from the cache included; workers without any are left out."""
+    done = select(col(Task.worker), func.sum(col(Task.frame_count))).where(
+        col(Task.status) == TaskStatus.done, col(Task.kind) == TaskKind.render,
+        col(Task.finished_at) > now - timedelta(seconds=WINDOW_SECONDS),
+    )  # fmt: skip
+    rows = await session.execute(done.group_by(col(Task.worker)))
+    return {worker: frames / WINDOW_SECONDS for worker, frames in rows if worker is not None}
+
+
+async def frames_left(session: AsyncSession) -> float:
+    """Frames that are not shown yet of all jobs that are queued or in processing."""
+    left = select(func.sum(col(Job.frame_count) * (100 - col(Job.progress)) / 100)).where(
+        col(Job.status).in_((JobStatus.queued, JobStatus.processing))
+    )
+    return float((await session.execute(left)).scalar_one() or 0)
+
+
+def seconds_left(job: Job, now: datetime) -> float | None:
+    """How long a job in processing will take on, if it goes on as it has; None while that cannot be said."""
+    if job.status != JobStatus.processing or job.started_at is None or job.progress < 1:
+        return None
+    return (now - job.started_at).total_seconds() * (100 - job.progress) / job.progress

@@ -1,0 +1,110 @@
+"""What an operator sees of a worker in Ray's own dashboard, and how many of the machine's cores the worker draws on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from cluster.local.ray_head import free_port
+from cluster.ray_executor import NAMESPACE, RayExecutor
+from farm_core.settings import ROOT, Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from motion.bundle import read_document
+from scheduler.ports import Advanced, Finished, Picture, SegmentOrder
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+
+PICTURE = Picture(320, 180, 30.0, 60, None, 2.0)
+ORDER = SegmentOrder("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
+
+
+@pytest.fixture
+def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A Ray node with four cores and its dashboard."""
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    head = {"num_cpus": 4, "include_dashboard": True, "dashboard_port": free_port()}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    yield cluster
+    cluster.shutdown()
+
+
+def test_workers_and_what_they_are_at_have_names_and_share_the_cores(node: Any, tmp_path: Path) -> None:
+    async def story() -> None:
+        storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+        document = read_document((ROOT / "examples" / "title-card.motion").read_bytes())
+        storage.put_bytes(ORDER.document_key, orjson.dumps(document))
+        settings = Settings(data_folder=tmp_path, jwt_secret="x" * 32, gl_software=True, workers=2)
+        executor = RayExecutor(settings, node.address)
+        await executor.start()
+        try:
+            first, second = await _ready(executor, 2)
+            executor.submit(ORDER, first)
+            assert isinstance(await _ended(executor), Finished)
+            assert await _actors() == {first: first, second: second}
+            assert await _calls() == {
+                "carry_out": {"job_seen frames 30-59"},
+                "describe": {f"{first}.describe", f"{second}.describe"},
+            }
+            assert [await _raster_threads(name) for name in (first, second)] == [2, 2]
+        finally:
+            await executor.close()
+
+    asyncio.run(story())
+
+
+async def _ready(executor: RayExecutor, count: int) -> list[str]:
+    async with asyncio.timeout(120):
+        while len(executor.workers()) < count:  # noqa: ASYNC110 - the executor asks Ray once a second
+            await asyncio.sleep(0.05)
+    return sorted(worker.id for worker in executor.workers())
+
+
+async def _ended(executor: RayExecutor) -> Any:
+    async with asyncio.timeout(120):
+        while True:
+            for report in await executor.reports(0.5):
+                if not isinstance(report, Advanced):
+                    return report
+
+
+async def _actors() -> dict[str, str]:
+    """Each actor's name, and what it calls itself."""
+    from ray.util.state import list_actors
+
+    actors = await asyncio.to_thread(list_actors, detail=True)
+    return {str(actor.name): str(actor.repr_name) for actor in actors if actor.state == "ALIVE"}
+
+
+async def _calls() -> dict[str, set[str]]:
+    """The names of all calls by method, once Ray has told its dashboard of an order."""
+    from ray.util.state import list_tasks
+
+    calls: dict[str, set[str]] = {}
+    async with asyncio.timeout(60):
+        while "carry_out" not in calls:
+            await asyncio.sleep(0.2)
+            tasks = await asyncio.to_thread(list_tasks, filters=[("type", "=", "ACTOR_TASK")])
+            for task in tasks:
+                calls.setdefault(str(task.func_or_class_name).split(".")[-1], set()).add(str(task.name))
+    return calls
+
+
+async def _raster_threads(name: str) -> int:
+    import ray
+
+    return _threads(await ray.get_actor(name, NAMESPACE).process_id.remote(), "llvmpipe-")
+
+
+def _threads(process_id: int, prefix: str) -> int:
+    names = [(folder / "comm").read_text() for folder in Path(f"/proc/{process_id}/task").iterdir()]
+    return sum(name.startswith(prefix) for name in names)

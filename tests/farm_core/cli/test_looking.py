@@ -1,0 +1,120 @@
+"""`./farm jobs|workers|queue|webhooks`, as an operator sees them while the farm works."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farm_core import __main__ as farm
+from farm_core.clock import SystemClock
+from farm_core.db.database import Database
+from farm_core.jobs.models import Task, Worker
+from farm_core.settings import settings
+from farm_core.webhooks.models import Delivery
+from tests.farm_core.rows import account, job, template
+
+pytestmark = pytest.mark.service
+ROOT = Path(__file__).resolve().parents[3]
+Look = Callable[..., str]
+
+
+@pytest.fixture
+def look(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Any:
+    """Runs a command on a farm that is in the middle of a job; gives what it prints."""
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    settings.cache_clear()
+    asyncio.run(_furnished(database_url))
+
+    def run(*words: str) -> str:
+        assert farm.main([*words, "--data", str(data_folder)]) == 0
+        return capsys.readouterr().out
+
+    yield run
+    settings.cache_clear()
+
+
+async def _furnished(database_url: str) -> None:
+    """A job of 100 frames, half of it shown after 20 s, one segment done, one under way; a webhook that is due in a while."""
+    database, now = Database(database_url), SystemClock().now()
+    async with database.work() as session:
+        made = await template(session, await account(session, "studio"))
+        half: dict[str, Any] = {"status": "processing", "progress": 50, "started_at": now - timedelta(seconds=20)}
+        session.add_all(
+            [
+                job(made, id="job_half", frame_count=100, **half),
+                job(made, id="job_next", frame_count=100),
+                Worker(id="render-1", node="n", renderer="r", device="llvmpipe", encoder="libx264", seen_at=now),
+            ]
+        )
+        await session.flush()
+        held: dict[str, Any] = {"job_id": "job_half", "kind": "render", "worker": "render-1", "created_at": now}
+        due = now + timedelta(seconds=6000)
+        session.add_all(
+            [
+                Task(id="t0", index=0, first_frame=0, frame_count=30, status="done", finished_at=now, **held),
+                Task(id="t1", index=1, first_frame=30, frame_count=70, status="leased", lease_token="l", **held),
+                Delivery(
+                    id="d", job_id="job_half", url="http://x.example/", body={}, attempts=[{"status": 503}], due_at=due
+                ),
+            ]
+        )
+    await database.close()
+
+
+def row(printed: str, name: str) -> list[str]:
+    """The cells of the row that begins with the name."""
+    (line,) = [line for line in printed.splitlines() if f"│ {name} " in line]
+    return [cell.strip() for cell in line.strip("│ ").split("│")]
+
+
+def test_jobs_show_how_far_they_are_and_how_long_they_will_take(look: Look) -> None:
+    printed = look("jobs")
+    half, waiting = row(printed, "job_half"), row(printed, "job_next")
+    assert half[:4] == ["job_half", "studio", "processing", "50 %"]
+    assert half[4].endswith(" s")
+    assert waiting[2:5] == ["queued", "0 %", ""]
+
+
+def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None:
+    cells = row(look("workers"), "render-1")
+    assert cells[1:3] == ["live", "job_half 30..99"]
+    assert cells[3].endswith(" s")
+    assert cells[4] == "0.5"
+
+
+def test_the_queue_says_when_all_will_be_done(look: Look) -> None:
+    printed = look("queue")
+    assert row(printed, "studio")[1] == "1"
+    assert "150 frames are left; 0.5 a second in the last minute: about 5 min 00 s." in printed
+
+
+def test_a_webhook_that_waits_says_for_how_long(look: Look) -> None:
+    cells = row(look("webhooks"), "job_half")
+    assert cells[1] == "due"
+    assert cells[2].startswith("in 1 h ")
+    assert cells[4] == "503"
+
+
+def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> None:
+    assert look("queue")
+    command = [sys.executable, "-m", "farm_core", "jobs", "--watch", "--data", str(data_folder)]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        shown = 0
+        while shown < 2:
+            shown += "job_half" in watching.stdout.readline()
+        watching.send_signal(signal.SIGINT)
+        watching.stdout.read()
+        assert watching.wait(20) == 0

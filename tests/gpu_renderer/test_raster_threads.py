@@ -1,0 +1,56 @@
+"""Software GL may share its work out among any number of threads: the frames are the same to the bit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpu_renderer.commands.options import FONTS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
+
+# Mesa makes its threads with the first context of a process, so each number of threads has a process of its own.
+PROGRAM = """
+import hashlib, json, sys
+from pathlib import Path
+from benchmarks.scenes import SCENES
+from cluster.devices import device_index
+from gpu_renderer.commands.options import FONTS
+from gpu_renderer.session import Output, RenderSession, SessionOptions
+from gpu_renderer.text.folders import FontFolders
+from motion.bundle import read_value
+
+threads, frames = int(sys.argv[1]), {}
+options = SessionOptions(FontFolders(FONTS), device_index(None, software=True), raster_threads=threads)
+with RenderSession(options) as session:
+    for name in ("heavy-effects", "busy", "gradient-hero", "fifty-layers"):
+        with session.open(read_value(SCENES[name].document()), Output(480, 270), lambda _: None) as opened:
+            for frame in (0, 40):
+                frames[f"{name} {frame}"] = hashlib.sha256(session.still(opened, frame).tobytes()).hexdigest()
+    names = [path.joinpath("comm").read_text() for path in Path("/proc/self/task").iterdir()]
+print(json.dumps([frames, sum(name.startswith("llvmpipe-") for name in names)]))
+"""
+
+
+def rendered(threads: int) -> tuple[dict[str, str], int]:
+    """Digests of the frames, and how many threads rasterised them."""
+    words = [sys.executable, "-c", PROGRAM, str(threads)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 0, done.stderr
+    frames, found = json.loads(done.stdout.splitlines()[-1])
+    return frames, found
+
+
+@pytest.mark.timeout(280)
+def test_the_number_of_raster_threads_is_as_asked_and_changes_no_pixel() -> None:
+    alone, threads = rendered(0)
+    assert threads == 0
+    assert len(set(alone.values())) == len(alone)
+    for count in (1, 2, 4):
+        assert rendered(count) == (alone, count)
