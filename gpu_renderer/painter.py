@@ -17,11 +17,13 @@ import moderngl
 
 from gpu_renderer.context import identity
 from gpu_renderer.programs import Programs, UniformValue
-from gpu_renderer.region import Parts, Region, shared
+from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
 """Covers the whole target."""
+WHOLE_COPY_GAIN = 10
+"""How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -111,7 +113,7 @@ class Painter:
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
         if source.region == into.region and source.format == into.format and not into.framebuffer.samples:
-            self.restore(source, into, (part,))
+            self._transfer(source, into, (part.intersection(source.region),))
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
@@ -124,11 +126,20 @@ class Painter:
                 item.release()
 
     def restore(self, source: Target, into: Target, parts: Parts) -> None:
-        """Copies parts between two targets of the same region and format, without a shader."""
+        """Copies at least the parts between two targets of the same region and format; `into` holds nothing else of use.
+
+        A software rasteriser copies all unless the parts are small: that is one move of memory, while it draws a part.
+        """
+        held = shared(parts, source.region)
+        is_cheaper_whole = self._must_wait and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
+        self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
+
+    def _transfer(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies parts without a shader."""
         assert source.region == into.region and source.format == into.format
         if self._must_wait:
             self.context.finish()
-        for part in shared(parts, source.region):
+        for part in parts:
             source.framebuffer.scissor = _box(source, part)
             source.framebuffer.use()
             self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
