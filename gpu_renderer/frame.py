@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_renderer import area
 from gpu_renderer.area import Area
@@ -135,7 +135,8 @@ class FrameRenderer:
             return True
         if parts:
             self._under.show(footage, parts)
-            self._composite(graph, scene, parts)
+            bare = replace(graph, background=None, background_paint=None)
+            self._executor.draw(bare, scene, parts)
             blit(self._painter, scene, picture, graph.scene.color, parts, in_place=self._levers.read_in_place)
         return False
 

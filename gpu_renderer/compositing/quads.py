@@ -136,7 +136,7 @@ def draw(
     values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
     for piece in _pieces(shape, ink, part.width * part.height):
         is_inside = piece == INSIDE
-        is_hiding = is_inside and blend == "over" and isinstance(ink, Analytic) and ink.color.a == 1.0 == opacity
+        is_hiding = blend == "over" and opacity == 1.0 and _is_opaque(ink, look, samples, is_inside=is_inside)
         painter.draw(
             "compositing/quad.frag",
             into,
@@ -148,6 +148,13 @@ def draw(
             vertices=_VERTICES[piece],
             uniforms=values if shape is None or piece is None else {**values, "u_outline": shape.corners},
         )
+
+
+def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
+    """Whether every pixel that is drawn hides what is below it."""
+    if isinstance(ink, Analytic):
+        return is_inside and ink.color.a == 1.0
+    return samples == 0 and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
 def _outline(ink: Ink, quad: Matrix3, to_unit: Matrix3, held: Region, samples: int) -> Outline | None:
