@@ -200,7 +200,8 @@ class _Walk:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
         look, feeds_effects = self._inks.look(step, self._scene), has_passes(step.layer)
-        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects)
+        split_edges = self._executor.levers.split_edges
+        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects, split_edges=split_edges)
         if feeds_effects:
             scene = effect_scene(step, self._scene, self._inks, self._map)
             baked = effects.needs_baking(step.layer)
