@@ -17,6 +17,7 @@ from starlette.types import Scope
 
 from api.json import JSONResponse
 from farm_core.errors import FarmError, RateLimited, Unauthorized, Unavailable
+from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry.logs import logger
 
 _NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
@@ -52,7 +53,8 @@ def translated(error: Exception) -> FarmError:
     """What the caller is told of an unexpected failure: nothing internal."""
     if isinstance(error, FarmError):
         return error
-    if isinstance(error, OperationalError | InterfaceError | PoolTimeout | ConnectionError | TimeoutError):
+    away = OperationalError | InterfaceError | PoolTimeout | StorageUnavailable | ConnectionError | TimeoutError
+    if isinstance(error, away):
         return Unavailable()
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return Unavailable()

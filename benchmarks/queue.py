@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+import uvloop
 from sqlalchemy import func, select
 from sqlmodel import col
 
@@ -45,7 +46,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
         server = postgres.start(Path(folder) / "postgres")
         try:
             migrate.upgrade(server.url)
-            return asyncio.run(_measured(server.url, Path(folder), JOBS // 10 if quick else JOBS))
+            return uvloop.run(_measured(server.url, Path(folder), JOBS // 10 if quick else JOBS))
         finally:
             server.stop()
 

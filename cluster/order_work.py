@@ -10,7 +10,7 @@ from typing import Protocol
 
 from cluster.media_cache import MediaCache
 from farm_core.jobs.judge import Failure, FailureKind
-from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import check
@@ -162,8 +162,8 @@ class FailureOf:
                 return Failure(
                     FailureKind.crash, "Something that the render needs is no longer there.", self._worker_id
                 )
-            case OSError():
-                return Failure(FailureKind.lost, "A store could not be reached.", self._worker_id)
+            case StorageUnavailable():
+                return Failure(FailureKind.store, "Storage could not be reached.", self._worker_id)
             case _:
                 return Failure(FailureKind.crash, "The render failed unexpectedly.", self._worker_id)
 

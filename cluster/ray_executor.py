@@ -44,7 +44,12 @@ class _Worker:
     slot: Slot
     actor: Any
     state: WorkerState
-    tokens: set[str] = field(default_factory=set)
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Frames shown by each order, in the order in which they were given: the first one is under way, unless..."""
+    elsewhere: bool = False
+    """...another scheduler's was when the actor was last asked."""
+    fatal: str | None = None
+    """The order that it died of. Those that waited behind are lost without fault."""
     condemned: bool = False
     """This scheduler has killed it for hanging."""
 
@@ -83,7 +88,7 @@ class RayExecutor:
         if worker is None:
             self._report(Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
-        worker.tokens.add(order.token)
+        worker.tokens[order.token] = 0
         self._spawn(self._carried_out(order, worker))
 
     async def reports(self, wait_seconds: float) -> list[Report]:
@@ -129,18 +134,22 @@ class RayExecutor:
         try:
             report: Report = await worker.actor.carry_out.remote(order)
         except RayActorError as error:
-            report = Ended(order.token, await self._failure(worker, error))
+            report = Ended(order.token, await self._failure(worker, order.token, error))
         except RayError as error:
             _log.warning("order lost", task=order.task_id, error=type(error).__name__)
             report = Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
-        worker.tokens.discard(order.token)
+        worker.tokens.pop(order.token, None)
         self._report(report)
 
-    async def _failure(self, worker: _Worker, error: RayActorError) -> Failure:
-        """Tells a worker that died of its order from one whose machine or cluster went away."""
+    async def _failure(self, worker: _Worker, token: str, error: RayActorError) -> Failure:
+        """Tells an order that its worker died of from one that waited there, or whose machine or cluster went away."""
+        if worker.fatal is None:
+            worker.fatal = "" if worker.elsewhere else next(iter(worker.tokens))
         if self._workers.get(worker.state.id) is worker:
             del self._workers[worker.state.id]
         name = worker.state.id
+        if worker.fatal != token:
+            return Failure(FailureKind.lost, "The worker is gone.", name)
         if worker.condemned:
             return Failure(FailureKind.stall, "The render came to a halt.", name)
         if isinstance(error, ray.exceptions.ActorUnavailableError) or not await self._lives(worker.slot.node_id):
@@ -212,8 +221,10 @@ class RayExecutor:
         except (TimeoutError, RayError):
             return
         worker.state = replace(worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done)
+        worker.elsewhere = bool(report.progress.keys() - worker.tokens.keys())
         for token, frames in report.progress.items():
-            if token in worker.tokens:
+            if frames > worker.tokens.get(token, frames):
+                worker.tokens[token] = frames
                 self._report(Advanced(token, frames))
         if report.memory_bytes > self._settings.worker_memory_bytes and not worker.tokens:
             _log.info("worker recycled", worker=worker.state.id, memory_bytes=report.memory_bytes)

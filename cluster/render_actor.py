@@ -86,6 +86,7 @@ class RenderThread:
 
     def _carried_out(self, work: OrderWork, order: Order) -> Finished | Ended:
         token = order.token
+        self.progress = {token: 0}
 
         def advanced(frames: int) -> None:
             self.progress = {token: frames}

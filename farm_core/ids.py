@@ -10,8 +10,8 @@ _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def new_id(prefix: str) -> str:
     """A new identifier such as `job_0lq3f9x2k4e8h1c7b5a9d0`: nine characters of milliseconds, thirteen of chance."""
-    chance = "".join(secrets.choice(_ALPHABET) for _ in range(13))
-    return f"{prefix}_{_base36(time.time_ns() // 1_000_000):0>9}{chance}"
+    chance = _base36(secrets.randbelow(36**13))
+    return f"{prefix}_{_base36(time.time_ns() // 1_000_000):0>9}{chance:0>13}"
 
 
 def _base36(number: int) -> str:

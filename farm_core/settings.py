@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 class Settings(BaseSettings):
     """The farm's settings; an environment variable has the field's name in capitals."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
 
     data_folder: Path = Field(Path(".farm"), description="Folder of the embedded parts' data.")
     database_url: str | None = Field(None, description="Postgres; an embedded server when unset.")

@@ -99,8 +99,8 @@ class _Walk:
                 adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
         elif isinstance(step, DepthGroup):
             sheets = [self._sheet(plane, f"{place}/{index}") for index, plane in enumerate(step.planes)]
-            for part in parts:
-                depth.draw(self._painter, self._into, sheets, part)
+            region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)
+            depth.draw(self._painter, self._into, sheets, region, parts)
         elif _is_direct(step):
             self._direct(step, place, parts)
         else:

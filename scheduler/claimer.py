@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from farm_core.jobs import claims
-from farm_core.jobs.claims import Claim
-from farm_core.jobs.judge import REPEATED_FAILURE
-from farm_core.jobs.repository import transition
+from farm_core.jobs.claims import ClaimedJob, FrozenJob
+from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
+from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
-from scheduler.ingest import Frozen, IngestFailed, ingest
+from scheduler.ingest import IngestFailed, ingest
 from scheduler.parts import Parts
-from scheduler.planner import plan_or_reuse
+from scheduler.planner import Planner
 from scheduler.service import Service, in_a_line
 
 _log = logs.logger(__name__)
 
-PREPARATIONS_MAX: Final = 16
+PREPARATIONS_MAX: Final = 32
 ATTEMPTS_MAX: Final = 5
 
 
@@ -32,22 +34,19 @@ class Claimer(Service):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self.parts = parts
+        self.planner = Planner(parts)
         self.preparations: dict[str, asyncio.Task[None]] = {}
+        self._full = False
 
     async def turn(self) -> int:
-        """Claims as many jobs as there is room for, orphans first; a preparation that ends wakes the next turn."""
+        """Claims as many jobs as there is room for, orphans first; where that is all the room, the next end of one wakes."""
         room = PREPARATIONS_MAX - len(self.preparations)
-        if room <= 0:
-            return 0
-        now = self.parts.clock.now()
-        async with self.parts.database.connection() as connection:
-            taken = await claims.adopt_jobs(connection, now, room)
-            if len(taken) < room:
-                taken += await claims.claim_jobs(connection, now, room - len(taken))
-        for claim in taken:
-            task = asyncio.create_task(self._prepared(claim), name=claim.job_id)
-            self.preparations[claim.token] = task
-            task.add_done_callback(partial(self._ended, claim.token))
+        jobs = await self._taken(room)
+        self._full = len(jobs) >= room
+        for job in jobs:
+            task = asyncio.create_task(self._prepared(job), name=job.id)
+            self.preparations[job.lease_token] = task
+            task.add_done_callback(partial(self._ended, job.lease_token))
         return 0
 
     async def stop(self) -> None:
@@ -57,46 +56,59 @@ class Claimer(Service):
         for task in list(self.preparations.values()):
             task.cancel()
         await asyncio.gather(*self.preparations.values(), return_exceptions=True)
+        await self.planner.drained()
         if tokens:
             async with self.parts.database.work() as session:
                 await claims.release_jobs(session, self.parts.clock.now(), tokens, counted=False)
 
+    async def _taken(self, room: int) -> list[ClaimedJob]:
+        if room <= 0:
+            return []
+        database, now = self.parts.database, self.parts.clock.now()
+        taken = await database.single(lambda connection: claims.adopt_jobs(connection, now, room))
+        if len(taken) < room:
+            rest = room - len(taken)
+            taken += await database.single(lambda connection: claims.claim_jobs(connection, now, rest))
+        return taken
+
     def _ended(self, token: str, _: asyncio.Task[None]) -> None:
         self.preparations.pop(token, None)
-        self.wake()
+        if self._full:
+            self.wake()
 
-    async def _prepared(self, claim: Claim) -> None:
+    async def _prepared(self, job: ClaimedJob) -> None:
         try:
-            if claim.attempt > ATTEMPTS_MAX:
+            if job.attempt > ATTEMPTS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
-            await self._ingested_and_planned(claim)
+            await self.planner.plan(_frozen(job) or await ingest(self.parts, job))
         except IngestFailed as failure:
-            await self._failed(claim, str(failure))
+            await self._failed(job, str(failure))
+        except StorageUnavailable as error:
+            _log.warning("storage does not answer", job_id=job.id, error=in_a_line(error))
+            await self._handed_back(job, counted=False, after_seconds=STORE_PAUSE_SECONDS)
         except Exception as error:
             # A preparation's boundary: whatever broke, the job goes back for another attempt, of which there are few.
-            _log.warning("preparation failed", job_id=claim.job_id, error=in_a_line(error))
-            await self._handed_back(claim)
+            _log.warning("preparation failed", job_id=job.id, error=in_a_line(error))
+            await self._handed_back(job, counted=True)
 
-    async def _ingested_and_planned(self, claim: Claim) -> None:
-        parts = self.parts
-        async with parts.database.connection() as connection:
-            job = await claims.claimed_job(connection, claim)
-        if job is None:
-            return
-        kept = None if job.document_key is None else Frozen(job.document_key, job.media, 0)
-        await plan_or_reuse(parts, claim, job, kept or await ingest(parts, job))
+    async def _failed(self, job: ClaimedJob, message: str) -> None:
+        async with self.parts.database.connection() as connection:
+            ending = Ending(job.id, lease_token=job.lease_token, error=message)
+            await end_jobs(connection, self.parts.clock.now(), "fail", [ending])
 
-    async def _failed(self, claim: Claim, message: str) -> None:
-        async with self.parts.database.work() as session:
-            await transition(session, claim.job_id, "fail", lease_token=claim.token, error=message)
-
-    async def _handed_back(self, claim: Claim) -> None:
+    async def _handed_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
         """For another attempt; where the database is away, the lease's end does the same."""
         try:
             async with self.parts.database.work() as session:
-                await claims.release_jobs(session, self.parts.clock.now(), [claim.token], counted=True)
+                now = self.parts.clock.now() + timedelta(seconds=after_seconds)
+                await claims.release_jobs(session, now, [job.lease_token], counted=counted)
         except SQLAlchemyError:
-            _log.warning("job not handed back; its lease will expire", job_id=claim.job_id)
+            _log.warning("job not handed back; its lease will expire", job_id=job.id)
+
+
+def _frozen(job: ClaimedJob) -> FrozenJob | None:
+    """What an earlier attempt has frozen."""
+    return None if job.document_key is None else FrozenJob(job, job.document_key, job.media, 0)
 
 
 class ClaimKeeper(Service):

@@ -1,12 +1,20 @@
-"""Posts webhooks: three attempts, each to an address that is checked again and connected to exactly as checked."""
+"""Posts webhooks: three attempts, each to an address that is checked again and connected to exactly as checked.
+
+An attempt is recorded as begun between the connection and the first byte of the request. Where its sender dies before it has
+recorded the outcome, the receiver most likely has it, so it is not posted again (`docs/decisions/0008`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Final
 
 import orjson
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_post
@@ -16,11 +24,16 @@ from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
 from scheduler import metrics
 from scheduler.parts import Parts
-from scheduler.service import Service
+from scheduler.service import RETRY_SECONDS, Service, in_a_line
 
 _log = logs.logger(__name__)
 
 POSTS_MAX: Final = 32
+SENDER_DIED: Final = "The sender died while it posted; the receiver may have it, so it is not posted again."
+
+
+class LeaseLost(Exception):
+    """Another sender has the delivery."""
 
 
 class Deliverer(Service):
@@ -63,7 +76,10 @@ class Deliverer(Service):
 
     async def _posted(self, delivery: DueDelivery) -> None:
         began = time.monotonic()
-        answer, again, problem = await self._answer(delivery)
+        try:
+            answer, again, problem = await self._answer(delivery)
+        except LeaseLost:
+            return
         result = outcome(delivery.attempt, answer, again=again)
         metrics.WEBHOOK_ATTEMPTS.labels(str(result.status)).inc()
         record = {
@@ -71,11 +87,12 @@ class Deliverer(Service):
             "ms": round((time.monotonic() - began) * 1000),
         }  # fmt: skip
         _log.info("webhook", job_id=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
-        async with self.parts.database.work() as session:
-            await repository.end_attempt(session, self.parts.clock.now(), delivery, result, record)
+        await self._written(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
         """The status of the answer or None, whether a repeat may help, what went wrong."""
+        if delivery.begun:
+            return None, False, SENDER_DIED
         if delivery.attempt > len(TIMES_SECONDS):
             return None, False, "The last attempt was begun, and its sender did not live to tell of it."
         headers = {
@@ -83,11 +100,28 @@ class Deliverer(Service):
             "X-Service-Event": "render.finished",
             "X-Service-Job-Id": delivery.job_id,
         }
-        body = orjson.dumps(dict(delivery.body))
+        body, guard = orjson.dumps(dict(delivery.body)), self.parts.callback_guard
+
+        async def begun() -> None:
+            if not await self._written(lambda session, now: repository.begin_attempt(session, now, delivery)):
+                raise LeaseLost
+
         try:
-            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, self.parts.callback_guard)
+            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, begun)
         except UrlRefused as refusal:
             return None, False, str(refusal)
         except FetchFailed as failure:
             return None, True, failure.message
         return status, True, None
+
+    async def _written(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
+        """What `write` returns, once it is committed: repeated while Postgres is away, for only this process knows."""
+        while True:
+            try:
+                async with self.parts.database.work() as session:
+                    return await write(session, self.parts.clock.now())
+            except (SQLAlchemyError, OSError) as error:
+                if self._stopping:
+                    raise
+                _log.warning("webhook not recorded yet", error=in_a_line(error))
+                await asyncio.sleep(RETRY_SECONDS)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import RowMapping
 
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
 from scheduler.assignment import FreeWorker, OpenJob, OpenTask, assign
 from scheduler.flights import Flight, Flights
@@ -36,47 +38,59 @@ class Dispatcher(Service):
     async def turn(self) -> int:
         """One round of assignments: everything that can go out now."""
         living = {worker.id: worker for worker in self.parts.executor.workers()}
-        if not living:
+        room = DEPTH * len(living) - len(self.flights)
+        if room <= 0:
             return 0
-        orders = await self._leased(living)
-        for order, worker_id in orders:
-            now = time.monotonic()
-            self.flights.add(Flight(order, order.token, worker_id, now, now))
-            self.parts.executor.submit(order, worker_id)
+        for row in await self._leased(living, room):
+            now, order = time.monotonic(), _order(row)
+            self.flights.add(Flight(order, order.token, row["worker"], now, now, job=_rendered(row)))
+            self.parts.executor.submit(order, row["worker"])
         return 0
 
-    async def _leased(self, living: dict[str, WorkerState]) -> list[tuple[Order, str]]:
-        now = self.parts.clock.now()
-        async with self.parts.database.connection() as session:
-            loads = await workers.usable_workers(session, now, list(living))
-            copies = self.flights.copies_by_worker()
-            free = [
-                FreeWorker(name, living[name].renderer, DEPTH - load - copies[name], load + copies[name])
-                for name, load in loads.items()
-            ]
-            room = sum(max(0, worker.room) for worker in free)
-            if room == 0:
-                return []
-            open_jobs = jobs_of(await tasks.open_work(session, now, room))
-            made = assign(open_jobs, free, now)
-            if not made:
-                return []
-            leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]
-            rows = await tasks.lease_tasks(session, now, leases)
-            return [(await self._order(session, row), row["worker"]) for row in rows]
+    async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
+        """Leases at most `room` tasks; workers may have less room, since other schedulers give them orders too."""
+        database, now = self.parts.database, self.parts.clock.now()
+        ids = list(living)
+        loads, rows = await asyncio.gather(
+            database.single(lambda connection: workers.usable_workers(connection, now, ids)),
+            database.single(lambda connection: tasks.open_work(connection, now, room)),
+        )
+        made = assign(jobs_of(rows), self._free(living, loads), now)
+        if not made:
+            return []
+        leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]
+        return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
 
-    async def _order(self, session: Any, row: RowMapping) -> Order:
-        picture = Picture(
-            row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
-        )  # fmt: skip
-        if TaskKind(row["kind"]) is TaskKind.assemble:
-            keys = await tasks.segment_keys(session, row["job_id"])
-            video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
-            return AssembleOrder(row["task_id"], row["lease_token"], row["job_id"], keys, picture, video_key)
-        return SegmentOrder(
-            row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, picture,
-            row["first_frame"], row["frame_count"],
-        )  # fmt: skip
+    def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
+        copies = self.flights.copies_by_worker()
+        return [
+            FreeWorker(name, living[name].renderer, DEPTH - load - copies[name], load + copies[name])
+            for name, load in loads.items()
+        ]
+
+
+def _order(row: RowMapping) -> Order:
+    picture = Picture(
+        row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
+    )  # fmt: skip
+    if TaskKind(row["kind"]) is TaskKind.assemble:
+        video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
+        keys = tuple(segment["key"] for segment in row["segments"])
+        return AssembleOrder(row["task_id"], row["lease_token"], row["job_id"], keys, picture, video_key)
+    return SegmentOrder(
+        row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, picture,
+        row["first_frame"], row["frame_count"],
+    )  # fmt: skip
+
+
+def _rendered(row: RowMapping) -> RenderedJob | None:
+    """The job of an assembly: its segments are all done."""
+    if TaskKind(row["kind"]) is not TaskKind.assemble:
+        return None
+    return RenderedJob(
+        row["job_id"], row["origin"], row["renderer"], row["width"], row["height"], row["fps"], row["job_frame_count"],
+        row["document_key"], row["inputs"], row["media"], row["segments"],
+    )  # fmt: skip
 
 
 def jobs_of(rows: Sequence[RowMapping]) -> list[OpenJob]:

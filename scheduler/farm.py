@@ -7,7 +7,7 @@ import asyncio
 from farm_core.jobs import tasks
 from farm_core.telemetry import logs
 from scheduler.claimer import Claimer, ClaimKeeper
-from scheduler.collector import Collector, FlightKeeper, ProgressTeller
+from scheduler.collector import Collector
 from scheduler.deliverer import Deliverer
 from scheduler.dispatcher import Dispatcher
 from scheduler.flights import Flights
@@ -17,6 +17,7 @@ from scheduler.maintenance.retention import ResultReaper, ScratchReaper, Segment
 from scheduler.pace import Pace
 from scheduler.parts import Parts
 from scheduler.service import Service
+from scheduler.watch import FlightKeeper, ProgressTeller
 
 _log = logs.logger(__name__)
 
@@ -32,7 +33,7 @@ class Scheduler:
         pace = Pace()
         self.dispatcher = Dispatcher(parts, self.flights)
         self.claimer = Claimer(parts)
-        self.collector = Collector(parts, self.flights, pace, self.dispatcher)
+        self.collector = Collector(parts, self.flights, pace, self.dispatcher, self.claimer)
         self.flight_keeper = FlightKeeper(parts, self.flights, pace)
         self.deliverer = Deliverer(parts)
         self.roll = Roll(parts, self.dispatcher)

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from farm_core.jobs.receipt import RenderedJob
 from scheduler.ports import Order, SegmentOrder
 
 
 @dataclass(slots=True)
 class Flight:
-    """An order at a worker. `lease` is the token of the task's lease; a straggler's second copy has a token of its own."""
+    """An order at a worker. `lease` is the token of the task's lease; a straggler's second copy has a token of its own.
+
+    `job` is what the receipt will name, where the order is an assembly.
+    """
 
     order: Order
     lease: str
@@ -19,6 +23,7 @@ class Flight:
     started: float
     advanced: float
     frames_done: int = 0
+    job: RenderedJob | None = None
 
     @property
     def is_copy(self) -> bool:

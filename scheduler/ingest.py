@@ -17,7 +17,7 @@ import orjson
 from farm_core.assets.inspection import kind_of
 from farm_core.assets.kinds import ENDINGS
 from farm_core.errors import BadRequest
-from farm_core.jobs.claims import ClaimedJob
+from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.storage.port import Storage
 from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
@@ -36,21 +36,12 @@ class IngestFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
-    """A job's document with its inputs applied, and the key of the bytes of every source it names."""
-
-    document_key: str
-    media: Mapping[str, str]
-    counted_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Kept:
     key: str
     counted_bytes: int
 
 
-async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
+async def ingest(parts: Parts, job: ClaimedJob) -> FrozenJob:
     """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
     stored = await asyncio.to_thread(parts.storage.get_bytes, job.template_document_key)
     document = cast(Document, orjson.loads(stored))
@@ -73,7 +64,7 @@ async def ingest(parts: Parts, job: ClaimedJob) -> Frozen:
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
     key = await asyncio.to_thread(_store_document, parts.storage, document)
-    return Frozen(key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
+    return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
 
 
 async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:

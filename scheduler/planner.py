@@ -1,68 +1,101 @@
-"""Plans a frozen job: finds a video that is the same already, or writes the tasks that will make it."""
+"""Plans frozen jobs: finds videos that are the same already, or writes the tasks that will make them."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import orjson
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.jobs import claims
-from farm_core.jobs.claims import Claim, ClaimedJob
+from farm_core.jobs.claims import FrozenJob, PlannedJob
+from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
-from farm_core.jobs.repository import transition
-from farm_core.usage import repository as usage
-from scheduler.completion import completed
-from scheduler.ingest import Frozen
+from scheduler.batch import Batch
 from scheduler.parts import Parts
 
 
-async def plan_or_reuse(parts: Parts, claim: Claim, job: ClaimedJob, frozen: Frozen) -> None:
-    """Writes what ingest made and the job's tasks; or completes it at once with the video of an equal job of the account.
+@dataclass(frozen=True, slots=True)
+class _Video:
+    """A finished video, and its receipt, by their keys in storage."""
 
-    Does nothing where the claim no longer holds.
-    """
-    renderer = _most_common_renderer(parts)
-    key = None if renderer is None else plan_key(job, frozen.document_key, frozen.media, renderer)
-    async with parts.database.work() as session:
-        now = parts.clock.now()
-        if job.document_key is None:
-            if not await claims.freeze_job(session, claim, frozen.document_key, frozen.media, frozen.counted_bytes):
-                return
-            if frozen.counted_bytes:
-                await usage.add(session, job.account_id, now, asset_bytes=frozen.counted_bytes)
-        known = None if key is None else await _known_video(session, parts, job.account_id, key)
-        if known is None:
-            tasks = plan(job.frame_count, job.fps, job.width, job.height)
-            await claims.plan_job(session, now, claim, renderer, key, tasks)
-        else:
-            await transition(
-                session, job.id, "complete", lease_token=claim.token, plan_key=key, renderer=renderer,
-                detail={"reused": known[0]}, **await completed(session, parts, job.id, *known),
-            )  # fmt: skip
+    key: str
+    receipt_key: str | None
 
 
-def plan_key(job: ClaimedJob, document_key: str, media: Mapping[str, str], renderer: str) -> str:
+class Planner:
+    """Plans jobs that become ready at about the same time in one transaction."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._batch = Batch(self._write)
+
+    async def plan(self, frozen: FrozenJob) -> None:
+        """Writes what ingest made and the job's tasks; or completes it at once with the video of an equal job of the account.
+
+        Does nothing where the claim no longer holds.
+        """
+        await self._batch.add(frozen)
+
+    async def drained(self) -> None:
+        """Waits for what is being written."""
+        await self._batch.drained()
+
+    async def _write(self, jobs: Sequence[FrozenJob]) -> None:
+        renderer = _most_common_renderer(self.parts)
+        keys = {} if renderer is None else {one.job.id: plan_key(one, renderer) for one in jobs}
+        videos = await self._same_videos(jobs, keys)
+        now = self.parts.clock.now()
+        async with self.parts.database.connection() as connection:
+            mine = await claims.freeze_jobs(connection, now, jobs)
+            held = [one for one in jobs if one.job.id in mine]
+            if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
+                await claims.plan_jobs(connection, now, planned)
+            if reused := [one for one in held if one.job.id in videos]:
+                endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
+                await end_jobs(connection, now, "complete", endings)
+
+    async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, _Video]:
+        """By the ids of jobs: the videos of equal jobs, if they still lie in storage."""
+        wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
+        if not wanted:
+            return {}
+        rows = await self.parts.database.single(lambda connection: claims.same_results(connection, wanted))
+        found = {job_id: _Video(*row) for job_id, row in rows.items()}
+        stored = await asyncio.gather(
+            *(asyncio.to_thread(self.parts.storage.exists, video.key) for video in found.values())
+        )
+        return {job_id: video for (job_id, video), is_there in zip(found.items(), stored, strict=True) if is_there}
+
+    def _ending(self, frozen: FrozenJob, video: _Video, key: str, renderer: str | None) -> Ending:
+        job = frozen.job
+        return Ending(
+            job.id, lease_token=job.lease_token, video_key=video.key, receipt_key=video.receipt_key, plan_key=key,
+            renderer=renderer, video_url=video_url(self.parts.storage, job.id, job.origin, video.key),
+            detail={"reused": video.key},
+        )  # fmt: skip
+
+
+def plan_key(frozen: FrozenJob, renderer: str) -> str:
     """A digest of everything that the video's bytes depend on."""
+    job = frozen.job
     parts = [
-        document_key, sorted(media.items()), renderer, job.width, job.height, job.fps, job.frame_count,
+        frozen.document_key, sorted(frozen.media.items()), renderer, job.width, job.height, job.fps, job.frame_count,
         job.composition_id, job.duration_seconds,
     ]  # fmt: skip
     return hashlib.sha256(orjson.dumps(parts)).hexdigest()
+
+
+def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -> PlannedJob:
+    job = frozen.job
+    return PlannedJob(job, renderer, keys.get(job.id), plan(job.frame_count, job.fps, job.width, job.height))
 
 
 def _most_common_renderer(parts: Parts) -> str | None:
     """The kind of worker that most workers are, so that a job can use as many of them as possible."""
     counts = Counter(worker.renderer for worker in parts.executor.workers())
     return max(sorted(counts), key=lambda name: counts[name], default=None)
-
-
-async def _known_video(session: AsyncSession, parts: Parts, account_id: str, key: str) -> tuple[str, str | None] | None:
-    """The video and receipt of an equal job, if they still lie in storage."""
-    found = await claims.same_result(session, account_id, key)
-    if found is None or not await asyncio.to_thread(parts.storage.exists, found[0]):
-        return None
-    return found

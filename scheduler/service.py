@@ -27,6 +27,7 @@ class Service(ABC):
         self.turned = asyncio.Event()
         """Set after every turn that succeeded; tests wait for it instead of sleeping."""
         self._awake = asyncio.Event()
+        self._soon: asyncio.TimerHandle | None = None
         self._stopping = False
         self._running: asyncio.Task[None] | None = None
 
@@ -38,6 +39,15 @@ class Service(ABC):
         """Has the next turn begin at once."""
         self._awake.set()
 
+    def wake_within(self, seconds: float) -> None:
+        """Has the next turn begin after so long; wishes that come meanwhile are one with this."""
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(seconds, self._wake_late)
+
+    def _wake_late(self) -> None:
+        self._soon = None
+        self.wake()
+
     def start(self) -> None:
         """Begins to turn."""
         if self._running is None:
@@ -47,6 +57,8 @@ class Service(ABC):
         """Lets a turn that is under way end, then stops."""
         self._stopping = True
         self.wake()
+        if self._soon is not None:
+            self._soon.cancel()
         if self._running is not None:
             await self._running
             self._running = None

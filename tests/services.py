@@ -12,6 +12,7 @@ import redis
 
 from cluster.embedded import postgres, valkey
 from farm_core.db import migrate
+from tests.s3_server import S3Server
 
 _numbers = itertools.count(1)
 
@@ -70,6 +71,15 @@ def redis_url(valkey_server: valkey.EmbeddedValkey) -> str:
     client.flushall()
     client.close()
     return valkey_server.url
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """An S3 server with an empty bucket."""
+    server = S3Server(tmp_path_factory.mktemp("s3") / "buckets")
+    server.start()
+    yield server
+    server.kill()
 
 
 @pytest.fixture

@@ -24,13 +24,14 @@ async def store(session: AsyncSession, farm: Farm, caller: Caller, upload: Uploa
     now = farm.clock.now()
     asset_id = new_id("ast")
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"
-    # The row first, committed after the bytes are there: bytes without a row would never be reaped.
+    # The bytes first: nobody shall wait for the account's counters while storage is slow. Where the row then fails to come,
+    # the scheduler deletes bytes of that age.
+    await asyncio.to_thread(farm.storage.put_file, key, upload.path, kind)
     asset = Asset(
         id=asset_id, account_id=caller.account.id, storage_key=key, bytes=upload.bytes, mime=kind, created_at=now,
         expires_at=now + LIFETIME,
     )  # fmt: skip
     session.add(asset)
     await usage.add(session, caller.account.id, now, asset_bytes=upload.bytes)
-    await asyncio.to_thread(farm.storage.put_file, key, upload.path, kind)
     url = farm.links.url(origin, key, int(asset.expires_at.timestamp()))
     return UploadRecord(url=url, bytes=upload.bytes, mime=kind, expires_at=asset.expires_at)

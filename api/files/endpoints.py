@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator
-from typing import Final
+from typing import BinaryIO, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -42,9 +42,9 @@ async def get_file(request: Request, farm: FarmParts, key: str) -> Response:
     await _admit(request, farm, key)
     try:
         facts = await asyncio.to_thread(farm.storage.describe, key)
+        return await _answer(request, farm.storage, facts)
     except ObjectMissing:
         raise NotFound(_NOT_HERE) from None
-    return await _answer(request, farm.storage, facts)
 
 
 async def _admit(request: Request, farm: Farm, key: str) -> None:
@@ -79,7 +79,9 @@ async def _answer(request: Request, storage: Storage, facts: StoredObject) -> Re
     status = 200 if span is None else 206
     if request.method == "HEAD" or not facts.bytes:
         return Response(status_code=status, headers=headers, media_type=facts.content_type)
-    return StreamingResponse(_chunks(storage, facts.key, whole), status, headers, facts.content_type)
+    # Opened before the status goes out: storage that is away is told by a status of its own.
+    stream = await asyncio.to_thread(storage.open_range, facts.key, whole.start, whole.end)
+    return StreamingResponse(_chunks(stream), status, headers, facts.content_type)
 
 
 def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
@@ -96,7 +98,7 @@ def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
     return headers
 
 
-def _chunks(storage: Storage, key: str, span: Span) -> Iterator[bytes]:
-    with storage.open_range(key, span.start, span.end) as stream:
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    with stream:
         while chunk := stream.read(_CHUNK_BYTES):
             yield chunk

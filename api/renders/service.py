@@ -91,10 +91,9 @@ async def page(session: AsyncSession, farm: Farm, caller: Caller, asked: Page, o
 async def cancel(session: AsyncSession, caller: Caller, job_id: str) -> Job:
     """The job, cancelled unless it had ended; raises NotFound."""
     job = await owned(session, caller, job_id)
-    moved = await repository.cancel(session, job.id)
-    if moved is None:
-        await session.refresh(job)
-    return moved or job
+    await repository.cancel(session, job.id)
+    await session.refresh(job)
+    return job
 
 
 async def download(session: AsyncSession, farm: Farm, caller: Caller, job_id: str, origin: str) -> str:

@@ -43,7 +43,7 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
         deliveries = list((await session.execute(wanted)).scalars())
     table = Table("job", "status", "url", "attempts")
     for delivery in deliveries:
-        attempts = ", ".join(str(one.get("status") or one.get("error")) for one in delivery.attempts)
+        attempts = ", ".join(str(one.get("status") or one.get("error") or "begun") for one in delivery.attempts)
         table.add_row(delivery.job_id, delivery.status, delivery.url, attempts)
     Console().print(table)
     return 0

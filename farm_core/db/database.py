@@ -25,6 +25,7 @@ class Database:
             max_overflow=pool_connections,
             pool_timeout=10,
             pool_pre_ping=ping,
+            pool_use_lifo=True,  # a few connections do the work and know its statements; the rest are a reserve
             json_serializer=_json_text,
             json_deserializer=orjson.loads,
             connect_args={"connect_timeout": 5},

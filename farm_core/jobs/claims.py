@@ -1,4 +1,4 @@
-"""A scheduler's hold on jobs: from the claim until the job is planned. Afterwards the job's tasks carry it."""
+"""A scheduler's hold on jobs: from the claim until they are planned. Afterwards a job's tasks carry it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Final
 import orjson
 
 from farm_core.ids import new_id
-from farm_core.jobs.events import write_event
 from farm_core.jobs.plan import PlannedTask
 from farm_core.jobs.sql import Transaction, statement
+from farm_core.usage.period import period_of
 
 LEASE_SECONDS: Final = 20.0
 """A scheduler renews its leases four times as often; who has not renewed is taken for dead."""
@@ -22,19 +22,12 @@ ACCOUNT_JOBS_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A job that this scheduler holds, and the token that proves it."""
-
-    job_id: str
-    token: str
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """What ingest and plan need to know of a job and its template."""
+    """A job that this scheduler holds, the token that proves it, and what ingest and plan need of it and its template."""
 
     id: str
+    lease_token: str
+    attempt: int
     account_id: str
     origin: str
     inputs: Mapping[str, Any]
@@ -52,24 +45,44 @@ class ClaimedJob:
     duration_seconds: float
 
 
-async def claim_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[Claim]:
-    """Moves the next queued jobs to processing, for this scheduler alone."""
+@dataclass(frozen=True, slots=True)
+class FrozenJob:
+    """A job with all that its rendering needs in storage: its document, and the key of the bytes of every source it names.
+
+    `ingest_bytes` is what fetching them counts against the account.
+    """
+
+    job: ClaimedJob
+    document_key: str
+    media: Mapping[str, str]
+    ingest_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJob:
+    """A job and the tasks that will make its video, for workers of that renderer (of any, where None)."""
+
+    job: ClaimedJob
+    renderer: str | None
+    plan_key: str | None
+    tasks: Sequence[PlannedTask]
+
+
+async def claim_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
+    """Moves the next queued jobs to processing, for this scheduler alone; one statement."""
     limits = {"jobs_max": jobs_max, "account_jobs_max": ACCOUNT_JOBS_MAX}
     return await _taken(session, "claim_jobs", now, limits)
 
 
-async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[Claim]:
-    """Takes over jobs whose scheduler has not renewed its lease."""
-    claims = await _taken(session, "adopt_jobs", now, {"jobs_max": jobs_max})
-    for claim in claims:
-        await write_event(session, now, claim.job_id, "adopt", {"attempt": claim.attempt})
-    return claims
+async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
+    """Takes over jobs whose scheduler has not renewed its lease; one statement."""
+    return await _taken(session, "adopt_jobs", now, {"jobs_max": jobs_max})
 
 
-async def _taken(session: Transaction, name: str, now: datetime, limits: Mapping[str, int]) -> list[Claim]:
+async def _taken(session: Transaction, name: str, now: datetime, limits: Mapping[str, int]) -> list[ClaimedJob]:
     lease = {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
-    rows = await session.execute(statement(name), {**lease, **limits})
-    return [Claim(row.id, row.lease_token, row.attempt) for row in rows]
+    rows = (await session.execute(statement(name), {**lease, **limits})).mappings()
+    return [ClaimedJob(**{**row, "media": row["media"] or {}}) for row in rows]
 
 
 async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
@@ -84,51 +97,47 @@ async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str
     await session.execute(statement("release_jobs"), values)
 
 
-async def claimed_job(session: Transaction, claim: Claim) -> ClaimedJob | None:
-    """The job and its template, or None where the claim no longer holds (the job was cancelled, say)."""
-    values = {"job_id": claim.job_id, "token": claim.token}
-    row = (await session.execute(statement("claimed_job"), values)).mappings().one_or_none()
-    if row is None:
-        return None
-    known = {name: row[name] for name in ClaimedJob.__slots__ if name not in ("media",)}
-    return ClaimedJob(**known, media=row["media"] or {})
-
-
-async def freeze_job(
-    session: Transaction, claim: Claim, document_key: str, media: Mapping[str, str], ingest_bytes: int
-) -> bool:
-    """Records what ingest made, once; False where the claim no longer holds or another has done it."""
+async def same_results(
+    session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]
+) -> dict[str, tuple[str, str | None]]:
+    """By the ids of these jobs: video and receipt of a completed job of the account with the same plan key; one statement."""
     values = {
-        "job_id": claim.job_id, "token": claim.token, "document_key": document_key,
-        "media": orjson.dumps(dict(media)).decode(), "ingest_bytes": ingest_bytes,
-    }  # fmt: skip
-    return (await session.execute(statement("freeze_job"), values)).one_or_none() is not None
-
-
-async def plan_job(
-    session: Transaction,
-    now: datetime,
-    claim: Claim,
-    renderer: str | None,
-    plan_key: str | None,
-    tasks: Sequence[PlannedTask],
-) -> bool:
-    """Writes the plan and lets go of the job; False where the claim no longer holds."""
-    columns = {
-        "indexes": [task.index for task in tasks],
-        "kinds": [str(task.kind) for task in tasks],
-        "first_frames": [task.first_frame for task in tasks],
-        "frame_counts": [task.frame_count for task in tasks],
+        "job_ids": [job.id for job, _ in keys],
+        "account_ids": [job.account_id for job, _ in keys],
+        "plan_keys": [key for _, key in keys],
     }
+    rows = await session.execute(statement("same_results"), values)
+    return {row.job_id: (row.video_key, row.receipt_key) for row in rows}
+
+
+async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[FrozenJob]) -> set[str]:
+    """Records what ingest made of each job, and counts it, once; returns the jobs that are still this scheduler's."""
     values = {
-        "now": now, "job_id": claim.job_id, "token": claim.token, "plan_key": plan_key, "renderer": renderer,
-        "detail": orjson.dumps({"segments": len(tasks) - 1}).decode(),
-    }  # fmt: skip
-    return (await session.execute(statement("plan_job"), {**values, **columns})).one_or_none() is not None
+        "period": period_of(now),
+        "job_ids": [one.job.id for one in frozen],
+        "tokens": [one.job.lease_token for one in frozen],
+        "document_keys": [one.document_key for one in frozen],
+        "media": [orjson.dumps(dict(one.media)).decode() for one in frozen],
+        "ingest_bytes": [one.ingest_bytes for one in frozen],
+    }
+    return set((await session.execute(statement("freeze_jobs"), values)).scalars())
 
 
-async def same_result(session: Transaction, account_id: str, plan_key: str) -> tuple[str, str | None] | None:
-    """The video and receipt of a completed job of the account that depends on exactly the same things."""
-    values = {"account_id": account_id, "plan_key": plan_key}
-    row = (await session.execute(statement("same_result"), values)).one_or_none()
-    return None if row is None else (row.video_key, row.receipt_key)
+async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
+    """Writes the plans and lets go of the jobs; returns those whose claims held."""
+    jobs = {
+        "job_ids": [one.job.id for one in planned],
+        "tokens": [one.job.lease_token for one in planned],
+        "plan_keys": [one.plan_key for one in planned],
+        "renderers": [one.renderer for one in planned],
+        "segments": [len(one.tasks) - 1 for one in planned],
+    }
+    cuts = [(one.job.id, task) for one in planned for task in one.tasks]
+    tasks = {
+        "task_job_ids": [job_id for job_id, _ in cuts],
+        "indexes": [task.index for _, task in cuts],
+        "kinds": [str(task.kind) for _, task in cuts],
+        "first_frames": [task.first_frame for _, task in cuts],
+        "frame_counts": [task.frame_count for _, task in cuts],
+    }
+    return set((await session.execute(statement("plan_jobs"), {"now": now, **jobs, **tasks})).scalars())

@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 FAILURES_MAX: Final = 3
+STORE_PAUSE_SECONDS: Final = 2.0
+"""Storage has been tried for a while already when its absence is reported."""
 REPEATED_FAILURE: Final = "The render failed repeatedly."
 
 
@@ -20,7 +22,9 @@ class FailureKind(StrEnum):
     stall = "stall"
     """No frame came for longer than the deadline allows."""
     lost = "lost"
-    """The worker, its machine, the cluster or a store went away: no fault of the task."""
+    """The worker, its machine or the cluster went away: no fault of the task."""
+    store = "store"
+    """Storage did not answer: no fault of the task, nor of the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
             return Fail(failure.public_message)
         case FailureKind.lost:
             return Retry(0.2, None, failures)
+        case FailureKind.store:
+            return Retry(STORE_PAUSE_SECONDS, None, failures)
         case FailureKind.crash | FailureKind.stall:
             if failures + 1 >= FAILURES_MAX:
                 return Fail(REPEATED_FAILURE)

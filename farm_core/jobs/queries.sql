@@ -1,89 +1,178 @@
 -- Statements that carry meaning: each is loaded by its name. Times come in as parameters, so that tests can move the clock.
+--
+-- Statements about several rows lock jobs before tasks before what is counted, each in the order of its key: batches of several
+-- schedulers, and cancels in between, wait for one another but never in a circle. NO KEY: a row's history may be written meanwhile.
 
 -- claim_jobs --
--- The next queued jobs, each for exactly one scheduler. Accounts take turns by what they have in processing; within an
--- account a job's place is its length less the time it has waited, so short jobs overtake and long ones do not starve.
-WITH busy AS (
-    SELECT account_id, count(*) AS jobs FROM jobs WHERE status = 'processing' GROUP BY account_id
-), ranked AS (
-    SELECT jobs.id, jobs.created_at, coalesce(busy.jobs, 0) + row_number() OVER (
-        PARTITION BY jobs.account_id
-        ORDER BY jobs.reserved_ms - 1000 * extract(epoch FROM CAST(:now AS timestamptz) - jobs.created_at), jobs.id
+-- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
+-- in processing; within an account a job's place is its length less the time it has waited, so short jobs overtake and long
+-- ones do not starve.
+-- Waiting is the same for all, so a job's place is a moment that never moves; jobs in processing have an account's first turns.
+-- The steps are written so that their order is not the planner's to choose: it cannot know how long a queue has just become.
+WITH ranked AS MATERIALIZED (
+    SELECT id, status, created_at, row_number() OVER (
+        PARTITION BY account_id ORDER BY status = 'queued', created_at + reserved_ms * interval '1 millisecond', id
     ) AS turn
-    FROM jobs LEFT JOIN busy USING (account_id) WHERE jobs.status = 'queued'
+    FROM jobs WHERE status IN ('queued', 'processing')
+), fair AS MATERIALIZED (
+    SELECT id FROM ranked WHERE status = 'queued' AND turn <= :account_jobs_max ORDER BY turn, created_at, id
 ), best AS (
-    SELECT jobs.id FROM jobs JOIN ranked USING (id)
-    WHERE jobs.status = 'queued' AND ranked.turn <= :account_jobs_max
-    ORDER BY ranked.turn, ranked.created_at, jobs.id LIMIT :jobs_max FOR UPDATE OF jobs SKIP LOCKED
+    SELECT locked.id FROM fair CROSS JOIN LATERAL (
+        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR UPDATE SKIP LOCKED
+    ) AS locked LIMIT :jobs_max
 ), claimed AS (
     UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
     FROM best WHERE jobs.id = best.id
-    RETURNING jobs.id, jobs.lease_token, jobs.attempt
+    RETURNING jobs.*
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'claim', 'processing' FROM claimed
 )
-SELECT id, lease_token, attempt FROM claimed
+SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
+    claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
+    templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    templates.composition_id, templates.duration_seconds
+FROM claimed JOIN templates ON templates.id = claimed.template_id
 
 -- adopt_jobs --
 -- Jobs whose scheduler went away before it had planned them.
 WITH orphans AS (
     SELECT id FROM jobs WHERE status = 'processing' AND lease_expires_at < :now
     ORDER BY lease_expires_at LIMIT :jobs_max FOR UPDATE SKIP LOCKED
+), adopted AS (
+    UPDATE jobs SET attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
+        lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
+    FROM orphans WHERE jobs.id = orphans.id
+    RETURNING jobs.*
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT id, :now, 'adopt', status, jsonb_build_object('attempt', attempt) FROM adopted
 )
-UPDATE jobs SET attempt = attempt + 1,
-    lease_token = :token || '.' || jobs.id, lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-FROM orphans WHERE jobs.id = orphans.id
-RETURNING jobs.id, jobs.lease_token, jobs.attempt
+SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
+    adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
+    templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    templates.composition_id, templates.duration_seconds
+FROM adopted JOIN templates ON templates.id = adopted.template_id
 
 -- renew_jobs --
 -- Those of my jobs that are still mine, for longer.
+WITH held AS (
+    SELECT id FROM jobs WHERE lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
+)
 UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-WHERE lease_token = ANY(:tokens) AND status = 'processing'
-RETURNING lease_token
+FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
+RETURNING jobs.lease_token
 
 -- release_jobs --
 -- Jobs that are not planned are handed back: somebody may adopt them at once. A stopping scheduler does not count its try.
+WITH held AS (
+    SELECT id FROM jobs WHERE lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
+)
 UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - :uncounted
-WHERE lease_token = ANY(:tokens) AND status = 'processing'
+FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 
--- claimed_job --
--- All that ingest and plan need of a job that is still mine.
-SELECT jobs.id, jobs.account_id, jobs.origin, jobs.inputs, jobs.width, jobs.height, jobs.fps, jobs.frame_count, jobs.document_key,
-    jobs.media, jobs.attempt, jobs.template_id, templates.document_key AS template_document_key,
-    templates.inputs AS template_inputs, templates.targets AS template_targets, templates.composition_id, templates.duration_seconds
-FROM jobs JOIN templates ON templates.id = jobs.template_id
-WHERE jobs.id = :job_id AND jobs.lease_token = :token AND jobs.status = 'processing'
+-- freeze_jobs --
+-- Ingest is done: frozen documents and their media, once each, and what fetching them counts. No row: somebody else decided.
+WITH wanted AS (
+    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]),
+        CAST(:media AS text[]), CAST(:ingest_bytes AS bigint[])) AS wanted(job_id, token, document_key, media, ingest_bytes)
+), held AS (
+    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
+    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), frozen AS (
+    UPDATE jobs SET document_key = wanted.document_key, media = CAST(wanted.media AS jsonb), ingest_bytes = wanted.ingest_bytes
+    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id AND jobs.document_key IS NULL
+    RETURNING jobs.account_id, jobs.ingest_bytes
+), counted AS (
+    INSERT INTO usage (account_id, period, asset_bytes)
+    SELECT account_id, :period, sum(ingest_bytes) FROM frozen WHERE ingest_bytes > 0 GROUP BY account_id ORDER BY account_id
+    ON CONFLICT (account_id, period) DO UPDATE SET asset_bytes = usage.asset_bytes + excluded.asset_bytes
+)
+SELECT id FROM held
 
--- freeze_job --
--- Ingest is done: the frozen document and its media, once. No row: somebody else decided.
-UPDATE jobs SET document_key = :document_key, media = CAST(:media AS jsonb), ingest_bytes = :ingest_bytes
-WHERE id = :job_id AND lease_token = :token AND status = 'processing' AND document_key IS NULL
-RETURNING id
-
--- plan_job --
--- The job is planned: from here on its tasks carry it and it needs no scheduler of its own.
-WITH planned AS (
-    UPDATE jobs SET plan_key = :plan_key, renderer = :renderer, lease_token = NULL, lease_expires_at = NULL
-    WHERE id = :job_id AND lease_token = :token AND status = 'processing'
-    RETURNING id
+-- plan_jobs --
+-- Jobs are planned: from here on their tasks carry them and they need no scheduler of their own.
+WITH wanted AS (
+    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:plan_keys AS text[]),
+        CAST(:renderers AS text[]), CAST(:segments AS int[])) AS wanted(job_id, token, plan_key, renderer, segments)
+), held AS (
+    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
+    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), planned AS (
+    UPDATE jobs SET plan_key = wanted.plan_key, renderer = wanted.renderer, lease_token = NULL, lease_expires_at = NULL
+    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id
+    RETURNING jobs.id, wanted.segments
 ), cut AS (
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
     SELECT planned.id || '.' || task.index, planned.id, task.index, task.kind, task.first_frame, task.frame_count,
         'pending', 0, :now
-    FROM planned, unnest(CAST(:indexes AS int[]), CAST(:kinds AS text[]), CAST(:first_frames AS int[]),
-        CAST(:frame_counts AS int[])) AS task(index, kind, first_frame, frame_count)
+    FROM planned JOIN unnest(CAST(:task_job_ids AS text[]), CAST(:indexes AS int[]), CAST(:kinds AS text[]),
+        CAST(:first_frames AS int[]), CAST(:frame_counts AS int[])) AS task(job_id, index, kind, first_frame, frame_count)
+        ON task.job_id = planned.id
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT id, :now, 'plan', 'processing', CAST(:detail AS jsonb) FROM planned
+    SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned
 )
-SELECT pg_notify('tasks', id) FROM planned
+SELECT id, pg_notify('tasks', '') FROM planned
 
--- same_result --
--- A video that depends on exactly the same things is there already.
-SELECT video_key, receipt_key FROM jobs
-WHERE account_id = :account_id AND plan_key = :plan_key AND status = 'completed'
-ORDER BY finished_at DESC LIMIT 1
+-- same_results --
+-- Videos that depend on exactly the same things are there already.
+SELECT wanted.job_id, same.video_key, same.receipt_key
+FROM unnest(CAST(:job_ids AS text[]), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
+CROSS JOIN LATERAL (
+    SELECT video_key, receipt_key FROM jobs
+    WHERE jobs.account_id = wanted.account_id AND jobs.plan_key = wanted.plan_key AND jobs.status = 'completed'
+    ORDER BY finished_at DESC LIMIT 1
+) AS same
+
+-- end_jobs --
+-- Jobs end, each if it still may and under the tokens that are named, and with each what belongs to its end: its assembly is done,
+-- its webhook is due, its account's month is charged. No row: somebody else decided.
+WITH wanted AS (
+    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
+        CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
+        CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]))
+        AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id)
+), held AS (
+    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
+    WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
+    ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), leased AS (
+    SELECT tasks.id, wanted.detail FROM held JOIN wanted ON wanted.job_id = held.id
+        JOIN tasks ON tasks.lease_token = wanted.task_token AND tasks.job_id = held.id
+    WHERE tasks.status = 'leased' ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+), joined AS (
+    UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
+        report = CAST(leased.detail AS jsonb)
+    FROM leased WHERE tasks.id = leased.id
+    RETURNING tasks.job_id
+), ended AS (
+    UPDATE jobs SET status = CAST(:after AS text), finished_at = :now, lease_token = NULL, lease_expires_at = NULL, error = wanted.error,
+        video_key = wanted.video_key, receipt_key = wanted.receipt_key,
+        plan_key = coalesce(wanted.plan_key, jobs.plan_key), renderer = coalesce(wanted.renderer, jobs.renderer),
+        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE jobs.progress END,
+        render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
+            epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
+    FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
+    WHERE jobs.id = held.id AND (wanted.task_token IS NULL OR joined.job_id IS NOT NULL)
+    RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms,
+        wanted.video_url, wanted.detail, wanted.delivery_id
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT id, :now, CAST(:event AS text), status, CAST(detail AS jsonb) FROM ended
+), posted AS (
+    INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
+    SELECT delivery_id, id, callback_url, jsonb_build_object('jobId', id, 'status', status, 'videoUrl', video_url,
+        'error', error, 'renderDurationMs', render_duration_ms), 'due', 0, :now, '[]', :now
+    FROM ended WHERE callback_url IS NOT NULL
+), settled AS (
+    INSERT INTO usage (account_id, period, rendered_ms, render_duration_ms)
+    SELECT account_id, :period, sum(reserved_ms), sum(render_duration_ms) FROM ended
+    WHERE status = 'completed' GROUP BY account_id ORDER BY account_id
+    ON CONFLICT (account_id, period) DO UPDATE SET rendered_ms = usage.rendered_ms + excluded.rendered_ms,
+        render_duration_ms = usage.render_duration_ms + excluded.render_duration_ms
+)
+SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') END FROM ended
 
 -- open_work --
 -- Every job in processing with what it has in flight and its first waiting tasks. The assembly waits for all segments.
@@ -105,45 +194,76 @@ WHERE jobs.status = 'processing' AND jobs.lease_token IS NULL
 ORDER BY jobs.id, heads.index
 
 -- lease_tasks --
--- Leases waiting tasks to workers, for exactly one scheduler each. The first lease of a job decides its renderer.
+-- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
+-- decides its renderer.
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:task_ids AS text[]), CAST(:job_ids AS text[]), CAST(:tokens AS text[]),
         CAST(:workers AS text[]), CAST(:renderers AS text[])) AS wanted(task_id, job_id, token, worker, renderer)
+), pins AS (
+    SELECT DISTINCT ON (job_id) job_id, renderer FROM wanted ORDER BY job_id
+), held AS (
+    SELECT jobs.*, pins.renderer AS pin FROM jobs JOIN pins ON pins.job_id = jobs.id
+    WHERE jobs.status = 'processing' AND coalesce(jobs.renderer, pins.renderer) = pins.renderer
+    ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), pinned AS (
-    UPDATE jobs SET renderer = pins.renderer
-    FROM (SELECT DISTINCT ON (job_id) job_id, renderer FROM wanted ORDER BY job_id) AS pins
-    WHERE jobs.id = pins.job_id AND jobs.status = 'processing' AND coalesce(jobs.renderer, pins.renderer) = pins.renderer
-    RETURNING jobs.*
+    UPDATE jobs SET renderer = held.pin FROM held WHERE jobs.id = held.id AND jobs.renderer IS NULL
 )
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
-FROM wanted JOIN pinned ON pinned.id = wanted.job_id JOIN templates ON templates.id = pinned.template_id
+FROM wanted JOIN held ON held.id = wanted.job_id JOIN templates ON templates.id = held.template_id
 WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
-    tasks.attempt, pinned.id AS job_id, pinned.width, pinned.height, pinned.fps, pinned.frame_count AS job_frame_count,
-    pinned.document_key, pinned.media, pinned.plan_key, templates.composition_id, templates.duration_seconds
-
--- segments_of --
-SELECT segment_key FROM tasks WHERE job_id = :job_id AND kind = 'render' ORDER BY index
+    tasks.attempt, held.id AS job_id, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
+    held.document_key, held.media, held.plan_key, held.origin, held.inputs, held.renderer,
+    templates.composition_id, templates.duration_seconds, CASE
+        WHEN tasks.kind = 'assemble' THEN (
+            SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
+                'cached', coalesce(done.report -> 'cached', 'false'), 'stagesMs', coalesce(done.report -> 'stages_ms', '{}'))
+                ORDER BY done.index)
+            FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render'
+        )
+    END AS segments
 
 -- renew_tasks --
 -- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away.
+WITH held AS (
+    SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+)
 UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-WHERE lease_token = ANY(:tokens) AND status = 'leased'
-RETURNING lease_token
+FROM held WHERE tasks.id = held.id
+RETURNING tasks.lease_token
 
 -- finish_tasks --
--- No row for a lease that is gone: its result is discarded.
-UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
-    segment_key = ended.segment_key, report = CAST(ended.report AS jsonb)
-FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:reports AS text[]))
-    AS ended(token, segment_key, report)
-WHERE tasks.lease_token = ended.token AND tasks.status = 'leased'
-RETURNING ended.token
+-- Rendered segments are accepted, known to the cache, and to their workers' credit. No row for a lease that is gone: its result is
+-- discarded, though the segment lies in storage all the same.
+WITH ended AS (
+    SELECT * FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
+        AS ended(token, segment_key, bytes, report)
+), held AS (
+    SELECT tasks.id, ended.* FROM tasks JOIN ended ON ended.token = tasks.lease_token
+    WHERE tasks.status = 'leased' ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+), finished AS (
+    UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
+        segment_key = held.segment_key, report = CAST(held.report AS jsonb)
+    FROM held WHERE tasks.id = held.id
+    RETURNING held.token
+), used AS (
+    INSERT INTO segments (key, bytes, used_at)
+    SELECT DISTINCT ON (segment_key) segment_key, bytes, CAST(:now AS timestamptz) FROM ended ORDER BY segment_key
+    ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, bytes = excluded.bytes
+), praised AS (
+    UPDATE workers SET failures = 0 WHERE id = ANY(:workers) AND failures > 0
+)
+SELECT token FROM finished
 
 -- leased_task --
-SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker FROM tasks
-WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR UPDATE
+WITH held AS (
+    SELECT jobs.id FROM jobs JOIN tasks ON tasks.job_id = jobs.id
+    WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF jobs
+)
+SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker
+FROM tasks JOIN held ON held.id = tasks.job_id
+WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF tasks
 
 -- retry_task --
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL, failures = :failures,
@@ -157,9 +277,15 @@ WHERE lease_token = :token AND status = 'leased'
 RETURNING id
 
 -- withdraw_tasks --
--- The job has ended: what is open of it is void, and reports about it are discarded.
-UPDATE tasks SET status = 'withdrawn', lease_token = NULL, lease_expires_at = NULL, finished_at = :now
-WHERE job_id = :job_id AND status IN ('pending', 'leased')
+-- Jobs have ended: what is open of them is void, and reports about it are discarded. A statement of its own after that of their
+-- end, so that it sees tasks which were planned while the end waited for a job's row.
+WITH held AS (
+    SELECT id FROM tasks WHERE job_id = ANY(:job_ids) AND status IN ('pending', 'leased') ORDER BY id FOR NO KEY UPDATE
+), withdrawn AS (
+    UPDATE tasks SET status = 'withdrawn', lease_token = NULL, lease_expires_at = NULL, finished_at = :now
+    FROM held WHERE tasks.id = held.id
+)
+SELECT pg_notify('withdrawn', '')
 
 -- lose_segments --
 -- Segments that are gone from storage are rendered again.
@@ -172,10 +298,16 @@ RETURNING id
 WITH orphans AS (
     SELECT id FROM tasks WHERE status = 'leased' AND lease_expires_at < :now
     ORDER BY lease_expires_at LIMIT :tasks_max FOR UPDATE SKIP LOCKED
+), rescued AS (
+    UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
+    FROM orphans WHERE tasks.id = orphans.id
+    RETURNING tasks.id, tasks.job_id, tasks.index
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT rescued.job_id, :now, 'rescue task', jobs.status, jsonb_build_object('task', rescued.index)
+    FROM rescued JOIN jobs ON jobs.id = rescued.job_id ORDER BY rescued.job_id, rescued.index
 )
-UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
-FROM orphans WHERE tasks.id = orphans.id
-RETURNING tasks.id, tasks.job_id, tasks.index AS task_index
+SELECT id FROM rescued
 
 -- count_open --
 SELECT (SELECT count(*) FROM tasks WHERE status IN ('pending', 'leased') AND kind = 'render')
@@ -183,29 +315,43 @@ SELECT (SELECT count(*) FROM tasks WHERE status IN ('pending', 'leased') AND kin
 
 -- hand_back_tasks --
 -- A scheduler that stops lets its tasks wait again at once.
+WITH held AS (
+    SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+)
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
-WHERE lease_token = ANY(:tokens) AND status = 'leased'
+FROM held WHERE tasks.id = held.id
 
 -- unpin_jobs --
 -- Jobs whose renderer no longer lives anywhere begin again on another: mixed segments would not fit together.
-WITH stranded AS (
-    UPDATE jobs SET renderer = NULL, plan_key = NULL
-    WHERE status = 'processing' AND renderer IS NOT NULL AND NOT renderer = ANY(:renderers)
+WITH held AS (
+    SELECT id FROM jobs WHERE status = 'processing' AND renderer IS NOT NULL AND NOT renderer = ANY(:renderers)
         AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'leased')
-    RETURNING id
+    ORDER BY id FOR NO KEY UPDATE
+), stranded AS (
+    UPDATE jobs SET renderer = NULL, plan_key = NULL FROM held WHERE jobs.id = held.id
+    RETURNING jobs.id
+), undone AS (
+    UPDATE tasks SET status = 'pending', segment_key = NULL, finished_at = NULL, report = NULL, worker = NULL
+    FROM stranded WHERE tasks.job_id = stranded.id AND tasks.status = 'done'
+    RETURNING tasks.job_id
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status) SELECT DISTINCT job_id, CAST(:now AS timestamptz), 'unpin', 'processing' FROM undone
 )
-UPDATE tasks SET status = 'pending', segment_key = NULL, finished_at = NULL, report = NULL, worker = NULL
-FROM stranded WHERE tasks.job_id = stranded.id AND tasks.status = 'done'
-RETURNING tasks.job_id
+SELECT job_id FROM undone
 
 -- advance_jobs --
 -- Progress moves forward only, and reaches 100 with completion alone.
-UPDATE jobs SET progress = greatest(jobs.progress, least(99, 100.0 * (flight.frames + (
+WITH flights AS (
+    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:frames AS int[])) AS flight(job_id, frames)
+), held AS (
+    SELECT jobs.id, flights.frames FROM jobs JOIN flights ON flights.job_id = jobs.id
+    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+)
+UPDATE jobs SET progress = greatest(jobs.progress, least(99, 100.0 * (held.frames + (
     SELECT coalesce(sum(tasks.frame_count), 0) FROM tasks
     WHERE tasks.job_id = jobs.id AND tasks.kind = 'render' AND tasks.status = 'done'
 )) / jobs.frame_count))
-FROM unnest(CAST(:job_ids AS text[]), CAST(:frames AS int[])) AS flight(job_id, frames)
-WHERE jobs.id = flight.job_id AND jobs.status = 'processing'
+FROM held WHERE jobs.id = held.id
 
 -- see_workers --
 INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, frames_done, failures, seen_at)
@@ -228,20 +374,22 @@ UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failur
 WHERE id = :id
 RETURNING failures, quarantined_until
 
--- praise_workers --
-UPDATE workers SET failures = 0 WHERE id = ANY(:ids) AND failures > 0
+-- forgive_workers --
+-- Several workers died of the job: it was the document. A worker that is alone with its failures may be what is broken.
+WITH accused AS (
+    SELECT array_agg(DISTINCT detail ->> 'worker') AS ids FROM job_events
+    WHERE job_id = :job_id AND detail ->> 'kind' IN ('crash', 'stall')
+), held AS (
+    SELECT workers.id FROM workers JOIN accused ON cardinality(accused.ids) > 1 AND workers.id = ANY(accused.ids)
+    ORDER BY workers.id FOR NO KEY UPDATE OF workers
+)
+UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE workers.id = held.id
 
 -- forget_workers --
 DELETE FROM workers WHERE seen_at < :before
 
 -- live_workers --
 SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)
-
--- use_segments --
-INSERT INTO segments (key, bytes, used_at)
-SELECT DISTINCT ON (key) key, bytes, CAST(:now AS timestamptz)
-FROM unnest(CAST(:keys AS text[]), CAST(:sizes AS bigint[])) AS used(key, bytes) ORDER BY key
-ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, bytes = excluded.bytes
 
 -- surplus_segments --
 -- The least recently used segments beyond the budget that no running job needs.
@@ -260,20 +408,32 @@ DELETE FROM segments WHERE key = ANY(:keys)
 SELECT key FROM segments WHERE key = ANY(:keys)
 
 -- claim_deliveries --
--- Webhooks that are due, each for one sender. The attempt is on record before it is made.
+-- Webhooks that are due, each for one sender, and those that a sender began to post and did not live to tell of (`begun`).
+-- The attempt is counted before it is made.
 WITH due AS (
     SELECT id FROM deliveries
     WHERE status = 'due' AND due_at <= :now AND (lease_expires_at IS NULL OR lease_expires_at < :now)
     ORDER BY due_at LIMIT :deliveries_max FOR UPDATE SKIP LOCKED
 )
-UPDATE deliveries SET attempt = attempt + 1, lease_token = :token || '.' || deliveries.id,
+UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,
+    lease_token = :token || '.' || deliveries.id,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM due WHERE deliveries.id = due.id
-RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token
+RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
+    coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun
+
+-- begin_delivery_attempt --
+-- The request is about to be sent: from here on a sender's death leaves open whether the receiver has it. Harmless twice.
+UPDATE deliveries SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds),
+    attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts ELSE attempts || CAST(:record AS jsonb) END
+WHERE lease_token = :token AND status = 'due'
+RETURNING id
 
 -- end_delivery_attempt --
+-- The outcome takes the place of the entry that the attempt was begun with.
 UPDATE deliveries SET status = CAST(:status AS text), due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
-    lease_token = NULL, lease_expires_at = NULL, attempts = attempts || CAST(:outcome AS jsonb),
+    lease_token = NULL, lease_expires_at = NULL,
+    attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts - -1 ELSE attempts END || CAST(:outcome AS jsonb),
     finished_at = CASE WHEN CAST(:status AS text) = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END
 WHERE lease_token = :token AND status = 'due'
 RETURNING id

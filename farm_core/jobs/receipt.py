@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from farm_core.jobs.models import Job, Task
 
 VERSION = 1
 
 
-def receipt(
-    job: Job, segments: Sequence[Task], segments_sha256: Sequence[str], video_sha256: str, video_bytes: int
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class RenderedJob:
+    """A job whose segments are all done. `segments` are JSON, in order, without their hashes."""
+
+    id: str
+    origin: str
+    renderer: str | None
+    width: int
+    height: int
+    fps: float
+    frame_count: int
+    document_key: str | None
+    inputs: Mapping[str, Any]
+    media: Mapping[str, str] | None
+    segments: Sequence[Mapping[str, Any]]
+
+
+def receipt(job: RenderedJob, segments_sha256: Sequence[str], video_sha256: str, video_bytes: int) -> dict[str, Any]:
     """The receipt as JSON. Keys of storage hold the SHA-256 of what lies there: document and media are named by content."""
     return {
         "version": VERSION,
@@ -24,14 +38,6 @@ def receipt(
         "media": job.media or {},
         "video": {"sha256": video_sha256, "bytes": video_bytes},
         "segments": [
-            {
-                "firstFrame": task.first_frame,
-                "frames": task.frame_count,
-                "key": task.segment_key,
-                "sha256": sha256,
-                "cached": bool((task.report or {}).get("cached")),
-                "stagesMs": (task.report or {}).get("stages_ms", {}),
-            }
-            for task, sha256 in zip(segments, segments_sha256, strict=True)
+            {**segment, "sha256": sha256} for segment, sha256 in zip(job.segments, segments_sha256, strict=True)
         ],
     }

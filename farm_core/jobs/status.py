@@ -71,10 +71,7 @@ def next_status(status: JobStatus, event: str) -> JobStatus | None:
 
 
 def effects(after: JobStatus) -> tuple[str, ...]:
-    """What must be written in the same transaction as a job's move to this status, in this order.
-
-    The account's counters come last: all jobs of the account meet in that row, so it is locked as shortly as can be.
-    """
+    """What must be written in the same transaction as a job's move to this status."""
     if after not in JOB_TERMINAL:
         return ()
     return ("withdraw", "notify", "settle" if after is JobStatus.completed else "release")

@@ -32,11 +32,13 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskResult:
-    """What a worker has made of a task; an assembly leaves no segment."""
+class RenderedSegment:
+    """What a worker has made of a segment's task; `bytes` is its size in storage."""
 
     token: str
-    segment_key: str | None
+    segment_key: str
+    bytes: int
+    worker: str
     report: Mapping[str, Any]
 
 
@@ -56,7 +58,7 @@ async def open_work(session: Transaction, now: datetime, heads_max: int) -> Sequ
 
 
 async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:
-    """Leases what is still waiting; a row for each task that is now ours, with all that its order needs."""
+    """Leases what is still waiting; a row for each task that is now ours, with all that its order needs; one statement."""
     columns = {
         "task_ids": [lease.task_id for lease in leases],
         "job_ids": [lease.job_id for lease in leases],
@@ -68,29 +70,32 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
     return rows.mappings().all()
 
 
-async def segment_keys(session: Transaction, job_id: str) -> tuple[str, ...]:
-    """Where the segments of a job lie, in order."""
-    return tuple((await session.execute(statement("segments_of"), {"job_id": job_id})).scalars())
-
-
 async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Prolongs my leases; returns the tokens that still hold."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
     return set((await session.execute(statement("renew_tasks"), values)).scalars())
 
 
-async def finish_tasks(session: Transaction, now: datetime, results: Sequence[TaskResult]) -> set[str]:
-    """Accepts results; returns the tokens that counted. The other results are discarded."""
+async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
+    """Accepts segments; returns the tokens that counted. The other tasks were given away or withdrawn; one statement.
+
+    All segments are known to the cache from then on, and their workers' row of failures ends.
+    """
     columns = {
-        "tokens": [result.token for result in results],
-        "segment_keys": [result.segment_key for result in results],
-        "reports": [orjson.dumps(result.report).decode() for result in results],
+        "tokens": [segment.token for segment in segments],
+        "segment_keys": [segment.segment_key for segment in segments],
+        "sizes": [segment.bytes for segment in segments],
+        "reports": [orjson.dumps(segment.report).decode() for segment in segments],
+        "workers": sorted({segment.worker for segment in segments}),
     }
     return set((await session.execute(statement("finish_tasks"), {"now": now, **columns})).scalars())
 
 
 async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Verdict | None:
-    """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's."""
+    """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's.
+
+    A task that fails in the end was to blame itself: the workers that it has brought down are no longer held responsible.
+    """
     task = (await session.execute(statement("leased_task"), {"token": token})).one_or_none()
     if task is None:
         return None
@@ -108,12 +113,13 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
             ending = {"now": now, "token": token, "error": verdict.public_message}
             await session.execute(statement("fail_task"), ending)
             await write_event(session, now, task.job_id, "fail task", detail)
+            await session.execute(statement("forgive_workers"), {"job_id": task.job_id})
     return Verdict(task.job_id, task.task_index, verdict)
 
 
-async def withdraw_tasks(session: Transaction, now: datetime, job_id: str) -> None:
-    """Ends all that is open of a job that has ended."""
-    await session.execute(statement("withdraw_tasks"), {"now": now, "job_id": job_id})
+async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
+    """Voids all that is open of jobs that have ended, and wakes the schedulers to stop it where it runs."""
+    await session.execute(statement("withdraw_tasks"), {"now": now, "job_ids": list(job_ids)})
 
 
 async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> int:
@@ -126,10 +132,7 @@ async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: 
 
 async def rescue_tasks(session: Transaction, now: datetime) -> int:
     """Frees tasks whose scheduler has not renewed its lease; returns how many."""
-    rows = (await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all()
-    for row in rows:
-        await write_event(session, now, row.job_id, "rescue task", {"task": row.task_index})
-    return len(rows)
+    return len((await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all())
 
 
 async def count_open(session: Transaction) -> int:
@@ -144,10 +147,7 @@ async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
 
 async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
     """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
-    rows = (await session.execute(statement("unpin_jobs"), {"renderers": list(renderers)})).all()
-    for job_id in {row.job_id for row in rows}:
-        await write_event(session, now, job_id, "unpin")
-    return len(rows)
+    return len((await session.execute(statement("unpin_jobs"), {"now": now, "renderers": list(renderers)})).all())
 
 
 async def advance_jobs(session: Transaction, frames_in_flight: Mapping[str, int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
@@ -68,17 +68,6 @@ async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> d
     row = (await session.execute(statement("blame_worker"), values)).one_or_none()
     until: datetime | None = None if row is None else row.quarantined_until
     return until
-
-
-async def praise_workers(session: Transaction, worker_ids: Iterable[str]) -> None:
-    """A success ends a row of failures."""
-    await session.execute(statement("praise_workers"), {"ids": sorted(worker_ids)})
-
-
-async def use_segments(session: Transaction, now: datetime, sizes: Mapping[str, int]) -> None:
-    """Records that segments of these sizes in bytes lie in storage and were of use just now."""
-    columns = {"keys": list(sizes), "sizes": list(sizes.values())}
-    await session.execute(statement("use_segments"), {"now": now, **columns})
 
 
 async def surplus_segments(session: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:

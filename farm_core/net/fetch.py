@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -98,13 +98,24 @@ async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float =
     raise FetchFailed("The URL redirects too often.", again=False)
 
 
-async def guarded_post(url: str, body: bytes, headers: Mapping[str, str], seconds: float, guard: Guard) -> int:
+BeforeSending = Callable[[], Awaitable[None]]
+
+
+async def guarded_post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    seconds: float,
+    guard: Guard,
+    before_sending: BeforeSending | None = None,
+) -> int:
     """Posts a body; returns the status of the answer, whose body is not read. Redirects are not followed.
 
-    Raises UrlRefused, or FetchFailed where no answer came.
+    `before_sending` is awaited once the connection stands, before the first byte of the request; what it raises comes out,
+    and nothing is sent. Raises UrlRefused, or FetchFailed where no answer came.
     """
     try:
-        async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard) as response:
+        async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard, before_sending) as response:
             return int(response.status)
     except TimeoutError:
         raise FetchFailed("The receiver took too long to answer.", again=True) from None
@@ -143,11 +154,18 @@ async def _store(response: httpcore.Response, limit_bytes: int, declared_type: b
 
 @asynccontextmanager
 async def _exchange(
-    method: str, url: str, headers: Mapping[str, str], body: bytes | None, guard: Guard
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    guard: Guard,
+    before_sending: BeforeSending | None = None,
 ) -> AsyncIterator[httpcore.Response]:
     """One request on a connection of its own."""
     target = checked_target(url, allow_private=guard.allow_private)
-    timeouts: dict[str, Any] = {"timeout": {"connect": CONNECT_SECONDS, "read": 30.0, "write": 30.0, "pool": 1.0}}
+    extensions: dict[str, Any] = {"timeout": {"connect": CONNECT_SECONDS, "read": 30.0, "write": 30.0, "pool": 1.0}}
+    if before_sending is not None:
+        extensions["trace"] = _tracer(before_sending)
     port = "" if target.port == {"http": 80, "https": 443}[target.scheme] else f":{target.port}"
     request_headers: dict[bytes | str, bytes | str] = {"Host": target.host + port, "User-Agent": "render-farm"}
     request_headers.update(headers.items())
@@ -155,7 +173,7 @@ async def _exchange(
         async with (
             httpcore.AsyncConnectionPool(network_backend=_GuardedBackend(guard), ssl_context=_tls()) as pool,
             pool.stream(
-                method, _request_url(url, target.host), headers=request_headers, content=body, extensions=timeouts
+                method, _request_url(url, target.host), headers=request_headers, content=body, extensions=extensions
             ) as response,
         ):
             yield response
@@ -165,6 +183,14 @@ async def _exchange(
         if isinstance(error, TimeoutError):
             raise
         raise FetchFailed("The server could not be reached.", again=True) from None
+
+
+def _tracer(before_sending: BeforeSending) -> Callable[[str, Mapping[str, Any]], Awaitable[None]]:
+    async def trace(event: str, _: Mapping[str, Any]) -> None:
+        if event == "http11.send_request_headers.started":
+            await before_sending()
+
+    return trace
 
 
 def _request_url(url: str, host: str) -> httpcore.URL:

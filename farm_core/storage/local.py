@@ -15,7 +15,7 @@ from typing import BinaryIO
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.keys import checked
 from farm_core.storage.links import Links
-from farm_core.storage.port import ObjectMissing, StoredObject
+from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
 
 _DEFAULT_TYPE = "application/octet-stream"
 _TYPES = mimetypes.MimeTypes()
@@ -34,40 +34,46 @@ class LocalStorage:
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
         """Stores a file's content."""
-        with path.open("rb") as source:
+        with _translated(), path.open("rb") as source:
             self._put(key, content_type, lambda target: shutil.copyfileobj(source, target, 1 << 20))
 
     def put_bytes(self, key: str, data: bytes, content_type: str = _DEFAULT_TYPE) -> None:
         """Stores bytes."""
-        self._put(key, content_type, lambda target: target.write(data))
+        with _translated():
+            self._put(key, content_type, lambda target: target.write(data))
 
     def get_file(self, key: str, path: Path) -> None:
         """Writes the object's content to a file, atomically."""
-        with self._found(key).open("rb") as source, _written(path.parent, path) as target:
+        with _translated(), self._found(key).open("rb") as source, _written(path.parent, path) as target:
             shutil.copyfileobj(source, target, 1 << 20)
 
     def get_bytes(self, key: str) -> bytes:
         """The object's content."""
-        return self._found(key).read_bytes()
+        with _translated():
+            return self._found(key).read_bytes()
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
         """A stream over bytes [start, end)."""
-        stream = self._found(key).open("rb")
+        with _translated():
+            stream = self._found(key).open("rb")
         stream.seek(start)
         return stream if end is None else io.BufferedReader(Bounded(stream, max(0, end - start)))
 
     def describe(self, key: str) -> StoredObject:
         """Size, time and type."""
-        return self._described(key, self._found(key))
+        with _translated():
+            return self._described(key, self._found(key))
 
     def exists(self, key: str) -> bool:
         """Whether the key holds an object."""
-        return (self._objects / checked(key)).is_file()
+        with _translated():
+            return (self._objects / checked(key)).is_file()
 
     def delete(self, key: str) -> None:
         """Removes the object, if it is there."""
-        (self._objects / checked(key)).unlink(missing_ok=True)
-        (self._types / key).unlink(missing_ok=True)
+        with _translated():
+            (self._objects / checked(key)).unlink(missing_ok=True)
+            (self._types / key).unlink(missing_ok=True)
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Every object whose key begins with the prefix."""
@@ -110,6 +116,15 @@ class LocalStorage:
 
 def _type_by_ending(key: str) -> str:
     return _TYPES.guess_type(key, strict=True)[0] or _DEFAULT_TYPE
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """A disk that is full, broken or away is a store that is: not the fault of who uses it."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageUnavailable(str(error)) from error
 
 
 @contextmanager

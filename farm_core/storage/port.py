@@ -13,6 +13,10 @@ class ObjectMissing(Exception):
     """No object has this key."""
 
 
+class StorageUnavailable(Exception):
+    """The store did not do what it was asked, after its own retries: it is away, full, or refuses the farm. Worth trying later."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredObject:
     """What is known of an object without reading it."""
@@ -27,7 +31,8 @@ class Storage(Protocol):
     """Objects by key. Keys are slash-separated, of `A-Z a-z 0-9 . _ -`, and never begin with a slash.
 
     Methods block (the implementations are used from threads); writes are atomic: a reader sees the old object or the new
-    one, never a part. Reading or describing a key that is not there raises ObjectMissing; deleting one is no error.
+    one, never a part. Reading or describing a key that is not there raises ObjectMissing; deleting one is no error. Every method may
+    raise StorageUnavailable.
     """
 
     def put_file(self, key: str, path: Path, content_type: str = "application/octet-stream") -> None:

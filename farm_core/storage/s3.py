@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import boto3
+from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from farm_core.storage.keys import checked
-from farm_core.storage.port import ObjectMissing, StoredObject
+from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -24,10 +25,11 @@ _MULTIPART_BYTES = 16 << 20
 _TRANSFER = TransferConfig(
     multipart_threshold=_MULTIPART_BYTES, multipart_chunksize=_MULTIPART_BYTES, max_concurrency=4
 )
+# A server that hangs is given up after less than a minute in all, before a worker that waits for it is taken for hung.
 _CONFIG = Config(
-    retries={"max_attempts": 5, "mode": "standard"},
+    retries={"total_max_attempts": 6, "mode": "standard"},
     connect_timeout=5,
-    read_timeout=60,
+    read_timeout=9,
     signature_version="s3v4",
     max_pool_connections=32,
     request_checksum_calculation="when_required",
@@ -58,38 +60,40 @@ class S3Storage:
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
         """Stores a file's content, in parts where it is large."""
-        self._client.upload_file(
-            str(path), self._bucket, checked(key), ExtraArgs={"ContentType": content_type}, Config=_TRANSFER
-        )
+        with _translated(checked(key)):
+            self._client.upload_file(
+                str(path), self._bucket, key, ExtraArgs={"ContentType": content_type}, Config=_TRANSFER
+            )
 
     def put_bytes(self, key: str, data: bytes, content_type: str = _DEFAULT_TYPE) -> None:
         """Stores bytes."""
-        self._client.put_object(Bucket=self._bucket, Key=checked(key), Body=data, ContentType=content_type)
+        with _translated(checked(key)):
+            self._client.put_object(Bucket=self._bucket, Key=key, Body=data, ContentType=content_type)
 
     def get_file(self, key: str, path: Path) -> None:
         """Writes the object's content to a file, atomically."""
-        with _missing(key):
-            self._client.download_file(self._bucket, checked(key), str(path), Config=_TRANSFER)
+        with _translated(checked(key)):
+            self._client.download_file(self._bucket, key, str(path), Config=_TRANSFER)
 
     def get_bytes(self, key: str) -> bytes:
         """The object's content."""
-        with self.open_range(key) as stream:
+        with _translated(key), self.open_range(key) as stream:
             return stream.read()
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
         """A stream over bytes [start, end)."""
-        with _missing(key):
+        with _translated(checked(key)):
             if start == 0 and end is None:
-                answer = self._client.get_object(Bucket=self._bucket, Key=checked(key))
+                answer = self._client.get_object(Bucket=self._bucket, Key=key)
             else:
                 last = "" if end is None else str(end - 1)
-                answer = self._client.get_object(Bucket=self._bucket, Key=checked(key), Range=f"bytes={start}-{last}")
+                answer = self._client.get_object(Bucket=self._bucket, Key=key, Range=f"bytes={start}-{last}")
         return cast(BinaryIO, answer["Body"])
 
     def describe(self, key: str) -> StoredObject:
         """Size, time and type."""
-        with _missing(key):
-            facts = self._client.head_object(Bucket=self._bucket, Key=checked(key))
+        with _translated(checked(key)):
+            facts = self._client.head_object(Bucket=self._bucket, Key=key)
         return StoredObject(key, facts["ContentLength"], facts["LastModified"], facts["ContentType"])
 
     def exists(self, key: str) -> bool:
@@ -103,31 +107,35 @@ class S3Storage:
     def delete(self, key: str) -> None:
         """Removes the object, if it is there."""
         try:
-            with _missing(key):
-                self._client.delete_object(Bucket=self._bucket, Key=checked(key))
+            with _translated(checked(key)):
+                self._client.delete_object(Bucket=self._bucket, Key=key)
         except ObjectMissing:
             return
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Every object whose key begins with the prefix; content types are not listed, so they are the default one."""
-        for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
-            for entry in page.get("Contents", []):
-                yield StoredObject(entry["Key"], entry["Size"], entry["LastModified"], _DEFAULT_TYPE)
+        with _translated(prefix):
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
+                for entry in page.get("Contents", []):
+                    yield StoredObject(entry["Key"], entry["Size"], entry["LastModified"], _DEFAULT_TYPE)
 
     def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
         """A presigned URL of the bucket; `origin` has no part in it. S3 allows seven days at most."""
         asked = {"Bucket": self._bucket, "Key": checked(key)}
         if filename:
             asked["ResponseContentDisposition"] = f'attachment; filename="{filename}"'
-        return self._client.generate_presigned_url("get_object", asked, ExpiresIn=min(seconds, _LINK_SECONDS_MAX))
+        with _translated(key):
+            return self._client.generate_presigned_url("get_object", asked, ExpiresIn=min(seconds, _LINK_SECONDS_MAX))
 
 
 @contextmanager
-def _missing(key: str) -> Iterator[None]:
-    """Tells a missing object from every other failure."""
+def _translated(key: str) -> Iterator[None]:
+    """Tells a missing object from every other failure; those are the store's, or the farm's with it."""
     try:
         yield
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") in ("404", "NoSuchKey", "NotFound"):
             raise ObjectMissing(key) from None
-        raise
+        raise StorageUnavailable(str(error)) from error
+    except (BotoCoreError, Boto3Error) as error:
+        raise StorageUnavailable(str(error)) from error

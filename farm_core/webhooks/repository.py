@@ -14,12 +14,15 @@ from farm_core.jobs.sql import Transaction, statement
 from farm_core.webhooks.schedule import Outcome
 
 LEASE_SECONDS: Final = 20.0
-"""Twice an attempt's own limit: a sender that has not reported by then has died."""
+"""Twice an attempt's own limit: a sender that has not begun by then has died."""
+
+BEGUN_LEASE_SECONDS: Final = 120.0
+"""A begun attempt is never made again, so nobody hurries to take it over: its sender may yet tell how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A webhook that this sender is to post now."""
+    """A webhook that this sender is to post now, or, where `begun`, to close: another has died while it posted it."""
 
     id: str
     job_id: str
@@ -27,13 +30,21 @@ class DueDelivery:
     body: Mapping[str, Any]
     attempt: int
     token: str
+    begun: bool
 
 
 async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int) -> list[DueDelivery]:
     """Takes what is due; each attempt is counted before it is made."""
     values = {"now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS}
     rows = await session.execute(statement("claim_deliveries"), values)
-    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token) for r in rows]
+    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun) for r in rows]
+
+
+async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery) -> bool:
+    """Records that the request goes out now; False where the lease had run out: then it must not."""
+    record = orjson.dumps([{"at": now.isoformat(), "begun": True}]).decode()
+    values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
+    return (await session.execute(statement("begin_delivery_attempt"), values)).one_or_none() is not None
 
 
 async def end_attempt(

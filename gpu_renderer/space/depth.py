@@ -13,7 +13,7 @@ from gpu_renderer.compositing.quads import Ink, Look
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Format, Target
 
@@ -39,9 +39,12 @@ def lighting(step: Draw, ink: Ink, scene: Scene) -> dict[str, UniformValue]:
     return lights.uniforms(step.plane, (-width / 2, -height / 2, width, height), scene)
 
 
-def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], part: Region) -> None:
-    """Draws the sheets, in painter's order, over the part of the target, tested against one another's depth."""
-    context, held = painter.context, part.intersection(into.region)
+def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts) -> None:
+    """Draws the sheets, in painter's order, over parts of the target, tested against one another's depth.
+
+    All of their `region` is drawn whatever the parts are: where its edges lie decides how rasterisers round vertices.
+    """
+    context, held = painter.context, region.intersection(into.region)
     resolved = painter.pool.take(held, into.format, clear=False)
     with _multisampled(context, held, into.format) as framebuffer:
         buffer = replace(resolved, framebuffer=framebuffer)
@@ -59,7 +62,8 @@ def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], part: Region) 
         framebuffer.scissor = (0, 0, held.width, held.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
-    painter.copy(resolved, into, held)
+    for part in shared(parts, held):
+        painter.copy(resolved, into, part)
     painter.pool.give_back(resolved)
 
 

@@ -21,6 +21,8 @@ from scheduler.service import Service
 _log = logs.logger(__name__)
 
 BATCH: Final = 200
+SPARED: Final = timedelta(hours=1)
+"""What was written just now may get its row in a moment."""
 _ENDED: Final = tuple(sorted(JOB_TERMINAL))
 
 
@@ -103,7 +105,7 @@ class ResultReaper(Service):
 
 
 class ScratchReaper(Service):
-    """Deletes segments of jobs that ended without using them: failed and cancelled ones leave nothing but cached segments."""
+    """Deletes what no row knows: segments of jobs that ended without using them, uploads that were cut off by a crash."""
 
     every_seconds = 3600.0
 
@@ -112,15 +114,17 @@ class ScratchReaper(Service):
         self.parts = parts
 
     async def turn(self) -> int:
-        """Deletes segment objects that no row of the cache knows, an hour after they were written."""
-        before = self.parts.clock.now() - timedelta(hours=1)
-        stored = await asyncio.to_thread(
-            lambda: [held.key for held in self.parts.storage.listed("segments/") if held.modified_at < before]
-        )
+        """Deletes them an hour after they were written, or after their row would have expired."""
+        stored = await asyncio.to_thread(self._older, "segments/", SPARED)
         async with self.parts.database.work() as session:
             known = await workers.known_segments(session, stored)
         await _delete(self.parts, [key for key in stored if key not in known])
+        await _delete(self.parts, await asyncio.to_thread(self._older, "assets/", assets.LIFETIME + SPARED))
         return 0
+
+    def _older(self, prefix: str, age: timedelta) -> list[str]:
+        before = self.parts.clock.now() - age
+        return [held.key for held in self.parts.storage.listed(prefix) if held.modified_at < before]
 
 
 async def _delete(parts: Parts, keys: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -10,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +19,22 @@ from typing import Any
 
 import httpx2
 import psutil
+from sqlalchemy import select
+from sqlmodel import col
 
+from cluster.local.accounts import session_token
 from cluster.local.ray_head import free_port
+from farm_core import running
+from farm_core.db.database import Database
+from farm_core.jobs.models import Task
+from farm_core.settings import Settings
+from tests.s3_server import S3Server
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 CALL_SECONDS = 60
+STORAGE_AWAY_SECONDS = 3.0
+"""Longer than the farm's own retries of a request to storage."""
 
 PARTS: dict[str, Callable[[str], bool]] = {
     "actor": lambda words: "ray::RenderActor" in words or "ray::IDLE" in words,
@@ -44,10 +55,11 @@ class ProcessFarm:
     origin: str
     process: subprocess.Popen[bytes]
     token: str = ""
+    storage: S3Server | None = None
     client: httpx2.Client = field(default_factory=lambda: httpx2.Client(timeout=20, trust_env=False))
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        """A call as a careful caller makes it: repeated while nobody answers, or with a 5xx or 429."""
+        """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
         headers = {"Authorization": f"Bearer {self.token}", **request.pop("headers", {})}
         deadline = time.monotonic() + CALL_SECONDS
         while True:
@@ -55,18 +67,23 @@ class ProcessFarm:
                 answer = self.client.request(method, f"{self.origin}/api/v1{path}", headers=headers, **request)
             except httpx2.HTTPError:
                 answer = None
-            if answer is not None and answer.status_code < 500 and answer.status_code != 429:
-                assert answer.is_success, answer.text
+            if answer is not None and answer.is_success:
                 body: dict[str, Any] = answer.json()
                 return body
+            if answer is not None:
+                assert answer.status_code == 503, answer.text
+                assert answer.headers["Retry-After"]
+                assert answer.json().keys() == {"statusCode", "message", "error", "requestId", "path"}
             assert time.monotonic() < deadline, f"{method} {path}: nobody answers"
             time.sleep(0.2)
 
-    def render(self, template_id: str, key: str, callback_url: str | None = None, **inputs: object) -> str:
+    def render(
+        self, template_id: str, key: str, callback_url: str | None = None, side: tuple[int, int] = (160, 90),
+        **inputs: object,
+    ) -> str:  # fmt: skip
         """Creates a small job; repeats of the call are made safe by the key."""
-        body: dict[str, Any] = {
-            "templateId": template_id, "inputs": inputs, "output": {"width": 160, "height": 90, "fps": 30},
-        }  # fmt: skip
+        output = {"width": side[0], "height": side[1], "fps": 30}
+        body: dict[str, Any] = {"templateId": template_id, "inputs": inputs, "output": output}
         if callback_url is not None:
             body["callbackUrl"] = callback_url
         job_id: str = self.call("POST", "/renders", json=body, headers={"Idempotency-Key": key})["jobId"]
@@ -84,17 +101,24 @@ class ProcessFarm:
             assert time.monotonic() < deadline, f"{job_id} is still {job['status']} at {progress}"
             time.sleep(0.2)
 
+    def link(self, job_id: str) -> str:
+        """Where the job's MP4 can be fetched without a credential."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        answer = self.client.get(f"{self.origin}/api/v1/renders/{job_id}/download", headers=headers)
+        assert answer.status_code == 302, answer.text
+        location: str = answer.headers["Location"]
+        return location
+
     def digest(self, job_id: str) -> str:
         """SHA-256 of the job's MP4."""
-        headers = {"Authorization": f"Bearer {self.token}"}
-        path = f"{self.origin}/api/v1/renders/{job_id}/download"
-        answer = self.client.get(path, headers=headers, follow_redirects=True)
+        answer = self.client.get(self.link(job_id))
         assert answer.is_success, answer.text
         return hashlib.sha256(answer.content).hexdigest()
 
     def command(self, *words: str) -> str:
         """What a command of the farm prints."""
-        done = run_farm(*words, "--data", str(self.data))
+        environment = self.storage.environment if self.storage else None
+        done = run_farm(*words, "--data", str(self.data), environment=environment)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -111,7 +135,9 @@ class ProcessFarm:
         return found
 
     def kill(self, part: str, chance: random.Random | None = None) -> bool:
-        """Kills one process of a part without warning; False where none lives just now."""
+        """Kills one process of a part without warning; False where none lives just now. Storage is away for a while."""
+        if part == "storage":
+            return self._kill_storage()
         living = self.processes(part)
         if not living:
             return False
@@ -122,30 +148,40 @@ class ProcessFarm:
             return False
         return True
 
+    def _kill_storage(self) -> bool:
+        assert self.storage is not None, "the farm has no S3 server"
+        self.storage.kill()
+        time.sleep(STORAGE_AWAY_SECONDS)
+        self.storage.start()
+        return True
 
-def run_farm(*words: str) -> subprocess.CompletedProcess[str]:
+
+def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Runs a command of the farm to its end."""
     command = [sys.executable, "-m", "farm_core", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    told = {**os.environ, **(environment or {})}
+    return subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, check=False, timeout=120)
 
 
 @contextmanager
-def process_farm(data: Path, *options: str) -> Iterator[ProcessFarm]:
-    """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all."""
+def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> Iterator[ProcessFarm]:
+    """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all.
+
+    Its objects lie in the data folder, or on the S3 server, which is the caller's.
+    """
     port = free_port()
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(port), "--data", str(data), *options]
     environment = {
         **os.environ, "AUTOMATION_ALLOW_PRIVATE_CALLBACKS": "true", "AUTOMATION_RENDERS_PER_MINUTE": "1000",
-        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000",
+        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000", **(storage.environment if storage else {}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
     with (data / "up.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process)
+    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process, storage=storage)
     try:
         _wait_ready(farm)
-        farm.command("account", "create", "tester", "--limit", "monthlyRenderMinutes=null")
-        farm.token = farm.command("token", "tester").splitlines()[-1]
+        farm.token = session_token(Settings(data_folder=data), _database_url(data), "tester")
         yield farm
         below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
@@ -166,11 +202,10 @@ def _wait_ready(farm: ProcessFarm) -> None:
         time.sleep(0.1)
 
 
-def imported(farm: ProcessFarm, bundle: Path) -> str:
-    """The template of an example bundle."""
-    with bundle.open("rb") as file:
-        answer = farm.call("POST", "/templates/import", files={"file": (bundle.name, file.read())}, data={"includeText": "true"})  # fmt: skip
-    template_id: str = answer["id"]
+def imported(farm: ProcessFarm, motion: bytes) -> str:
+    """The template of a bundle."""
+    files, form = {"file": ("scene.motion", motion)}, {"includeText": "true"}
+    template_id: str = farm.call("POST", "/templates/import", files=files, data=form)["id"]
     return template_id
 
 
@@ -178,6 +213,31 @@ def uploaded(farm: ProcessFarm, picture: Path) -> str:
     """The URL of an uploaded picture."""
     url: str = farm.call("POST", "/assets", files={"file": (picture.name, picture.read_bytes())})["url"]
     return url
+
+
+def _database_url(data: Path) -> str:
+    found = running.read(data)
+    assert found is not None, "no farm runs on the folder"
+    return found.database_url
+
+
+def tasks_of(farm: ProcessFarm, job_id: str) -> list[Task]:
+    """The segments of a job, in order."""
+
+    async def tasks() -> list[Task]:
+        database = Database(_database_url(farm.data))
+        wanted = select(Task).where(col(Task.job_id) == job_id, col(Task.kind) == "render").order_by(col(Task.index))
+        async with database.work() as session:
+            rows = list((await session.execute(wanted)).scalars())
+        await database.close()
+        return rows
+
+    return asyncio.run(tasks())
+
+
+def drawn_segments(farm: ProcessFarm, job_id: str) -> list[int]:
+    """The segments of a job that were not taken from the cache."""
+    return [task.index for task in tasks_of(farm, job_id) if not (task.report or {}).get("cached")]
 
 
 def summary(body: bytes) -> tuple[str, str]:

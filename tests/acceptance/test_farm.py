@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
-from sqlalchemy import select
-from sqlmodel import col
 
 from benchmarks.scaling import scene
 from examples.documents import bundle
-from farm_core import running
-from farm_core.db.database import Database
-from farm_core.jobs.models import Task
-from tests.acceptance.farm import ROOT, ProcessFarm, process_farm, run_farm, uploaded
+from tests.acceptance.farm import (
+    ROOT,
+    ProcessFarm,
+    drawn_segments,
+    imported,
+    process_farm,
+    run_farm,
+    tasks_of,
+    uploaded,
+)
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
 
@@ -34,27 +40,7 @@ def logo(farm: ProcessFarm) -> str:
 @pytest.fixture(scope="module")
 def template(farm: ProcessFarm) -> str:
     """Four seconds; its caption shows in the last two."""
-    files, form = {"file": ("scene.motion", bundle(scene(4)))}, {"includeText": "true"}
-    found = farm.call("POST", "/templates/import", files=files, data=form)
-    return str(found["id"])
-
-
-def drawn_segments(farm: ProcessFarm, job_id: str) -> list[int]:
-    """The segments of a job that were not taken from the cache."""
-
-    async def tasks() -> list[Task]:
-        found = running.read(farm.data)
-        assert found is not None
-        database = Database(found.database_url)
-        async with database.work() as session:
-            wanted = (
-                select(Task).where(col(Task.job_id) == job_id, col(Task.kind) == "render").order_by(col(Task.index))
-            )
-            rows = list((await session.execute(wanted)).scalars())
-        await database.close()
-        return rows
-
-    return [task.index for task in asyncio.run(tasks()) if not (task.report or {}).get("cached")]
+    return imported(farm, bundle(scene(4)))
 
 
 def test_one_process_gives_the_bytes_that_two_workers_gave(farm: ProcessFarm, template: str, logo: str) -> None:
@@ -98,6 +84,49 @@ def test_operators_see_the_workers_and_the_jobs(farm: ProcessFarm, template: str
     assert "live" in farm.command("workers")
     assert "complete" in farm.command("jobs", job_id)
     assert "The queue is empty." in farm.command("queue")
+
+
+MEMORY_BYTES = 150_000_000
+"""So much more than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels do."""
+
+
+@contextmanager
+def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
+    """Kills every worker that grows over the limit, as a container's memory limit does; yields whom it has killed."""
+    limit = max(one.memory_info().rss for one in farm.processes("actor")) + MEMORY_BYTES
+    killed: list[int] = []
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            for one in farm.processes("actor"):
+                with suppress(psutil.Error):
+                    if one.memory_info().rss > limit and one.pid not in killed:
+                        killed.append(one.pid)
+                        one.kill()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        watcher.join()
+
+
+def test_a_document_that_kills_three_workers_fails_and_the_others_are_rendered(
+    farm: ProcessFarm, template: str, logo: str
+) -> None:
+    farm.ended(farm.render(template, "before-poison", logo=logo, caption="Before"))
+    with memory_limit(farm) as killed:
+        poison = farm.render(template, "poison-one", side=(4096, 3840), logo=logo, caption="Poison")
+        others = [farm.render(template, f"beside-poison-{n}", logo=logo, caption=f"Beside {n}") for n in range(3)]
+        failed = farm.ended(poison, seconds=240)
+        assert (failed["status"], failed["error"]) == ("failed", "The render failed repeatedly.")
+        assert [farm.ended(job_id)["status"] for job_id in others] == ["completed"] * 3
+    assert len(killed) >= 3
+    assert [task.failures for task in tasks_of(farm, poison) if task.status == "failed"] == [2]
+    assert farm.call("GET", "/usage")["reservedRenderMinutes"] == 0
 
 
 def test_a_second_farm_on_the_same_data_is_refused(farm: ProcessFarm) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ import pytest
 
 from farm_core.telemetry import logs
 from tests.api.world import World, picture
+from tests.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.service
 JSON = {"Content-Type": "application/json"}
@@ -151,3 +153,24 @@ def test_metrics_name_routes_and_queue(own_world: World) -> None:
     assert 'farm_jobs{status="queued"} 1.0' in text
     assert 'route="/renders",status="201"' in text
     assert ada.account_id not in text
+
+
+def test_storage_that_is_away_is_a_503_that_may_be_tried_again(
+    start: Callable[..., World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = S3Server(tmp_path / "s3")
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    server.start()
+    world = start(s3_bucket=BUCKET, s3_endpoint_url=server.url)
+    ada = world.account()
+    url = ada.upload(picture()).json()["url"]
+    server.kill()
+    for answer in (ada.upload(picture()), world.client.get(url)):
+        assert check(answer, 503)["message"] == "The service is not available right now. Try again."
+        assert answer.headers["Retry-After"] == "1"
+    assert world.client.get("/api/ready").json()["checks"]["storage"] is False
+    server.start()
+    assert world.client.get(url).content == picture()
+    assert ada.get("/usage").json()["assetProcessingBytes"] == len(picture())
+    server.kill()

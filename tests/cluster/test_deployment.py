@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,17 @@ def test_ray_accepts_the_cluster(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
+def test_the_word_that_ray_starts_a_container_with_becomes_a_shell(path: Path) -> None:
+    from ray.autoscaler._private.docker import docker_start_cmds
+
+    options = yaml.safe_load(path.read_text())["docker"]["run_options"]
+    started = docker_start_cmds("ubuntu", "IMAGE", {}, "farm", options, "render-farm", "/root", "docker").split()
+    (entrypoint,) = [word.removeprefix("--entrypoint=") for word in started if word.startswith("--entrypoint=")]
+    shell = subprocess.run([entrypoint, *started[started.index("IMAGE") + 1 :], "-c", "echo shell"], check=False, capture_output=True, text=True)  # fmt: skip
+    assert shell.stdout == "shell\n"
+
+
+@pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
 def test_every_node_gets_the_capabilities_that_egl_and_nvenc_need(path: Path) -> None:
     options = " ".join(yaml.safe_load(path.read_text())["docker"]["run_options"])
     assert {"graphics", "video", "compute"} <= set(re.search(r"CAPABILITIES=(\S+)", options)[1].split(","))  # type: ignore[index]
@@ -48,6 +60,27 @@ def test_compose_sets_only_settings_that_there_are() -> None:
     }  # fmt: skip
     for name in ("ray", "scheduler", "api", "migrate"):
         assert set(services[name]["environment"]) <= known
+
+
+def test_a_scheduler_in_compose_sits_on_a_node_of_the_cluster() -> None:
+    services: dict[str, Any] = yaml.safe_load((CLUSTER / "compose.yaml").read_text())["services"]
+    node, scheduler = services["ray"], services["scheduler"]
+    assert [scheduler[name] for name in ("network_mode", "ipc", "pid")] == ["service:ray"] * 3
+    assert node["ipc"] == "shareable"
+    assert "ray:/tmp/ray" in node["volumes"]
+    assert scheduler["volumes_from"] == ["ray"]
+
+
+def test_prometheus_asks_hosts_that_compose_names() -> None:
+    services: dict[str, Any] = yaml.safe_load((CLUSTER / "compose.yaml").read_text())["services"]
+    jobs = yaml.safe_load((CLUSTER / "observing" / "prometheus.yaml").read_text())["scrape_configs"]
+    hosts = {target.split(":")[0] for job in jobs for group in job["static_configs"] for target in group["targets"]}
+    assert hosts <= {name for name, service in services.items() if "network_mode" not in service}
+
+
+def test_a_variable_that_compose_leaves_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S3_ENDPOINT_URL", "")
+    assert Settings().s3_endpoint_url is None
 
 
 def test_the_chart_has_values_for_everything_it_names() -> None:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from gpu_renderer.compositing import matrix
 from gpu_renderer.painter import Painter
 from gpu_renderer.space import projection
-from motion.snapshot import Camera, LayerSnapshot, Material, Matrix4, ShapeSource, SolidPaint, Transform2D, Transform3D
-from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
+from motion.snapshot import (
+    Camera,
+    LayerSnapshot,
+    Material,
+    Matrix4,
+    ShapeSource,
+    Snapshot,
+    SolidPaint,
+    Transform2D,
+    Transform3D,
+)
+from tests.gpu_renderer.drawing import at, drawn, pixels, rect, renderer, snapshot
 
 FLAT = Transform2D(0, 0)
 UNLIT = Material(accepts_lights=False)
@@ -50,6 +61,20 @@ def test_planes_that_cross_hide_each_other_pixel_by_pixel(painter: Painter) -> N
     picture = drawn(painter, snapshot(left_in_front, right_in_front, background="#000000"))
     colors = {at(picture, 24, 24), at(picture, 40, 24)}
     assert colors == {(255, 0, 0), (0, 0, 255)}
+
+
+@pytest.mark.gl
+def test_planes_under_a_moving_layer_keep_their_edges(painter: Painter) -> None:
+    def scene(frame: int) -> Snapshot:
+        lines = [plane("#ff0000", world(150.25, 41.3 + 37 * i, 2.0 * i, 3), 271, 1.5, f"line {i}") for i in range(4)]
+        moving = rect("#00ff00", 61 + 23 * frame, 90, 13, 150, id="moving", opacity=0.5)
+        return snapshot(*lines, moving, width=300, height=200, background="#ffffff")
+
+    frames = renderer(painter)
+    for frame in range(5):
+        shown = pixels(frames.draw(scene(frame), 300, 200))
+        assert np.array_equal(shown, drawn(painter, scene(frame))), f"frame {frame}"
+    frames.release()
 
 
 @pytest.mark.gl

@@ -21,3 +21,7 @@ def test_a_task_that_kills_its_worker_is_tried_elsewhere_and_fails_the_third_tim
 
 def test_a_lost_machine_is_never_held_against_the_task() -> None:
     assert judge(2, Failure(FailureKind.lost, "", "w1")) == Retry(0.2, None, 2)
+
+
+def test_storage_that_is_away_is_waited_for_and_held_against_nobody() -> None:
+    assert judge(2, Failure(FailureKind.store, "", "w1")) == Retry(2.0, None, 2)

@@ -7,12 +7,12 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlmodel import col
 
 from cluster.inline_executor import InlineExecutor
@@ -43,7 +43,7 @@ class DummyWork:
 
     storage: Storage
     worker_id: str = "w0"
-    behave: Callable[[Order], Ended | None] = lambda order: None
+    behave: Callable[[Order], Ended | Finished | None] = lambda order: None
     done: list[Order] = field(default_factory=list)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
@@ -107,15 +107,21 @@ class FarmUnderTest:
             rows = await session.execute(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index)))
             return list(rows.scalars())
 
+    async def workers(self) -> list[tuple[int, datetime | None]]:
+        """Failures in a row of each worker, and until when it is in quarantine."""
+        async with self.database.work() as session:
+            rows = await session.execute(text("SELECT failures, quarantined_until FROM workers ORDER BY id"))
+            return [(row.failures, row.quarantined_until) for row in rows]
+
 
 @asynccontextmanager
 async def farm(
-    database_url: str, folder: Path, behave: Callable[[Order], Ended | None] | None = None, workers: int = 2,
-    **changes: Any,
+    database_url: str, folder: Path, behave: Callable[[Order], Ended | Finished | None] | None = None, workers: int = 2,
+    storage: Storage | None = None, **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""
     database = Database(database_url)
-    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    storage = storage or LocalStorage(folder / "storage", Links(b"secret"))
     works = [DummyWork(storage, f"w{index}") for index in range(workers)]
     for work in works:
         work.behave = behave or work.behave

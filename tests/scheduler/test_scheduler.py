@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from farm_core.db.columns import utc_now
 from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler.ports import Ended, Order, SegmentOrder
+from farm_core.storage.s3 import S3Storage
+from farm_core.usage import repository as usage
+from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
+from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
 pytestmark = pytest.mark.service
@@ -128,5 +133,74 @@ def test_what_a_stopping_scheduler_holds_goes_to_the_next_one(database_url: str,
             gate.open()
         assert (await first.job(job_id)).status in ("processing", "completed")
         await first.database.close()
+
+    run(story())
+
+
+def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        server = S3Server(tmp_path / "s3")
+        server.start()
+        storage = S3Storage(BUCKET, server.url, "us-east-1", ACCESS)
+        async with farm(database_url, tmp_path, storage=storage) as under_test:
+            server.kill()
+            job_id = await under_test.create(seconds=1)
+            async with asyncio.timeout(60):
+                while (await under_test.events(job_id)).count("adopt") < 2:  # noqa: ASYNC110 - it is in the database
+                    await asyncio.sleep(0.05)
+            assert (await under_test.job(job_id)).attempt <= 1
+            server.start()
+            assert (await under_test.ended(job_id)).status == "completed"
+        server.kill()
+
+    run(story())
+
+
+def test_many_jobs_at_once_are_each_settled_once_and_the_account_is_charged_for_all(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path, workers=4) as under_test:
+            ids = [await under_test.create(seconds=1, width=64 + 2 * number) for number in range(40)]
+            assert {(await under_test.ended(job_id)).status for job_id in ids} == {"completed"}
+            assert {tuple(await under_test.events(job_id)) for job_id in ids} == {
+                ("create", "claim", "plan", "complete")
+            }
+            async with under_test.database.work() as session:
+                minutes = await usage.minutes(session, "acc_a", utc_now())
+                assert (minutes.rendered_ms, minutes.reserved_ms) == (40 * 1000, 0)
+
+    run(story())
+
+
+def test_workers_that_a_poison_document_has_killed_are_not_held_responsible(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            for work in under_test.works:
+                work.behave = partial(_dies, work.worker_id)
+            for width in (640, 800, 960):
+                assert (await under_test.ended(await under_test.create(seconds=1, width=width))).status == "failed"
+            assert all(failures <= 1 and until is None for failures, until in await under_test.workers())
+
+    run(story())
+
+
+def _dies(worker_id: str, order: Order) -> Ended:
+    return Ended(order.token, Failure(FailureKind.crash, "The worker died.", worker_id))
+
+
+def test_a_result_that_cannot_be_written_does_not_hold_up_its_neighbours(database_url: str, tmp_path: Path) -> None:
+    def behave(order: Order) -> Finished | None:
+        if order.job_id != "job_bad":
+            return None
+        sizes = {"segments_sha256": ("00",)} if isinstance(order, AssembleOrder) else {}
+        return Finished(order.token, "w0", "segments/bad.mp4", "\x00", 7, 0.01, **sizes)  # type: ignore[arg-type]
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave, workers=4) as under_test:
+            await under_test.create(seconds=1, width=640, id="job_bad")
+            ids = [await under_test.create(seconds=1, width=64 + 2 * number) for number in range(10)]
+            assert {(await under_test.ended(job_id)).status for job_id in ids} == {"completed"}
+            assert (await under_test.job("job_bad")).status == "processing"
 
     run(story())

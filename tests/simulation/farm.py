@@ -28,6 +28,7 @@ class Faults:
     node_loss_chance: float = 0.005
     scheduler_death_rate: float = 0.01
     database_outage_rate: float = 0.005
+    storage_outage_rate: float = 0.005
     cancel_chance: float = 0.1
     poison_chance: float = 0.03
 
@@ -61,6 +62,7 @@ class SimulatedFarm:
         self.store = SimStore()
         self.now = 0.0
         self.down_until = 0.0
+        self.storage_down_until = 0.0
         self.drawn = Counter[str]()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -81,7 +83,7 @@ class SimulatedFarm:
         while self._events and self.now < seconds:
             self.now, _, act = heapq.heappop(self._events)
             act()
-            if all(not job.is_active for job in self.store.jobs.values()) and len(self.store.jobs) == self.expected:
+            if not self.store.active and len(self.store.jobs) == self.expected:
                 return
 
     def after(self, seconds: float, act: Callable[[], None]) -> None:
@@ -117,6 +119,8 @@ class SimulatedFarm:
         if self.chance.random() < self.faults.database_outage_rate * 0.5:
             self.down_until = self.now + self.chance.uniform(0.5, 20)
             return
+        if self.chance.random() < self.faults.storage_outage_rate * 0.5:
+            self.storage_down_until = self.now + self.chance.uniform(0.5, 60)
         if self.chance.random() < self.faults.scheduler_death_rate * 0.5:
             self._die(scheduler)
             return
@@ -174,9 +178,13 @@ class SimulatedFarm:
         if worker.life != life:
             return
         _, scheduler, task = worker.orders.popleft()
-        self.drawn[task.id] += 1
+        failure = None
+        if self.now < self.storage_down_until:
+            failure = Failure(FailureKind.store, "Storage could not be reached.", worker.id)
+        else:
+            self.drawn[task.id] += 1
         late = self.chance.uniform(1, 60) if self.chance.random() < self.faults.late_chance else 0.002
-        self.after(late, lambda: self._reported(scheduler, token, None))
+        self.after(late, lambda: self._reported(scheduler, token, failure))
         if worker.orders:
             self._begin(worker)
 

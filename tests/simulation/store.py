@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
 from farm_core.jobs.plan import TaskKind, plan
@@ -29,7 +30,15 @@ class SimTask:
     token: str | None = None
     lease_until: float = 0.0
     not_before: float = 0.0
-    avoid: str | None = None
+    head: OpenTask = field(init=False)
+    """The task as assignment sees it while it waits."""
+
+    def __post_init__(self) -> None:
+        self.avoid(None)
+
+    def avoid(self, worker: str | None) -> None:
+        """Has it go elsewhere if somebody else can take it."""
+        self.head = OpenTask(self.id, self.kind, self.frame_count, worker)
 
     def move(self, event: str) -> None:
         """Follows an edge of the table, or fails the simulation."""
@@ -65,6 +74,7 @@ class SimStore:
     """Postgres, as far as the scheduler sees it."""
 
     def __init__(self) -> None:
+        self.active = 0
         self.jobs: dict[str, SimJob] = {}
         self.queued: deque[SimJob] = deque()
         self.processing: dict[str, SimJob] = {}
@@ -75,6 +85,7 @@ class SimStore:
         """A job arrives."""
         self.jobs[job.id] = job
         self.queued.append(job)
+        self.active += 1
 
     def claim(self, jobs_max: int) -> int:
         """Claims and plans."""
@@ -119,20 +130,13 @@ class SimStore:
     def _heads(self, job: SimJob, now: float, heads_max: int) -> list[OpenTask]:
         if job.open_frames == 0:
             task = job.tasks[-1]
-            ready = task.status is TaskStatus.pending and task.not_before <= now
-            return [OpenTask(task.id, task.kind, task.frame_count, task.avoid)] if ready else []
-        heads: list[OpenTask] = []
-        for task in job.waiting:
-            if len(heads) == heads_max:
-                break
-            if task.not_before <= now:
-                heads.append(OpenTask(task.id, task.kind, task.frame_count, task.avoid))
-        return heads
+            return [task.head] if task.status is TaskStatus.pending and task.not_before <= now else []
+        return list(islice((task.head for task in job.waiting if task.not_before <= now), heads_max))
 
     def lease(self, assignment: Assignment, token: str, now: float) -> SimTask | None:
         """The task, if it was still to be had and the job's renderer fits."""
         job = self.jobs[assignment.job_id]
-        task = next(task for task in job.tasks if task.id == assignment.task_id)
+        task = job.tasks[int(assignment.task_id.rpartition(".")[2])]
         if job.status is not JobStatus.processing or task.status is not TaskStatus.pending:
             return None
         if job.renderer not in (None, assignment.renderer):
@@ -178,7 +182,8 @@ class SimStore:
                 task.move("fail")
                 self._end(task.job, "fail", now)
             case Retry(after_seconds=after, avoid_worker=avoid, failures=failures):
-                task.failures, task.avoid, task.not_before = failures, avoid, now + after
+                task.failures, task.not_before = failures, now + after
+                task.avoid(avoid)
                 self._retry(task)
         return True
 
@@ -212,6 +217,7 @@ class SimStore:
 
     def _end(self, job: SimJob, event: str, now: float) -> None:
         self._move(job, event)
+        self.active -= 1
         job.ended = now
         self.processing.pop(job.id, None)
         for task in job.tasks:

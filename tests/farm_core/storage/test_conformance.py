@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import os
-import socket
-import subprocess
-import sys
 import threading
-import time
 import urllib.request
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,37 +13,11 @@ import pytest
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.memory import MemoryStorage
-from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.storage.s3 import S3Storage
+from tests.s3_server import ACCESS, BUCKET, S3Server
 
 LINKS = Links(b"secret")
-ACCESS = ("access", "secret")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@pytest.fixture(scope="session")
-def s3_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("s3")
-    (folder / "bucket").mkdir()
-    port = free_port()
-    rclone = Path(sys.executable).with_name("rclone")
-    command = [str(rclone), "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", ",".join(ACCESS), str(folder)]
-    environment = os.environ | {"RCLONE_CONFIG": str(folder / "none.conf")}
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        assert server.poll() is None
-    yield f"http://127.0.0.1:{port}"
-    server.terminate()
-    server.wait()
 
 
 @pytest.fixture(params=["memory", "local", pytest.param("s3", marks=pytest.mark.service)])
@@ -57,7 +26,8 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
         return MemoryStorage(LINKS)
     if request.param == "local":
         return LocalStorage(tmp_path / "storage", LINKS)
-    return S3Storage("bucket", request.getfixturevalue("s3_address"), "us-east-1", ACCESS)
+    server: S3Server = request.getfixturevalue("s3_server")
+    return S3Storage(BUCKET, server.url, "us-east-1", ACCESS)
 
 
 @pytest.fixture
@@ -169,3 +139,33 @@ def test_a_link_names_the_object_and_is_signed(storage: Storage, key: str) -> No
     else:
         assert link.startswith(f"https://farm.example/files/{key}?expires=")
         assert "filename=film.mp4" in link
+
+
+@pytest.mark.service
+def test_a_store_that_is_away_says_so_and_works_again_when_it_is_back(tmp_path: Path) -> None:
+    server, file = S3Server(tmp_path / "s3"), tmp_path / "file"
+    file.write_bytes(b"0123456789")
+    server.start()
+    storage = S3Storage(BUCKET, server.url, "us-east-1", ACCESS)
+    storage.put_bytes("kept.txt", b"kept")
+    server.kill()
+    for use in (
+        lambda: storage.put_file("other.txt", file),
+        lambda: storage.get_file("kept.txt", tmp_path / "x"),
+        lambda: storage.get_bytes("kept.txt"),
+        lambda: storage.exists("kept.txt"),
+        lambda: storage.delete("kept.txt"),
+        lambda: list(storage.listed("")),
+    ):
+        with pytest.raises(StorageUnavailable):
+            use()
+    server.start()
+    assert storage.get_bytes("kept.txt") == b"kept"
+    server.kill()
+
+
+def test_a_disk_that_fails_is_a_store_that_is_away(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path / "storage", LINKS)
+    (tmp_path / "storage" / "objects" / "a").write_bytes(b"a file where a folder should be")
+    with pytest.raises(StorageUnavailable):
+        storage.put_bytes("a/b.txt", b"1")

@@ -1,0 +1,74 @@
+"""How jobs end: any number of them at once, each by its own guard, with all that belongs to their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from farm_core.ids import new_id
+from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.status import JOB_EDGES, JobStatus
+from farm_core.jobs.tasks import withdraw_tasks
+from farm_core.usage.period import period_of
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A job is to end. It does so only under the tokens that are named: its own lease's, or its assembly's (which is then done).
+
+    `error` belongs to failed jobs, `video_key` and `receipt_key` to completed ones; `video_url` is what their webhook names.
+    `plan_key` and `renderer` are those of a video that was there already. `detail` is for operators.
+    """
+
+    job_id: str
+    lease_token: str | None = None
+    task_token: str | None = None
+    error: str | None = None
+    video_key: str | None = None
+    receipt_key: str | None = None
+    video_url: str | None = None
+    plan_key: str | None = None
+    renderer: str | None = None
+    detail: Mapping[str, Any] | None = None
+
+
+async def end_jobs(session: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
+    """Moves each job along the edge `event` to its end; returns the jobs that have moved.
+
+    Of the others somebody else decided, and that is no error. Completing is a single statement, so it needs no transaction
+    around it; the other ends void the jobs' open tasks by a second one.
+    """
+    after = _target(event)
+    values = {
+        "now": now, "event": event, "after": str(after), "period": period_of(now),
+        "sources": [str(before) for before, name in JOB_EDGES if name == event],
+    }  # fmt: skip
+    ended = set((await session.execute(statement("end_jobs"), values | _columns(endings))).scalars())
+    if ended and after is not JobStatus.completed:
+        await withdraw_tasks(session, now, sorted(ended))
+    return ended
+
+
+def _target(event: str) -> JobStatus:
+    (after,) = {after for (_, name), after in JOB_EDGES.items() if name == event}
+    return after
+
+
+def _columns(endings: Sequence[Ending]) -> dict[str, list[str | None]]:
+    return {
+        "job_ids": [ending.job_id for ending in endings],
+        "lease_tokens": [ending.lease_token for ending in endings],
+        "task_tokens": [ending.task_token for ending in endings],
+        "errors": [ending.error for ending in endings],
+        "video_keys": [ending.video_key for ending in endings],
+        "receipt_keys": [ending.receipt_key for ending in endings],
+        "video_urls": [ending.video_url for ending in endings],
+        "plan_keys": [ending.plan_key for ending in endings],
+        "renderers": [ending.renderer for ending in endings],
+        "details": [None if ending.detail is None else orjson.dumps(ending.detail).decode() for ending in endings],
+        "delivery_ids": [new_id("dlv") for _ in endings],
+    }

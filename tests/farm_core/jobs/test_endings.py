@@ -1,0 +1,196 @@
+"""Ends of jobs, one and many at once, on Postgres: each happens once, with all that belongs to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs import claims, repository
+from farm_core.jobs.claims import PlannedJob
+from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.plan import TaskKind, plan
+from farm_core.jobs.status import JobStatus
+from farm_core.usage import repository as usage
+from farm_core.webhooks.models import Delivery
+from tests.farm_core import rows
+
+pytestmark = pytest.mark.service
+
+
+class Jobs:
+    """Jobs in processing of two accounts, and what has been written about them."""
+
+    def __init__(self, database: Database, accounts: Sequence[Account]) -> None:
+        self.database = database
+        self.accounts = accounts
+        self.ids: list[str] = []
+
+    async def end(self, event: str, endings: Sequence[Ending]) -> set[str]:
+        async with self.database.connection() as connection:
+            return await end_jobs(connection, utc_now(), event, endings)
+
+    async def cancel(self, job_id: str) -> bool:
+        async with self.database.work() as session:
+            return await repository.cancel(session, job_id)
+
+    async def statuses(self) -> dict[str, str]:
+        async with self.database.work() as session:
+            return {job.id: job.status for job in await session.scalars(select(Job))}
+
+    async def webhooks(self) -> dict[str, str]:
+        async with self.database.work() as session:
+            return {delivery.job_id: delivery.body["status"] for delivery in await session.scalars(select(Delivery))}
+
+    async def ends_told(self) -> dict[str, int]:
+        async with self.database.work() as session:
+            counts = await session.execute(select(col(JobEvent.job_id), func.count()).group_by(col(JobEvent.job_id)))
+            return {row[0]: row[1] for row in counts}
+
+    async def minutes(self, account: Account) -> tuple[int, int]:
+        async with self.database.work() as session:
+            held = await usage.minutes(session, account.id, utc_now())
+            return held.rendered_ms, held.reserved_ms
+
+
+@asynccontextmanager
+async def processing(url: str, count: int, **columns: Any) -> AsyncIterator[Jobs]:
+    """So many jobs in processing, their accounts in turns."""
+    database = Database(url)
+    try:
+        async with database.work() as session:
+            accounts = [await rows.account(session, name) for name in ("ada", "bob")]
+            templates = [await rows.template(session, account) for account in accounts]
+            jobs = Jobs(database, accounts)
+            for number in range(count):
+                values = {"callback_url": "https://example.com/done", "started_at": utc_now(), **columns}
+                job = rows.job(templates[number % 2], id=f"job_{number:03}", status=JobStatus.processing, **values)
+                session.add(job)
+                jobs.ids.append(job.id)
+        yield jobs
+    finally:
+        await database.close()
+
+
+def on_jobs(url: str, count: int, body: Callable[[Jobs], Awaitable[None]], **columns: Any) -> None:
+    async def run() -> None:
+        async with processing(url, count, **columns) as jobs:
+            await body(jobs)
+
+    asyncio.run(run())
+
+
+def video(job_id: str, **tokens: Any) -> Ending:
+    return Ending(job_id, video_key=f"results/{job_id}.mp4", video_url=f"http://farm.example/{job_id}", **tokens)
+
+
+def test_of_concurrent_ends_of_a_job_one_happens(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        (job_id,) = jobs.ids
+        ends = [jobs.end(*end) for end in (("complete", [video(job_id)]), ("cancel", [Ending(job_id)])) * 4]
+        (moved,) = [one for one in await asyncio.gather(*ends) if one]
+        assert moved == {job_id}
+        status = (await jobs.statuses())[job_id]
+        assert await jobs.webhooks() == {job_id: status}
+        assert await jobs.ends_told() == {job_id: 1}
+        assert await jobs.minutes(jobs.accounts[0]) == ((3000 if status == "completed" else 0), 0)
+
+    on_jobs(database_url, 1, body)
+
+
+def test_jobs_that_complete_together_are_each_told_posted_and_charged_to_their_account(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        assert await jobs.end("complete", [video(job_id) for job_id in jobs.ids]) == set(jobs.ids)
+        assert await jobs.webhooks() == dict.fromkeys(jobs.ids, "completed")
+        assert await jobs.ends_told() == dict.fromkeys(jobs.ids, 1)
+        assert [await jobs.minutes(account) for account in jobs.accounts] == [(4 * 3000, 0), (3 * 3000, 0)]
+
+    on_jobs(database_url, 7, body)
+
+
+def test_a_job_that_was_cancelled_or_lost_its_lease_is_passed_over_and_its_neighbours_complete(
+    database_url: str,
+) -> None:
+    async def body(jobs: Jobs) -> None:
+        cancelled, stolen, *fine = jobs.ids
+        assert await jobs.cancel(cancelled)
+        tokens = dict.fromkeys(jobs.ids, "mine") | {stolen: "no longer"}
+        endings = [video(job_id, lease_token=tokens[job_id]) for job_id in jobs.ids]
+        assert await jobs.end("complete", endings) == set(fine)
+        assert await jobs.statuses() == dict.fromkeys(fine, "completed") | {
+            cancelled: "cancelled", stolen: "processing",
+        }  # fmt: skip
+        assert stolen not in await jobs.webhooks()
+        assert [await jobs.minutes(account) for account in jobs.accounts] == [(3000, 0), (3000, 3000)]
+
+    on_jobs(database_url, 4, body, lease_token="mine")
+
+
+def test_an_assembly_whose_lease_is_gone_completes_nothing(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        async with jobs.database.work() as session:
+            session.add_all(
+                Task(
+                    id=f"{job_id}.1", job_id=job_id, index=1, kind=TaskKind.assemble, first_frame=0, frame_count=90,
+                    status="leased", lease_token=f"lease {job_id}",
+                )
+                for job_id in jobs.ids
+            )  # fmt: skip
+        late, fine = jobs.ids
+        endings = [video(late, task_token="another"), video(fine, task_token=f"lease {fine}")]
+        assert await jobs.end("complete", endings) == {fine}
+        assert await jobs.end("complete", endings) == set()
+        assert await jobs.statuses() == {late: "processing", fine: "completed"}
+        async with jobs.database.work() as session:
+            tasks = {task.job_id: task.status for task in await session.scalars(select(Task))}
+        assert tasks == {late: "leased", fine: "done"}
+
+    on_jobs(database_url, 2, body)
+
+
+def test_batches_that_share_jobs_in_other_orders_end_each_job_once_and_never_wait_in_a_circle(
+    database_url: str,
+) -> None:
+    async def body(jobs: Jobs) -> None:
+        forth = [video(job_id) for job_id in jobs.ids]
+        back = [Ending(job_id, error="It broke.") for job_id in reversed(jobs.ids)]
+        ends = [jobs.end("complete", forth[half::2]) for half in (0, 1)]
+        ends += [jobs.end("fail", back), jobs.end("cancel", [Ending(job_id) for job_id in jobs.ids])]
+        ended = [job_id for moved in await asyncio.gather(*ends) for job_id in moved]
+        assert sorted(ended) == jobs.ids
+        assert await jobs.webhooks() == await jobs.statuses()
+        completed = [job_id for job_id, status in (await jobs.statuses()).items() if status == "completed"]
+        charged = [await jobs.minutes(account) for account in jobs.accounts]
+        assert sum(rendered for rendered, _ in charged) == 3000 * len(completed)
+
+    on_jobs(database_url, 40, body)
+
+
+def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        (job_id,) = jobs.ids
+        async with jobs.database.connection() as planning:
+            (claimed,) = await claims.adopt_jobs(planning, utc_now(), 1)
+            await claims.plan_jobs(planning, utc_now(), [PlannedJob(claimed, None, None, plan(90, 30, 640, 360))])
+            cancelling = asyncio.create_task(jobs.cancel(job_id))
+            await _somebody_waits_for_a_lock(jobs.database)
+        assert await cancelling
+        async with jobs.database.work() as session:
+            assert {task.status for task in await session.scalars(select(Task))} == {"withdrawn"}
+
+    on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
+
+
+async def _somebody_waits_for_a_lock(database: Database) -> None:
+    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    while not await database.single(lambda connection: connection.scalar(waiting)):  # noqa: ASYNC110 - it is in the database
+        await asyncio.sleep(0.01)

@@ -1,0 +1,66 @@
+"""A real S3 server as a process: its objects are files in a folder, so it can be killed and started again."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from cluster.local.ray_head import free_port
+
+BUCKET: Final = "bucket"
+ACCESS: Final = ("access", "secret")
+_START_SECONDS: Final = 20
+
+
+@dataclass(slots=True)
+class S3Server:
+    """`rclone serve s3` over a folder, always on the same port."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a farm use it."""
+        return {
+            "S3_BUCKET": BUCKET, "S3_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": ACCESS[0], "AWS_SECRET_ACCESS_KEY": ACCESS[1],
+        }  # fmt: skip
+
+    def start(self) -> None:
+        """Starts it on what lies in the folder; returns once it listens."""
+        (self.folder / BUCKET).mkdir(parents=True, exist_ok=True)
+        command = [
+            str(Path(sys.executable).with_name("rclone")), "serve", "s3", "--addr", f"127.0.0.1:{self.port}",
+            "--auth-key", ",".join(ACCESS), str(self.folder),
+        ]  # fmt: skip
+        environment = os.environ | {"RCLONE_CONFIG": str(self.folder.with_suffix(".conf"))}
+        silence = subprocess.DEVNULL
+        self.process = subprocess.Popen(command, env=environment, stdout=silence, stderr=silence)
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._listens():
+            assert self.process.poll() is None, "the S3 server ended"
+            assert time.monotonic() < deadline, "the S3 server does not listen"
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        """Ends it without warning."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0

@@ -1,0 +1,97 @@
+"""Writing many things at once: what one of them does to the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from sqlalchemy.exc import DataError, OperationalError
+
+from scheduler.batch import Batch, together
+
+AWAY = OperationalError("", {}, Exception("the server went away"))
+UNWRITABLE = DataError("", {}, Exception("text cannot hold a zero"))
+
+
+class Store:
+    """Takes numbers, all of a write or none; refuses odd ones, and everything while it is away."""
+
+    def __init__(self) -> None:
+        self.writes: list[list[int]] = []
+        self.away = False
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def write(self, numbers: Sequence[int]) -> None:
+        await self.open.wait()
+        if self.away:
+            raise AWAY
+        if any(number % 2 for number in numbers):
+            raise UNWRITABLE
+        self.writes.append(list(numbers))
+
+
+def test_what_can_be_written_is_written_at_once() -> None:
+    store = Store()
+    assert asyncio.run(together(store.write, [2, 4, 6])) == []
+    assert store.writes == [[2, 4, 6]]
+
+
+def test_one_that_is_refused_does_not_hurt_its_neighbours() -> None:
+    store = Store()
+    assert asyncio.run(together(store.write, [2, 3, 4])) == [(3, UNWRITABLE)]
+    assert store.writes == [[2], [4]]
+
+
+def test_a_store_that_is_away_is_no_refusal() -> None:
+    store = Store()
+    store.away = True
+    with pytest.raises(OperationalError):
+        asyncio.run(together(store.write, [2, 3, 4]))
+
+
+def test_what_is_added_during_a_write_is_written_together_next() -> None:
+    async def story() -> None:
+        store = Store()
+        batch = Batch(store.write)
+        store.open.clear()
+        adding = [asyncio.create_task(batch.add(2))]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        adding += [asyncio.create_task(batch.add(number)) for number in (4, 6, 8)]
+        await asyncio.sleep(0)
+        store.open.set()
+        await asyncio.gather(*adding)
+        await batch.drained()
+        assert store.writes == [[2], [4, 6, 8]]
+
+    asyncio.run(story())
+
+
+def test_each_of_a_batch_hears_of_its_own_fate() -> None:
+    async def story() -> None:
+        store = Store()
+        batch = Batch(store.write)
+        fates = await asyncio.gather(*(batch.add(number) for number in (2, 3, 4)), return_exceptions=True)
+        assert fates == [None, UNWRITABLE, None]
+        store.away = True
+        fates = await asyncio.gather(*(batch.add(number) for number in (2, 4)), return_exceptions=True)
+        assert fates == [AWAY, AWAY]
+
+    asyncio.run(story())
+
+
+def test_one_that_no_longer_waits_does_not_hold_up_the_batch() -> None:
+    async def story() -> None:
+        store = Store()
+        batch = Batch(store.write)
+        store.open.clear()
+        adding = [asyncio.create_task(batch.add(number)) for number in (2, 4)]
+        await asyncio.sleep(0)
+        adding[0].cancel()
+        store.open.set()
+        await adding[1]
+        assert store.writes == [[2, 4]]
+
+    asyncio.run(story())

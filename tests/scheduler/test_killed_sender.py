@@ -1,0 +1,182 @@
+"""A sender of webhooks that is killed at each moment of a delivery: receivers get it once, and what is known stays known."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import select
+
+from farm_core.clock import ManualClock
+from farm_core.db.database import Database, libpq_url
+from farm_core.jobs import repository
+from farm_core.jobs.models import Job
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.webhooks.models import Delivery
+from tests.scheduler.farm import furnish
+from tests.scheduler.sender import deliverer
+
+pytestmark = pytest.mark.service
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(slots=True)
+class Story:
+    """A job that has ended with a webhook, a sender in a process of its own, and a receiver that may kill it."""
+
+    database: Database
+    folder: Path
+    kill_on: str
+    sender: subprocess.Popen[bytes] | None = None
+    connections: int = 0
+    requests: list[bytes] = field(default_factory=list)
+    connected: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    killed: asyncio.Event = field(default_factory=asyncio.Event)
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.connected.set()
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError:
+            writer.close()
+            return
+        self.requests.append(head)
+        self.asked.set()
+        await self.may_answer.wait()
+        if self.kill_on == "request":
+            self.kill()
+        writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        if self.kill_on == "answer":
+            self.kill()
+        writer.close()
+
+    def start_sender(self, database_url: str) -> None:
+        command = [sys.executable, "-m", "tests.scheduler.sender", database_url, str(self.folder)]
+        self.sender = subprocess.Popen(command, cwd=ROOT)
+
+    def kill(self) -> None:
+        if self.sender is not None and not self.killed.is_set():
+            self.sender.kill()
+            self.sender.wait()
+            self.killed.set()
+
+    async def later(self) -> Delivery:
+        """What another sender makes of it, long afterwards."""
+        second = deliverer(self.database, self.folder, ManualClock(datetime.now(UTC) + timedelta(hours=1)))
+        await second.turn()
+        await second.stop()
+        async with self.database.work() as session:
+            return (await session.execute(select(Delivery))).scalar_one()
+
+
+@asynccontextmanager
+async def story(database_url: str, folder: Path, kill_on: str) -> AsyncIterator[Story]:
+    database = Database(database_url, ping=False)
+    told = Story(database, folder, kill_on)
+    told.may_answer.set()
+    server = await asyncio.start_server(told.serve, "127.0.0.1", 0)
+    await _ended_job(database, folder, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
+    try:
+        async with server, asyncio.timeout(60):
+            yield told
+    finally:
+        told.kill()
+        await database.close()
+
+
+async def _ended_job(database: Database, folder: Path, url: str) -> None:
+    await furnish(database, LocalStorage(folder / "storage", Links(b"secret")))
+    async with database.work() as session:
+        job = Job(
+            id="job", account_id="acc_a", template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,
+            reserved_ms=1000, origin="http://farm", request_hash="", callback_url=url,
+        )  # fmt: skip
+        await repository.create(session, job)
+    async with database.work() as session:
+        assert await repository.cancel(session, "job")
+
+
+@pytest.mark.parametrize("moment", ["request", "answer"])
+def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
+    moment: str, database_url: str, tmp_path: Path
+) -> None:
+    async def plot() -> None:
+        async with story(database_url, tmp_path, moment) as told:
+            told.start_sender(database_url)
+            await told.killed.wait()
+            delivery = await told.later()
+            assert len(told.requests) == 1
+            assert b"x-service-job-id: job" in told.requests[0].lower()
+            assert delivery.status in (("dropped",) if moment == "request" else ("dropped", "delivered"))
+            assert len(delivery.attempts) == 1
+            assert "begun" not in delivery.attempts[0]
+
+    asyncio.run(plot())
+
+
+HOLD_BEGINNINGS = (
+    "SELECT pg_advisory_lock(1)",
+    "CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS"
+    " $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$",
+    "CREATE TRIGGER held BEFORE UPDATE OF attempts ON deliveries FOR EACH ROW EXECUTE FUNCTION held()",
+)
+"""Keeps senders between their connection and the first byte of their request."""
+
+END_WHO_WAITS = (
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+
+
+def test_a_sender_killed_before_the_request_leaves_the_webhook_to_the_next_one(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "nothing") as told:
+            with psycopg.connect(libpq_url(database_url), autocommit=True) as holder:
+                for line in HOLD_BEGINNINGS:
+                    holder.execute(line)
+                told.start_sender(database_url)
+                await told.connected.wait()
+                told.kill()
+                holder.execute(END_WHO_WAITS)
+                holder.execute("DROP TRIGGER held ON deliveries")
+            assert told.requests == []
+            delivery = await told.later()
+            assert len(told.requests) == 1
+            assert (delivery.status, delivery.attempt) == ("delivered", 2)
+
+    asyncio.run(plot())
+
+
+def test_an_outcome_is_recorded_though_postgres_went_away_before_it_came(database_url: str, tmp_path: Path) -> None:
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "nothing") as told:
+            told.may_answer.clear()
+            sender = deliverer(told.database, tmp_path)
+            await sender.turn()
+            (post,) = sender.posts
+            await told.asked.wait()
+            with psycopg.connect(libpq_url(database_url), autocommit=True) as operator:
+                operator.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            told.may_answer.set()
+            await post
+            assert (await told.later()).status == "delivered"
+            assert len(told.requests) == 1
+
+    asyncio.run(plot())
