@@ -75,6 +75,7 @@ class _Walk:
         self._parts = parts
         self._place = place
         self._loans: list[Target] = []
+        self._coarseness = blend.Coarseness()
 
     def run(self) -> None:
         for step in self._graph.steps:
@@ -91,6 +92,8 @@ class _Walk:
         parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))
         if not parts:
             return
+        if not (isinstance(step, Draw) and reach.rewrites_all(step)):
+            self._coarseness.drawn(parts)
         if isinstance(step, Regrade):
             for part in parts:
                 adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
@@ -155,8 +158,11 @@ class _Walk:
         opacity = 1.0 if early or _is_faded(step) else step.opacity
         matte = self._matte(step, place)
         if reach.rewrites_all(step):
-            for part in parts:
-                blend.combine(self._painter, self._into, target, step, self._scene, opacity, part)
+            beyond = self._coarseness.passed(step, target, parts) if self._bounded else parts
+            blend.combine(
+                self._painter, self._into, target, step, self._scene, opacity, parts, beyond,
+                in_place=self._executor.levers.read_in_place,
+            )  # fmt: skip
         elif target is None:
             return
         elif step.layer.glass is not None:
@@ -194,7 +200,8 @@ class _Walk:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
         look, feeds_effects = self._inks.look(step, self._scene), has_passes(step.layer)
-        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects)
+        split_edges = self._executor.levers.split_edges
+        layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects, split_edges=split_edges)
         if feeds_effects:
             scene = effect_scene(step, self._scene, self._inks, self._map)
             baked = effects.needs_baking(step.layer)

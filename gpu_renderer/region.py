@@ -84,6 +84,23 @@ def shared(parts: Parts, region: Region) -> Parts:
     return (region,) if len(found) > 1 and pixels(found) == width * height else found
 
 
+def outside(parts: Parts, hole: Region) -> Parts:
+    """The pixels of the parts that do not lie in the hole."""
+    return tuple(piece for part in parts for piece in _around_hole(part, part.intersection(hole)))
+
+
+def _around_hole(part: Region, hole: Region) -> Parts:
+    if hole.is_empty:
+        return (part,)
+    pieces = (
+        Region(part.x, part.y, part.width, hole.y - part.y),
+        Region(part.x, hole.bottom, part.width, part.bottom - hole.bottom),
+        Region(part.x, hole.y, hole.x - part.x, hole.height),
+        Region(hole.right, hole.y, part.right - hole.right, hole.height),
+    )
+    return tuple(piece for piece in pieces if not piece.is_empty)
+
+
 def around(parts: Sequence[Region]) -> Region:
     """The smallest region that holds all of them."""
     return reduce(Region.union, parts) if parts else Region(0, 0, 0, 0)

@@ -21,10 +21,10 @@ import moderngl
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.region import Region
 
-Format = Literal["f1", "f2", "f4"]
-"""8-bit unsigned, half float, float: always four channels."""
+Format = Literal["f1", "f2", "f4", "a2"]
+"""Four channels of 8-bit unsigned, half float or float; a2: alpha alone, as a half float that every channel gives."""
 TARGET_BYTES_MAX = 1 << 30
-BYTES_PER_CHANNEL = {"f1": 1, "f2": 2, "f4": 4}
+BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a2": 2}
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +99,10 @@ class TargetPool:
         # drivers end the process over a texture that is too large
         if max(region.width, region.height) > self._side_max_px or _bytes_of(region, format) > TARGET_BYTES_MAX:
             raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
-        texture = self._context.texture((region.width, region.height), 4, dtype=format)
+        size = region.width, region.height
+        texture = self._context.texture(size, 1 if format == "a2" else 4, dtype="f2" if format == "a2" else format)
+        if format == "a2":
+            texture.swizzle = "RRRR"
         texture.repeat_x = texture.repeat_y = False
         return Target(texture, self._context.framebuffer([texture]), region, format)
 
@@ -116,4 +119,4 @@ def _bytes(target: Target) -> int:
 
 
 def _bytes_of(region: Region, format: Format) -> int:
-    return region.width * region.height * 4 * BYTES_PER_CHANNEL[format]
+    return region.width * region.height * BYTES_PER_PIXEL[format]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Generic, TypeVar
 
-from gpu_renderer.targets import BYTES_PER_CHANNEL, Target, TargetPool
+from gpu_renderer.targets import BYTES_PER_PIXEL, Target, TargetPool
 
 KEPT_BYTES_MAX = 96 << 20
 Value = TypeVar("Value")
@@ -54,4 +54,4 @@ class KeptTargets(Generic[Value]):
 
 
 def _bytes(target: Target) -> int:
-    return target.region.width * target.region.height * 4 * BYTES_PER_CHANNEL[target.format]
+    return target.region.width * target.region.height * BYTES_PER_PIXEL[target.format]

@@ -12,13 +12,23 @@ from gpu_renderer.targets import Target
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
 
 
-def content(painter: Painter, into: Target, ink: Ink, step: Draw, look: Look, *, feeds_effects: bool = False) -> None:
+def content(
+    painter: Painter,
+    into: Target,
+    ink: Ink,
+    step: Draw,
+    look: Look,
+    *,
+    feeds_effects: bool = False,
+    split_edges: bool = False,
+) -> None:
     """Draws the content, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
     if not step.samples:
         quad = quads.quad_of(ink, step.placement)
         quads.draw(
-            painter, ink, quad, into, opacity=step.opacity, look=look, is_smooth=False, feeds_effects=feeds_effects
-        )
+            painter, ink, quad, into, opacity=step.opacity, look=look, is_smooth=False, feeds_effects=feeds_effects,
+            split_edges=split_edges,
+        )  # fmt: skip
         return
     for sample in step.samples:
         quad = quads.quad_of(ink, sample.placement)

@@ -22,7 +22,7 @@ from gpu_renderer.targets import Target
 WHOLE = (0.0, 0.0, 1.0, 1.0)
 INSIDE, EDGE, AROUND = 0, 1, 2
 _VERTICES = {None: 3, INSIDE: 8, EDGE: 18, AROUND: 8}
-FLAT_FROM_PX, SHADED_FROM_PX = 4000, 30000
+FLAT_FROM_PX, SHADED_FROM_PX = 8000, 30000
 """From how many pixels inside a shape of one colour, or a picture, two passes are cheaper than one."""
 
 

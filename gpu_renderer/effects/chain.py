@@ -50,6 +50,12 @@ class Chain(Surface):
             return self.passed("effects/copy.frag")
         return gaussian_blurred(self.painter, self.target, sigma, exact=self.scene.exact_blur)
 
+    def blurred_alpha(self, sigma: float) -> Target:
+        """The same of the alpha alone."""
+        if sigma <= 0:
+            return self.passed("effects/copy.frag")
+        return gaussian_blurred(self.painter, self.target, sigma, exact=self.scene.exact_blur, only_alpha=True)
+
     def map_layer(self, layer_id: str) -> Target | None:
         """Another layer over the whole frame; None where it is unset, missing or the layer itself."""
         return self.scene.layer_target(layer_id) if layer_id and layer_id != self.scene.layer_id else None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
+from gpu_renderer.targets import Format, Target
 
 Kernel = npt.NDArray[np.float64]
 
@@ -104,7 +104,13 @@ def _response(factor: int) -> Kernel:
 
 
 def blurred(
-    painter: Painter, source: Target, kernel: Kernel, *, region: Region | None = None, clear_outside: bool = False
+    painter: Painter,
+    source: Target,
+    kernel: Kernel,
+    *,
+    region: Region | None = None,
+    clear_outside: bool = False,
+    format: Format | None = None,
 ) -> Target:
     """The source convolved along x, then y; premultiplied in and out. The caller owns it.
 
@@ -112,7 +118,7 @@ def blurred(
     """
     whole = region or source.region
     rows = Region(whole.x, source.region.y, whole.width, source.region.height)
-    across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside)
+    across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside, format=format)
     down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside)
     painter.pool.give_back(across)
     return down
@@ -126,8 +132,9 @@ def convolved(
     *,
     region: Region | None = None,
     clear_outside: bool = False,
+    format: Format | None = None,
 ) -> Target:
-    """The source convolved along one axis (0 = x). The caller owns it."""
+    """The source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
     reach = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
     weights = np.zeros(reach + 1, np.float32)
     weights[: len(kernel)] = kernel
@@ -135,7 +142,8 @@ def convolved(
         "effects/convolve.frag",
         source,
         region=region,
-        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}),
+        format=format,
+        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | _narrowing(source, format),
         uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
     )
 
@@ -145,17 +153,23 @@ def _small_gaussian(sigma: float, levels: int) -> Kernel:
     return small(reference_gaussian(sigma), levels)
 
 
-def gaussian_blurred(painter: Painter, source: Target, sigma: float, *, exact: bool = False) -> Target:
-    """The blur of the GPU route, with the reference's own taps or, where wide and not `exact`, at a smaller size."""
+def gaussian_blurred(
+    painter: Painter, source: Target, sigma: float, *, exact: bool = False, only_alpha: bool = False
+) -> Target:
+    """The blur of the GPU route, with the reference's own taps or, where wide and not `exact`, at a smaller size.
+
+    With `only_alpha` the colours are undefined: a quarter of the work for what needs a silhouette.
+    """
     levels = 0 if exact else levels_of(sigma)
+    narrow: Format = "a2" if only_alpha and source.format == "f2" else source.format
     if not levels:
-        return blurred(painter, source, reference_gaussian(sigma))
-    return resized_blur(painter, source, _small_gaussian(sigma, levels), levels)
+        return blurred(painter, source, reference_gaussian(sigma), format=narrow)
+    return resized_blur(painter, source, _small_gaussian(sigma, levels), levels, narrow)
 
 
-def resized_blur(painter: Painter, source: Target, kernel: Kernel, levels: int) -> Target:
+def resized_blur(painter: Painter, source: Target, kernel: Kernel, levels: int, format: Format | None = None) -> Target:
     """A blur by a kernel for the picture halved `levels` times. The caller owns it."""
-    halves = halved(painter, source, levels)
+    halves = halved(painter, source, levels, format)
     soft = blurred(painter, halves, kernel)
     large = enlarged(painter, soft, levels, source.region)
     painter.pool.give_back(halves, soft)
@@ -184,14 +198,15 @@ def box_blurred(
     return large
 
 
-def halved(painter: Painter, source: Target, levels: int) -> Target:
+def halved(painter: Painter, source: Target, levels: int, format: Format | None = None) -> Target:
     """The source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it."""
     current = source
     for _ in range(levels):
         r = current.region
         left, top = math.floor(r.x / 2), math.floor(r.y / 2)
         half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
-        smaller = painter.applied("effects/halve.frag", current, region=half)
+        narrowing = _narrowing(current, format)
+        smaller = painter.applied("effects/halve.frag", current, region=half, format=format, defines=narrowing)
         if current is not source:
             painter.pool.give_back(current)
         current = smaller
@@ -201,3 +216,8 @@ def halved(painter: Painter, source: Target, levels: int) -> Target:
 def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> Target:
     """A picture that was halved, over the region at its first size. The caller owns it."""
     return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": float(1 << levels)})
+
+
+def _narrowing(source: Target, format: Format | None) -> dict[str, object]:
+    """The variant of a pass from four channels to alpha alone."""
+    return {"ALPHA": 1} if format == "a2" != source.format else {}

@@ -50,7 +50,7 @@ class DropShadow(Effect):
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
-        blurred = chain.blurred(values.number("softness") * chain.scene.length_scale)
+        blurred = chain.blurred_alpha(values.number("softness") * chain.scene.length_scale)
         chain.apply(
             "effects/drop_shadow.frag", values, uniforms={"u_offset": (dx, dy)}, textures={"u_blurred": blurred}
         )
@@ -84,8 +84,8 @@ class Glow(Effect):
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         sigma = GLOW_SPREAD * values.number("radius") * chain.scene.length_scale
-        middle = chain.blurred(sigma)
-        wide = chain.blurred(GLOW_WIDE * sigma) if sigma >= GLOW_WIDE_FROM else None
+        middle = chain.blurred_alpha(sigma)
+        wide = chain.blurred_alpha(GLOW_WIDE * sigma) if sigma >= GLOW_WIDE_FROM else None
         chain.apply(
             "effects/glow.frag",
             values,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar, cast
 
-from motion.evaluate import shutter, space, stacks
+from motion.evaluate import holding, shutter, space, stacks
 from motion.evaluate.boxes import box
 from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.media import media, remapped_time
@@ -132,15 +132,19 @@ def layer_snapshot(moment: Pass, entry: Entry, visible: bool, matte: Matte | Non
     """One layer, resolved; the very same object as before where nothing about it can have changed."""
     layer = entry.layer
     key = "hidden" if not visible else "shown"
+    held = holding.phase(moment, layer) if entry.unit is None else None
+    if held is not None:
+        key = f"{key} {held}"
     kept = layer.folded.get(key)
     if isinstance(kept, LayerSnapshot) and kept.matte == matte:
         return kept
     values = moment.values(layer)
-    values.moved = False
+    values.moved = values.timed = False
     made = _unit(moment, entry, visible, matte) if entry.unit is not None else _layer(moment, layer, visible, matte)
     if made is None:
         return None
-    if not values.moved and not layer.moves and entry.unit is None and _is_foldable(layer):
+    is_still = not values.timed if held is not None else not values.moved and not layer.moves
+    if is_still and entry.unit is None and _is_foldable(layer):
         layer.folded[key] = made
     return made
 
@@ -259,7 +263,7 @@ def _source(moment: Pass, layer: Layer, values: Values) -> Source:
         case LightContent() as content:
             return _wash(content, values)
         case InstanceContent() as content:
-            values.moved = True
+            values.moved = values.timed = True
             return _instance(moment, layer, content)
         case ParticleContent() as content:
             return _particles(content, values)

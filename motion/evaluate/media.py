@@ -45,7 +45,7 @@ def media(moment: Pass, content: MediaContent, values: Values) -> Source:
 
 def content_time(moment: Pass, values: Values) -> float:
     """The time of a layer's content in seconds: a remap's value passes through the layer's own time map (animation.md 3.3)."""
-    values.moved = True
+    values.moved = values.timed = True
     return remapped_time(moment, values.layer)
 
 

@@ -54,13 +54,16 @@ class Frame:
 
 
 class Values:
-    """A layer's properties at one of its own times. `moved` tells whether anything that can change was looked at."""
+    """A layer's properties at one of its own times.
 
-    __slots__ = ("_moving", "_numbers", "_properties", "_time", "layer", "moved")
+    `moved` tells whether anything that can change was looked at, `timed` whether any of it was more than keyframes.
+    """
+
+    __slots__ = ("_moving", "_numbers", "_properties", "_time", "layer", "moved", "timed")
 
     def __init__(self, layer: Layer, time: float, properties: Properties) -> None:
         self.layer = layer
-        self.moved = False
+        self.moved = self.timed = False
         self._time = time
         self._moving = layer.moving
         self._numbers = layer.numbers
@@ -69,7 +72,7 @@ class Values:
     @property
     def time(self) -> float:
         """The layer's own time in seconds; looking at it counts as looking at something that changes."""
-        self.moved = True
+        self.moved = self.timed = True
         return self._time
 
     def number(self, path: str, default: float) -> float:
@@ -93,12 +96,13 @@ class Values:
         track = self.layer.data.get(path)
         if track is None:
             return None
-        self.moved = True
+        self.moved = self.timed = True
         return sample_data(track, self._time)
 
     def _sampled(self, path: str, moving: Moving) -> float | None:
         if moving.varies:
             self.moved = True
+            self.timed = self.timed or moving.expression is not None
         if moving.expression is not None:
             return self._properties.value(self.layer, path, self._time)
         assert moving.track is not None

@@ -100,7 +100,7 @@ def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Tran
 
 def _facing_eye(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
     """The layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
-    values.moved = True
+    values.moved = values.timed = True
     eye = (space.camera(moment) or space.default_camera(moment)).eye
     pitch, yaw = space.towards((matrix[3], matrix[7], matrix[11]), eye)
     own = tuple(values.number(f"orientation{axis}", 0.0) for axis in space.AXES)

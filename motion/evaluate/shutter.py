@@ -64,7 +64,7 @@ def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacit
     if layer.echo is None:
         return ()
     values = moment.values(layer)
-    values.moved = True
+    values.moved = values.timed = True
     if isinstance(layer.echo, Echo):
         steps, blend = _echoes(layer.echo, values), ECHO_BLENDS.get(layer.echo.operator, "add")
     else:

@@ -1,28 +1,50 @@
 // An advanced blend: the backdrop, read through 8 linear bits, and a layer, combined and replaced (compositing.md 3.2, 3.3).
 //
 // MODE: the number of the blend mode in the table of compositing.md 3.2. PRESERVE: keep the backdrop's transparency.
-// MATTE as in layer.frag. u_backdrop, u_layer: linear premultiplied targets. Out: linear premultiplied, to replace.
+// EMPTY: there is no layer, and only the passage through 8 bits shows. IN_PLACE: the backdrop is what is written to.
+// u_backdrop, u_layer: linear premultiplied targets. Out: linear premultiplied, to replace.
+#ifdef IN_PLACE
+#extension GL_EXT_shader_framebuffer_fetch : require
+#endif
 #include "frame.glsl"
 #include "color.glsl"
 #include "blend.glsl"
 
+#ifdef IN_PLACE
+layout(location = 0) inout vec4 o_color;
+#else
 out vec4 o_color;
 
 uniform sampler2D u_backdrop;
 uniform vec4 u_backdrop_region;
+#endif
+#ifndef EMPTY
 uniform sampler2D u_layer;
 uniform vec4 u_layer_region;
 uniform float u_opacity;
+#endif
 #if MODE >= 35
 uniform vec4 u_cells;  // comp width, height, and the frame's size in pixels
 uniform uint u_seed;
 #endif
 
+vec4 backdrop_at(vec2 frame) {
+#ifdef IN_PLACE
+    return o_color;
+#else
+    return texel_of(u_backdrop, u_backdrop_region, frame);
+#endif
+}
+
 vec4 layer_at(vec2 frame) {
+#ifdef EMPTY
+    return vec4(0.0);
+#else
     if (!holds_frame(u_layer_region, frame)) {
         return vec4(0.0);
     }
     return premultiplied(straight(texel_of(u_layer, u_layer_region, frame))) * u_opacity;
+#endif
 }
 
 #if MODE >= 35
@@ -37,7 +59,7 @@ float pattern(vec2 frame) {
 #endif
 
 void main() {
-    vec4 D = floor(clamp(texel_of(u_backdrop, u_backdrop_region, v_frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    vec4 D = floor(clamp(backdrop_at(v_frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
     vec4 S = layer_at(v_frame);
     vec3 cs = S.a > 1e-6 ? min(S.rgb / S.a, 1.0) : vec3(0.0);
     vec3 cb = D.a > 1e-6 ? min(D.rgb / D.a, 1.0) : vec3(0.0);

@@ -1,5 +1,6 @@
 // One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... REACH px, taken on
 // both sides. out: premultiplied, each tap's colour limited to its alpha (format/compositing.md 7.1).
+// ALPHA: out is the alpha alone, in every channel.
 // Beyond the source its edge is repeated or, with CLEAR_OUTSIDE, all is transparent. Whole-pixel fetches in straight lines of
 // code: several times faster than a loop of bilinear taps on software rasterisers, and no slower on hardware.
 #include "frame.glsl"
@@ -53,5 +54,8 @@ void main() {
     for (int i = 33; i <= REACH; i++) {
         PAIR(i)
     }
+#ifdef ALPHA
+    sum = sum.aaaa;
+#endif
     f_color = sum;
 }

@@ -61,7 +61,7 @@ bool inside(vec2 q) {
 }
 
 vec4 here() {
-    return frame_at(v_frame);
+    return texel_of(u_source, u_source_region, v_frame);
 }
 
 // S(q) of effects.md 3.7: the picture at a point in layer px, transparent outside the layer.

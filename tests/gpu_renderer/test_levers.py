@@ -149,3 +149,29 @@ def test_a_layer_that_moves_over_a_still_blurred_backdrop_leaves_the_backdrop_as
     for frame in range(6):
         assert np.array_equal(pixels(frames.draw(scene(frame), *SIZE)), drawn(painter, scene(frame))), f"frame {frame}"
     frames.release()
+
+
+STACKS = [
+    ("screen", "normal", "screen", "multiply"),
+    ("overlay", "overlay", "stencil-alpha", "screen"),
+    ("luminescent-premul", "difference", "normal", "difference"),
+    ("dissolve", "hue", "add", "silhouette-luma", "color-dodge"),
+]
+
+
+@pytest.mark.parametrize("background", ["#26482f", None])
+@pytest.mark.parametrize("stack", STACKS)
+def test_layers_that_pass_what_is_below_through_8_bits_give_the_same_bytes_where_they_are_bounded(
+    painter: Painter, stack: tuple[str, ...], background: str | None
+) -> None:
+    blended = (
+        rect("#c06040a0", 70 + 45 * i, 80 + 12 * i, 110, 90, id=f"l{i}", blend=mode, transform=Transform2D(70 + 45 * i, 90, 9 * i))
+        for i, mode in enumerate(stack)
+    )  # fmt: skip
+    below = paper(gradient("#203040", "#80a0ff80", angle=30), 200, 200)
+    scene = snapshot(below, *blended, width=SIZE[0], height=SIZE[1], background=background)
+    bounded, whole = renderer(painter), renderer(painter, Levers(**dict.fromkeys(NAMES, False)))
+    expected = pixels(whole.draw(scene, *SIZE)).copy()
+    assert np.array_equal(pixels(bounded.draw(scene, *SIZE)), expected)
+    bounded.release()
+    whole.release()

@@ -12,7 +12,13 @@ from gpu_renderer.painter import FULLSCREEN, Painter
 
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]
-CONVOLVE: list[Defines] = [{"REACH": 1}, {"REACH": 7}, {"REACH": 40}, {"REACH": 8, "CLEAR_OUTSIDE": 1}]
+CONVOLVE: list[Defines] = [
+    {"REACH": 1},
+    {"REACH": 7},
+    {"REACH": 40},
+    {"REACH": 8, "CLEAR_OUTSIDE": 1},
+    {"REACH": 4, "ALPHA": 1},
+]
 VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": [
         {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
@@ -22,6 +28,7 @@ VARIANTS: dict[str, list[Defines]] = {
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],
     "effects/convolve.frag": CONVOLVE,
+    "effects/halve.frag": [{}, {"ALPHA": 1}],
     "compositing/blit.frag": [{"DISPLAY": d, **aces} for d, aces in product(range(4), ({}, {"ACES": 1}))],
 }
 

@@ -53,3 +53,14 @@ def test_a_child_at_rest_moves_with_its_parent() -> None:
     )
     places = [snapshot(held, time).layers[0].transform.x for time in (0.0, 1.0)]  # type: ignore[union-attr]
     assert places == pytest.approx([0, 30])
+
+
+def test_a_layer_that_holds_its_keyframes_is_the_very_same_layer_until_one_of_them_moves_it() -> None:
+    tracks = {"n": {"x": keys((1, 0), (2, 30))}, "a": {"opacity": keys((0, 0), (1, 100))}}
+    held = built(document(node("n", "null", children=["a"]), node("a", parent="n"), tracks=tracks))
+    found = {time: snapshot(held, time).layers[0] for time in (1.0, 1.5, 2.5, 3.0, 0.5)}
+    assert found[2.5] is found[3.0]
+    assert [found[time].transform.x for time in (1.0, 1.5, 3.0)] == pytest.approx([0, 15, 30])  # type: ignore[union-attr]
+    assert [found[time].opacity for time in (0.5, 1.0, 3.0)] == pytest.approx([0.5, 1, 1])
+    assert snapshot(held, 0.25).layers[0].opacity == pytest.approx(0.25)
+    assert snapshot(held, 1.0).layers[0] is found[1.0]

@@ -1,0 +1,52 @@
+"""Layers whose keyframes all hold: before its first and after its last key a layer stands still, and is resolved once."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from motion.evaluate.keyframes import ScalarTrack
+from motion.evaluate.moment import Pass
+from motion.model.layer import Layer
+
+Held = tuple[tuple[Layer, tuple[ScalarTrack, ...]], ...]
+"""A layer and its parents, each with the tracks that vary."""
+
+
+def phase(moment: Pass, layer: Layer) -> str | None:
+    """Which end of its keyframes each track of the layer and of its parents holds; None where one is between its keys.
+
+    In the same phase a layer is the same, as far as keyframes alone move it.
+    """
+    held = layer.folded.get("held")
+    if held is None:
+        held = layer.folded["held"] = _held(layer)
+    ends = ""
+    for holder, tracks in cast(Held, held) if held else ():
+        time = moment.own_time(holder)
+        for track in tracks:
+            if time <= track.keys[0].time:
+                ends += "<"
+            elif time >= track.keys[-1].time:
+                ends += ">"
+            else:
+                return None
+    return ends or None
+
+
+def _held(layer: Layer) -> Held | tuple[()]:
+    """Empty for what more than its own and its parents' keyframes can change, or what nothing changes."""
+    found = []
+    current: Layer | None = layer
+    while current is not None:
+        varying = [moving for moving in current.moving.values() if moving.varies]
+        if current.is_3d or any(moving.expression is not None for moving in varying):
+            return ()
+        found.append((current, tuple(moving.track for moving in varying if moving.track and moving.track.keys)))
+        current = current.parent
+    return () if _looks_elsewhere(layer) else tuple(found)
+
+
+def _looks_elsewhere(layer: Layer) -> bool:
+    """Whether the layer is made of more than one moment, or of more than itself and its parents."""
+    is_swept = layer.motion_blur or layer.forced_blur is not None or layer.echo is not None
+    return bool(is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track)
