@@ -19,7 +19,7 @@ WANTED: Final = 1.7
 """Two workers against one, each with half the machine's cores, on a scene that is bound by drawing."""
 
 ROUNDS: Final = 2
-TRIES: Final = 3
+TRIES: Final = 1
 DRAWN_SECONDS: Final = 4
 SECONDS: Final = 10
 LONG_SECONDS: Final = 60
@@ -29,7 +29,7 @@ CARDS: Final = 8
 CAPTION_FRAMES: Final = (75, 60)
 """First frame and length of the caption: it shows in the segments that begin at frames 60, 90 and 120."""
 
-DISCS: Final = 3
+DISCS: Final = 5
 """Each is blended over the whole frame it covers: many times the work of encoding what comes out, which is smooth."""
 
 TITLE_CARD: Final = ROOT / "examples" / "title-card.motion"

@@ -23,7 +23,8 @@ from farm_core.jobs.models import Job, Task
 from farm_core.jobs.plan import TaskKind
 from farm_core.settings import ROOT, Settings
 
-LOOK_SECONDS = 0.01
+LOOKS_SECONDS = (0.01, 0.25)
+"""How long a caller waits between two looks at a job: at first, and at most. Each look costs the farm some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,11 @@ class ServedFarm:
         return str(self.client.post("/renders", json=body).raise_for_status().json()["jobId"])
 
     def _wait(self, job_id: str) -> None:
+        pause, longest = LOOKS_SECONDS
         while (job := self.client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
             self.farm.look()
-            time.sleep(LOOK_SECONDS)
+            time.sleep(pause)
+            pause = min(1.1 * pause, longest)
         assert job["status"] == "completed", job
 
     def _cpu_seconds(self) -> float:
