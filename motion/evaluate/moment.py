@@ -115,7 +115,7 @@ class Values:
 class Pass:
     """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
 
-    __slots__ = ("_times", "_values", "_worlds", "frame", "outlines", "plan", "stack", "time")
+    __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "frame", "outlines", "plan", "stack", "time")
 
     def __init__(self, frame: Frame, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
         self.frame = frame
@@ -123,6 +123,7 @@ class Pass:
         self.time = time
         self.stack = stack
         self.outlines: dict[str, CombinedOutline | None] = {}
+        self._bar_frame: int | None = None
         self._times: dict[str, float] = {}
         self._values: dict[str, Values] = {}
         self._worlds: dict[str, Affine] = {}
@@ -133,10 +134,16 @@ class Pass:
             return True
         if not layer.visible:
             return False
+        if self._bar_frame is None:
+            self._bar_frame = self._timeline_frame()
+        frame = self._bar_frame
+        return any(bar.covers(frame) for bar in layer.bars)
+
+    def _timeline_frame(self) -> int:
+        """The frame of the timeline that bars are compared with: the last one holds on."""
         composition = self.frame.composition
         last = max(0, round_half_up(composition.duration_seconds * composition.timeline_fps) - 1)
-        frame = min(round_half_up(self.time * composition.timeline_fps), last)
-        return any(bar.covers(frame) for bar in layer.bars)
+        return min(round_half_up(self.time * composition.timeline_fps), last)
 
     def own_time(self, layer: Layer) -> float:
         """The time on the layer's own axis."""
