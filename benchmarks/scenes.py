@@ -54,7 +54,9 @@ def busy() -> Record:
     for index in range(30):
         fx: dict[str, Any] = {}
         if index % 6 == 0:
-            fx = {"effects": [{"id": "blur", "type": "gaussian-blur", "params": {"radius": 20}}]}
+            fx = {
+                "effects": [{"id": "blur", "type": "gaussian-blur", "params": {"blurriness": 20, "repeatEdge": False}}]
+            }
         made = shape(f"r{index}", f"Rect {index}", 0, 0, 120, 80, _hue(index / 30), opacity=70, **fx)
         made.express("x", f"640 + 520*Math.sin(time*{0.4 + index * 0.05:.2f} + {index})")
         made.express("y", f"360 + 280*Math.sin(time*{0.7 + index * 0.03:.2f} + {index * 2})")
@@ -102,7 +104,7 @@ def heavy_effects() -> Record:
     """Large blurs, glow and shadow on moving layers."""
     words = text("words", "Words", 640, 360, "GLOW", 260, "#f0abfc")
     words.fx["effects"] = [
-        {"id": "glow", "type": "glow", "params": {"radius": 40, "intensity": 1.5}},
+        {"id": "glow", "type": "glow", "params": {"radius": 40, "intensity": 90}},
         {"id": "shadow", "type": "drop-shadow", "params": {"distance": 20, "softness": 40}},
     ]
     words.animate("x", (0, 560), (10, 720), bezier=EASE_IN_OUT)
@@ -111,7 +113,9 @@ def heavy_effects() -> Record:
         blob = shape(
             f"blob{index}", f"Blob {index}", 200 + index * 290, 360, 360, 360, _hue(index / 4), shape="ellipse"
         )
-        blob.fx["effects"] = [{"id": "blur", "type": "gaussian-blur", "params": {"radius": 60}}]
+        blob.fx["effects"] = [
+            {"id": "blur", "type": "gaussian-blur", "params": {"blurriness": 60, "repeatEdge": False}}
+        ]
         blob.express("y", f"360 + 160*Math.sin(time + {index})")
         layers.append(blob)
     return composition("comp_root", "Heavy blur and glow", 1280, 720, FPS, 10, [*layers, words], "#0f172a")
