@@ -40,11 +40,18 @@ class Reference:
 def run(*, quick: bool = False) -> dict[str, Any]:
     """A row a document and size; `times` is the ratio of both renderers' frames a second, each over its yardstick."""
     found = [row for row in references() if (CORPUS / "templates" / row.document).is_dir()]
+    shape = {"label": "document", "bar": "times", "limit": LIMIT_TIMES}
+    if not found:
+        return {
+            "rows": [],
+            **shape,
+            "recommendation": f"Nothing to compare with: there are no figures in {CORPUS.name}.",
+        }
     with RenderSession(options.default_session_options(fonts="reference")) as session:
         rows = [_row(session, reference) for reference in (found[::2] if quick else found)]
     behind = [f"{row['document']} {row['size']}" for row in rows if row["times"] < LIMIT_TIMES]
     said = f"Under {LIMIT_TIMES:.0f} times: {', '.join(behind)}." if behind else f"All over {LIMIT_TIMES:.0f} times."
-    return {"rows": rows, "label": "document", "bar": "times", "limit": LIMIT_TIMES, "recommendation": said}
+    return {"rows": rows, **shape, "recommendation": said}
 
 
 def references() -> list[Reference]:

@@ -88,6 +88,7 @@ class Batch(Generic[Item]):
         try:
             return dict(await together(self._items_written, entries))
         except Exception as absence:
+            # Group commit's boundary: what `together` raises concerns all who wait, and each of them is told.
             return dict.fromkeys(entries, absence)
 
     async def _items_written(self, entries: Sequence[_Entry[Item]]) -> None:

@@ -16,7 +16,7 @@ _log = logs.logger(__name__)
 
 
 class FlightKeeper(Service):
-    """Renews leases, stops what is no longer ours, kills what hangs, copies what straggles, tells how far jobs are."""
+    """Renews leases, stops what is no longer ours, kills what hangs, copies what straggles."""
 
     every_seconds = tasks.LEASE_SECONDS / 5
 
