@@ -21,6 +21,7 @@ from gpu_renderer.raster import Raster
 from gpu_renderer.region import Region
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
+from gpu_renderer.vector.css import Rgba
 from gpu_renderer.vector.mesh import deformed
 from motion.snapshot import (
     CompositionSource,
@@ -110,9 +111,9 @@ class Inks:
         if routes.is_analytic(layer):
             return self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
         if isinstance(layer.source, LightWash):
-            return self._picture(layer, lights.wash(layer.source))
+            return self._picture(step, lights.wash(layer.source), scene)
         raster = self._raster(step)
-        return None if raster is None else self._picture(layer, raster)
+        return None if raster is None else self._picture(step, raster, scene)
 
     def look(self, step: Draw, scene: Scene) -> Look:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
@@ -190,12 +191,14 @@ class Inks:
             target = kept[1]
         return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
 
-    def _picture(self, layer: LayerSnapshot, raster: Raster) -> Picture:
+    def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
+        layer = step.layer
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
         return Picture(
-            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque
-        )
+            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
+            None if raster.color is None else _linear(raster.color, step, scene),
+        )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
         box = self._contents.box(layer.source)
@@ -230,6 +233,14 @@ def effect_scene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
+
+
+def _linear(encoded: Rgba, step: Draw, scene: Scene) -> color.Rgba:
+    """The colour of a raster of one colour in the working space, with the gain of the plane that it lies on."""
+    gain = 1.0 if step.plane is None else step.plane.gain
+    red, green, blue, alpha = encoded
+    lit = color.Rgba(red * gain, green * gain, blue * gain, alpha)
+    return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
 def _cover(raster: Raster) -> tuple[float, float, float, float]:

@@ -28,7 +28,10 @@ FLAT_FROM_PX, SHADED_FROM_PX = 8000, 30000
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A texture, encoded sRGB and premultiplied, over a box of layer px grown by the padding; `crop` of it is shown."""
+    """A texture over a box of layer px grown by the padding; `crop` of it is shown.
+
+    Its texels are encoded sRGB and premultiplied, or the coverage of one linear straight `color`.
+    """
 
     texture: moderngl.Texture
     width: float
@@ -37,6 +40,7 @@ class Picture:
     crop: tuple[float, float, float, float] = WHOLE
     is_nearest: bool = False
     is_opaque: bool = False
+    color: Rgba | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +185,30 @@ def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
 
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     """The variant of the quad shader that the content needs."""
-    kind = {Picture: 0, Layered: 3, Flattened: 4}.get(type(ink)) if not isinstance(ink, Analytic) else None
-    found: dict[str, object] = {"CONTENT": kind if kind is not None else 1 if ink.primitive == "rect" else 2}  # type: ignore[union-attr]
+    found: dict[str, object] = {"CONTENT": _content(ink)}
+    is_encoded = isinstance(ink, Picture) and ink.color is None
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": look.mask is not None,
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
-        "ACES": look.aces_cg and isinstance(ink, Picture),
-        "GAIN": look.gain != 1.0 and isinstance(ink, Picture),
+        "ACES": look.aces_cg and is_encoded,
+        "GAIN": look.gain != 1.0 and is_encoded,
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
+
+
+def _content(ink: Ink) -> int:
+    """The CONTENT of the quad shader."""
+    match ink:
+        case Picture():
+            return 0 if ink.color is None else 5
+        case Analytic():
+            return 1 if ink.primitive == "rect" else 2
+        case Layered():
+            return 3
+        case Flattened():
+            return 4
 
 
 def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
@@ -224,7 +241,9 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
         found["u_radius"] = ink.radius
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
-        if look.gain != 1.0:
+        if isinstance(ink, Picture) and ink.color is not None:
+            found["u_color"] = tuple(ink.color)
+        elif look.gain != 1.0:
             found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine

@@ -1,7 +1,8 @@
 // A layer's content on a plane, placed in the frame (format/compositing.md 1.4, 2.5, 9).
 //
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
-//           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
+//           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,
+//           5 texture whose first channel is the coverage of one colour
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
 // PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT: what the layer has; IN_FLOAT: the texture is filtered in full precision
@@ -28,6 +29,9 @@ uniform vec4 u_content_region;
 uniform sampler2D u_content;
 uniform vec4 u_crop;    // x, y, width, height of the part shown, 0..1
 #endif
+#if CONTENT == 5
+uniform vec4 u_color;   // linear, straight
+#endif
 #ifdef GAIN
 uniform float u_gain;  // on encoded colours
 #endif
@@ -48,6 +52,14 @@ vec4 content(vec2 unit) {
     return vec4(u_color.rgb, u_color.a * inside);
 #elif CONTENT == 3
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));
+#elif CONTENT == 5
+#ifdef IN_FLOAT
+    float covered = between_texels(u_content, u_crop.xy + unit * u_crop.zw).r;
+#else
+    float covered = texture(u_content, u_crop.xy + unit * u_crop.zw).r;
+#endif
+    float alpha = u_color.a * covered;
+    return graded(vec4(u_color.rgb, alpha < 1.0 / 255.0 ? 0.0 : alpha));
 #else
 #ifdef IN_FLOAT
     vec4 texel = straight(between_texels(u_content, u_crop.xy + unit * u_crop.zw));
