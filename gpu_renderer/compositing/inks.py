@@ -10,6 +10,7 @@ import numpy as np
 from gpu_renderer import color, effects
 from gpu_renderer.compositing import masks, placement, routes
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.gradients import gradient_of
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.quads import WHOLE, Analytic, Ink, Look, Picture
 from gpu_renderer.compositing.textures import Textures
@@ -128,12 +129,13 @@ class Inks:
         table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
         return Look(mask, stage, table, aces, gain)
 
-    def picture_of(self, source: ShapeSource) -> Picture | None:
+    def picture_of(self, source: ShapeSource, scene: Scene) -> Picture | None:
         """A raster of a source that belongs to no layer, at its own size."""
         raster = self._contents.raster(source, 1.0)
         if raster is None:
             return None
-        return Picture(self._textures.of(raster.pixels), raster.width, raster.height, raster.padding)
+        texture, shown = self._textures.of(raster.pixels), _linear(raster.color, 1.0, scene)
+        return Picture(texture, raster.width, raster.height, raster.padding, color=shown)
 
     def stage_look(self, stack: Sequence[EffectSnapshot]) -> Look:
         """The colour stage alone, for pictures that are linear already."""
@@ -144,9 +146,14 @@ class Inks:
     def _analytic(self, layer: LayerSnapshot, scene: Scene, *, is_wall: bool) -> Analytic:
         source = layer.source
         assert isinstance(source, ShapeSource)
-        assert isinstance(source.fills[0], SolidPaint)
         assert source.primitive != "path"
-        fill = color.parse(source.fills[0].color)
+        paint = source.fills[0]
+        if not isinstance(paint, SolidPaint):
+            shades = gradient_of(paint, source.width, source.height)
+            assert shades is not None
+            is_hard = is_wall or (source.primitive == "rect" and source.radii[0] <= 0.0)
+            return Analytic(source.primitive, shades, source.width, source.height, source.radii[0], is_hard)
+        fill = color.parse(paint.color)
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
@@ -197,7 +204,7 @@ class Inks:
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
         return Picture(
             texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
-            None if raster.color is None else _linear(raster.color, step, scene),
+            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene),
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
@@ -235,9 +242,10 @@ def effect_scene(
     )  # fmt: skip
 
 
-def _linear(encoded: Rgba, step: Draw, scene: Scene) -> color.Rgba:
+def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | None:
     """The colour of a raster of one colour in the working space, with the gain of the plane that it lies on."""
-    gain = 1.0 if step.plane is None else step.plane.gain
+    if encoded is None:
+        return None
     red, green, blue, alpha = encoded
     lit = color.Rgba(red * gain, green * gain, blue * gain, alpha)
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")

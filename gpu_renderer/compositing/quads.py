@@ -10,6 +10,7 @@ import moderngl
 
 from gpu_renderer.color import Rgba
 from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.outlines import Outline, Shape, outline
 from gpu_renderer.compositing.placement import Placement
@@ -45,10 +46,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Analytic:
-    """A rectangle or ellipse of one linear straight colour in a box of layer px; `is_hard` has no edge ramp."""
+    """A rectangle or ellipse of one linear straight colour, or a gradient, in a box of layer px; `is_hard` has no edge ramp."""
 
     primitive: Literal["rect", "ellipse"]
-    color: Rgba
+    fill: Rgba | Gradient
     width: float
     height: float
     radius: float = 0.0
@@ -157,7 +158,7 @@ def draw(
 def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     """Whether every pixel that is drawn hides what is below it."""
     if isinstance(ink, Analytic):
-        return is_inside and ink.color.a == 1.0
+        return is_inside and (ink.fill.is_opaque if isinstance(ink.fill, Gradient) else ink.fill.a == 1.0)
     return samples == 0 and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
@@ -186,7 +187,9 @@ def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     """The variant of the quad shader that the content needs."""
     found: dict[str, object] = {"CONTENT": _content(ink)}
-    is_encoded = isinstance(ink, Picture) and ink.color is None
+    if isinstance(ink, Analytic) and isinstance(ink.fill, Gradient):
+        found |= ink.fill.defines()
+    is_encoded = ink.color is None if isinstance(ink, Picture) else "GRADIENT" in found
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": look.mask is not None,
@@ -237,14 +240,14 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
     """The uniforms that the variant reads, without the placement."""
     found: dict[str, UniformValue] = {}
     if isinstance(ink, Analytic):
-        found |= {"u_color": tuple(ink.color), "u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard)}
-        found["u_radius"] = ink.radius
+        found |= {"u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard), "u_radius": ink.radius}
+        found |= ink.fill.uniforms() if isinstance(ink.fill, Gradient) else {"u_color": tuple(ink.fill)}
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
         if isinstance(ink, Picture) and ink.color is not None:
             found["u_color"] = tuple(ink.color)
-        elif look.gain != 1.0:
-            found["u_gain"] = look.gain
+    if look.gain != 1.0:
+        found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine
         found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())
