@@ -36,12 +36,14 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
 class Painter:
     """Draws full-target passes and owns the pool and the programs of a context."""
 
-    def __init__(self, context: moderngl.Context) -> None:
+    def __init__(self, context: moderngl.Context, *, flat_uniforms: bool | None = None) -> None:
+        """`flat_uniforms`: how programs get their uniforms, see `varyings`; by default what is cheaper here."""
         self.context = context
-        self.programs = Programs(context)
+        is_software = identity(context).is_software
+        self.programs = Programs(context, flat_uniforms=is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
-        self._must_wait = identity(context).is_software
+        self._must_wait = is_software
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
 

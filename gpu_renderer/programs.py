@@ -8,6 +8,7 @@ import moderngl
 
 import shaders
 from gpu_renderer.errors import ShaderError
+from gpu_renderer.varyings import handed_over
 
 UniformValue = float | int | bool | tuple[float, ...] | bytes
 """A number, a vector or matrix as a flat tuple (matrices by columns, as GLSL stores them), or packed bytes for arrays."""
@@ -16,16 +17,14 @@ UniformValue = float | int | bool | tuple[float, ...] | bytes
 class Program:
     """A compiled program with its full-screen vertex array; unknown uniforms are refused, unused ones skipped."""
 
-    def __init__(
-        self, context: moderngl.Context, fragment: str, vertex: str, defines: tuple[tuple[str, str], ...]
-    ) -> None:
-        self.name = fragment
-        texts = shaders.source(vertex, defines), shaders.source(fragment, defines)
+    def __init__(self, context: moderngl.Context, name: str, texts: tuple[str, str]) -> None:
+        """Of the texts of a vertex and a fragment shader. Raises ShaderError."""
+        self.name = name
         self._declared = texts[0] + texts[1]
         try:
             self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         except moderngl.Error as error:
-            raise ShaderError(f"{fragment}: {error}\n{_numbered(texts[1])}") from error
+            raise ShaderError(f"{name}: {error}\n{_numbered(texts[1])}") from error
         self.fullscreen = context.vertex_array(self.gl, [])
         members = {name: self.gl[name] for name in self.gl}
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
@@ -50,8 +49,10 @@ class Program:
 class Programs:
     """The cache of programs of one context."""
 
-    def __init__(self, context: moderngl.Context) -> None:
+    def __init__(self, context: moderngl.Context, *, flat_uniforms: bool) -> None:
+        """`flat_uniforms`: fragment shaders get theirs from the vertex shader, see `varyings`."""
         self._context = context
+        self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
         self._asked: dict[tuple[object, ...], Program] = {}
         """The same by the words of a call, in its order of defines."""
@@ -67,7 +68,10 @@ class Programs:
     def _made(self, fragment: str, vertex: str, defines: Mapping[str, object]) -> Program:
         key = (fragment, vertex, tuple(sorted((name, str(value)) for name, value in defines.items())))
         if key not in self._programs:
-            self._programs[key] = Program(self._context, *key)
+            texts = shaders.source(vertex, key[2]), shaders.source(fragment, key[2])
+            self._programs[key] = Program(
+                self._context, fragment, handed_over(*texts) if self._flat_uniforms else texts
+            )
         return self._programs[key]
 
 

@@ -71,6 +71,15 @@ def test_all_levers_together_leave_the_bytes_unchanged(painter: Painter) -> None
     frames.release()
 
 
+def test_uniforms_handed_over_as_varyings_leave_the_bytes_unchanged(painter: Painter) -> None:
+    plain, flat = (renderer(Painter(painter.context, flat_uniforms=is_flat)) for is_flat in (False, True))
+    for frame in (0, 1, 2):
+        expected = pixels(plain.draw(busy(frame), *SIZE)).copy()
+        assert np.array_equal(pixels(flat.draw(busy(frame), *SIZE)), expected), f"frame {frame}"
+    plain.release()
+    flat.release()
+
+
 def test_without_levers_nothing_but_the_picture_stays_on_loan(painter: Painter) -> None:
     before = painter.pool.lent_count
     frames = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))

@@ -9,6 +9,7 @@ import pytest
 import shaders
 from gpu_renderer.compositing.blend import MODES
 from gpu_renderer.painter import FULLSCREEN, Painter
+from gpu_renderer.programs import Programs
 
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]
@@ -42,9 +43,11 @@ def variants(file: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("file", shaders.files())
-def test_a_shader_compiles(painter: Painter, file: str) -> None:
+@pytest.mark.parametrize("flat_uniforms", [False, True])
+def test_a_shader_compiles(painter: Painter, file: str, flat_uniforms: bool) -> None:
+    programs = Programs(painter.context, flat_uniforms=flat_uniforms)
     for defines in variants(file):
-        painter.programs.get(file, FULLSCREEN, **defines)
+        programs.get(file, FULLSCREEN, **defines)
 
 
 @pytest.mark.parametrize("file", [file for file in shaders.files() if "IN_PLACE" in shaders.text(file)])
