@@ -58,6 +58,7 @@ class Measured:
     encode_alone_fps: float
     limit_share: float
     converted_frames: int
+    held_frames: int
     stage_ms: dict[str, float]
     exact_stage_ms: dict[str, float]
     first_frame_ms: float
@@ -105,6 +106,7 @@ def measured_here(case: Case) -> Measured:
             round(alone_fps, 1),
             round(fps / alone_fps, 3),
             best.converted_frames,
+            best.held_frames,
             {name: round(ms / frames, 3) for name, ms in best.stage_ms.items()},
             exact,
             round(first_frame_ms, 1),

@@ -50,6 +50,8 @@ class FrameRenderer:
         self._last: _Last | None = None
         self.changed = area.nothing(Region(0, 0, 1, 1))
         """The pixels of the picture that the last `draw` may have changed."""
+        self.is_repeat = False
+        """Whether the last `draw` was given the snapshot of the one before it."""
         self.underlay: Underlay | None = None
         """The video whose own samples are the last frame's, and what is drawn over it."""
 
@@ -70,6 +72,7 @@ class FrameRenderer:
             self._forget()
             last = None
         is_same = last is not None and (last.snapshot, last.over_footage) == (snapshot, over_footage)
+        self.is_repeat = is_same
         if last is not None and is_same and self._levers.reuse_frames:
             self.changed = area.nothing(frame)
             return last.picture

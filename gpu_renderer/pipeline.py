@@ -45,6 +45,8 @@ class Picture(NamedTuple):
     target: Target
     changed: Area
     underlay: Underlay | None = None
+    is_repeat: bool = False
+    """Whether the snapshot is the one drawn before it."""
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -85,15 +87,22 @@ class PipelineLevers:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """What rendering a segment took. `converted_frames` is less than `frames` where nothing changed."""
+    """What rendering a segment took. `converted_frames` is less than `frames` where nothing changed, and
+    `held_frames` of those were not even encoded."""
 
     frames: int
     converted_frames: int
+    held_frames: int
     bytes: int
     wall_ms: float
     stage_ms: dict[str, float]
     warnings: tuple[str, ...] = ()
     cache_hits: dict[str, int] | None = None
+
+
+class _Waiting(NamedTuple):
+    frame: av.VideoFrame
+    is_repeat: bool
 
 
 class SegmentPipeline(Generic[SnapshotT]):
@@ -135,7 +144,9 @@ class SegmentPipeline(Generic[SnapshotT]):
                 size = writer.close()
         (on_progress or _ignored)(len(frame_indices))
         wall_ms = (time.perf_counter() - started) * 1000.0
-        return SegmentReport(len(frame_indices), self._converted_frames, size, wall_ms, self._clock.stage_ms)
+        return SegmentReport(
+            len(frame_indices), self._converted_frames, writer.held_count, size, wall_ms, self._clock.stage_ms
+        )
 
     def _ring(self) -> ReadbackRing:
         return ReadbackRing(
@@ -165,7 +176,7 @@ class SegmentPipeline(Generic[SnapshotT]):
     ) -> None:
         """Keeps frames in order: one that is still on its way back holds up those behind it."""
         current = self._pool.take()
-        waiting: deque[av.VideoFrame] = deque()
+        waiting: deque[_Waiting] = deque()
         for number, snapshot in enumerate(snapshots):
             if should_stop():
                 raise RenderStopped("stopped on request", "The render was stopped.")
@@ -174,7 +185,7 @@ class SegmentPipeline(Generic[SnapshotT]):
                 self._pool.drop(current)
                 current = self._pool.take()
                 self._convert(picture, ring, current, whole=number == 0)
-            waiting.append(self._pool.keep(current))
+            waiting.append(_Waiting(self._pool.keep(current), number > 0 and picture.is_repeat))
             self._collect(ring, waiting, encoder, in_flight=self._levers.readback_depth - 1 if is_new else 0)
             on_progress(encoder.encoded_count)
         self._collect(ring, waiting, encoder, in_flight=0)
@@ -192,15 +203,14 @@ class SegmentPipeline(Generic[SnapshotT]):
             self._settle()
         self._converted_frames += 1
 
-    def _collect(
-        self, ring: ReadbackRing, waiting: deque[av.VideoFrame], encoder: EncoderQueue, *, in_flight: int
-    ) -> None:
+    def _collect(self, ring: ReadbackRing, waiting: deque[_Waiting], encoder: EncoderQueue, *, in_flight: int) -> None:
         """Brings back all but the `in_flight` youngest frames and sends on what is complete."""
         while len(ring) > in_flight:
             with self._clock.stage("readback"):
                 ring.collect()
-        while waiting and not ring.holds(waiting[0]):
-            encoder.send(waiting.popleft())
+        while waiting and not ring.holds(waiting[0].frame):
+            frame, is_repeat = waiting.popleft()
+            encoder.send(frame, is_repeat=is_repeat)
 
     def _settle(self) -> None:
         if self._levers.timed_exactly:

@@ -128,7 +128,7 @@ class Opened:
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as the pipeline encodes it; its pixels hold until the next call."""
         target = self._renderer.draw(frame, self.width, self.height, over_footage=True)
-        return Picture(target, self._renderer.changed, self._renderer.underlay)
+        return Picture(target, self._renderer.changed, self._renderer.underlay, self._renderer.is_repeat)
 
     def pictured(self, frame: Snapshot) -> Target:
         """A frame as pixels of the GPU, every one of them; they hold until the next call."""

@@ -39,7 +39,7 @@ class EncoderProfile:
     def options(self) -> dict[str, str]:
         """The encoder's private options."""
         if self.codec == "libx264":
-            return {"preset": self.preset, "crf": str(self.quality), **_steady_instructions()}
+            return {"preset": self.preset, "crf": str(self.quality), "x264-params": _x264_parameters()}
         return {
             "preset": _nvenc_preset(self.preset),
             "rc": "vbr",
@@ -50,14 +50,17 @@ class EncoderProfile:
 
 
 @cache
-def _steady_instructions() -> dict[str, str]:
-    """Keeps x264 off AVX-512, whose macroblock tree reads memory that nobody wrote for some widths (160x90, say): the same
-    frames gave other bytes from run to run. Up to AVX2 they repeat, and are the same on every such processor."""
+def _x264_parameters() -> str:
+    """No B frame is referred to, so that the last picture before a hold is the last reference (see `hold`).
+
+    And x264 is kept off AVX-512, whose macroblock tree reads memory that nobody wrote for some widths (160x90, say): the same
+    frames gave other bytes from run to run. Up to AVX2 they repeat, and are the same on every such processor.
+    """
     try:
         wide = "avx512f" in Path("/proc/cpuinfo").read_text()
     except OSError:
         wide = False
-    return {"x264-params": "asm=AVX2"} if wide else {}
+    return "b-pyramid=none:asm=AVX2" if wide else "b-pyramid=none"
 
 
 def rate(fps: float) -> Fraction:

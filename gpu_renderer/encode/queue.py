@@ -58,16 +58,16 @@ class EncoderQueue:
     def __init__(self, writer: SegmentWriter, pool: FramePool, ahead_count: int, clock: StageClock) -> None:
         self._writer, self._pool, self._clock = writer, pool, clock
         self._error: BaseException | None = None
-        self._sent: queue.Queue[av.VideoFrame | None] = queue.Queue(max(ahead_count, 1))
+        self._sent: queue.Queue[tuple[av.VideoFrame, bool] | None] = queue.Queue(max(ahead_count, 1))
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True) if ahead_count > 0 else None
         self.encoded_count = 0
 
-    def send(self, frame: av.VideoFrame) -> None:
-        """Queues a frame; waits while the encoder is too far behind."""
+    def send(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
+        """Queues a frame, which may show the same as the one before; waits while the encoder is too far behind."""
         if self._thread is None:
-            self._encode(frame)
+            self._encode(frame, is_repeat=is_repeat)
         else:
-            self._sent.put(frame)
+            self._sent.put((frame, is_repeat))
         self._raise_error()
 
     def __enter__(self) -> EncoderQueue:
@@ -86,15 +86,15 @@ class EncoderQueue:
             self._raise_error()
 
     def _run(self) -> None:
-        while (frame := self._sent.get()) is not None:
-            self._encode(frame)
+        while (sent := self._sent.get()) is not None:
+            self._encode(sent[0], is_repeat=sent[1])
 
-    def _encode(self, frame: av.VideoFrame) -> None:
+    def _encode(self, frame: av.VideoFrame, *, is_repeat: bool) -> None:
         """After an error frames are only handed back, so that nobody waits for one."""
         try:
             if self._error is None:
                 with self._clock.stage("encode"):
-                    self._writer.write(frame)
+                    self._writer.write(frame, is_repeat=is_repeat)
                 self.encoded_count += 1
         except BaseException as error:  # raised again on the thread that sends
             self._error = error

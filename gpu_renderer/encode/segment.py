@@ -2,37 +2,73 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 import av
+from av.video.frame import PictureType
 
+from gpu_renderer.encode import hold
 from gpu_renderer.encode.profile import EncoderProfile, configure, rate
 
 CONTAINER_OPTIONS = {"fflags": "+bitexact"}
 """Without it the file names the library that wrote it."""
 
 
+class _Held(NamedTuple):
+    """Frames that show the one before them again and are not given to the encoder."""
+
+    first: int
+    end: int
+
+
 class SegmentWriter:
     """Encodes frames into an MP4 file; the file is whole when the writer has been closed without an error."""
 
-    def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
+    def __init__(
+        self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float, *, holds: bool = True
+    ) -> None:
+        """`holds`: where many frames in a row are the same, all but the first few are written without encoding them."""
         self._path = path
         self._container = av.open(str(path), "w", format="mp4", options=CONTAINER_OPTIONS)
         self._stream = self._container.add_stream(profile.codec, rate=rate(fps))
         configure(self._stream.codec_context, profile, width, height, fps)
+        self._kind = (profile, width, height, fps)
+        self._may_hold = holds
+        self._repeats = 0
+        self._since_key = 0
+        self._held: deque[_Held] = deque()
+        self._last_reference = b""
+        self._reorder_delay: int | None = None
+        self._written = 0
         self.frame_count = 0
+        self.held_count = 0
+        """Frames that were not encoded."""
 
-    def write(self, frame: av.VideoFrame) -> None:
-        """Encodes the next frame. Its memory may be overwritten as soon as this returns."""
-        frame.pts = self.frame_count
-        frame.time_base = self._stream.codec_context.time_base
+    def write(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
+        """Adds the next frame; `is_repeat` tells that it shows the same as the last one.
+
+        Its memory may be overwritten as soon as this returns.
+        """
+        self._repeats = self._repeats + 1 if is_repeat else 0
+        if self._repeats > hold.ENCODED_REPEATS and self._holds_next():
+            return
+        if self._held and self._held[-1].end == self.frame_count:
+            frame.pict_type, self._since_key = PictureType.I, 0
+        frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
         self.frame_count += 1
-        self._container.mux(self._stream.encode(frame))
+        self._since_key += 1
+        self._mux(self._stream.encode(frame))
+        frame.pict_type = PictureType.NONE
 
     def close(self) -> int:
         """Flushes the encoder and finishes the file; returns its size in bytes."""
-        self._container.mux(self._stream.encode(None))
+        self._mux(self._stream.encode(None))
+        while self._held:
+            self._show(self._held.popleft())
         self._container.close()
         return self._path.stat().st_size
 
@@ -40,6 +76,46 @@ class SegmentWriter:
         """Closes whatever is open and deletes the file."""
         self._container.close()
         self._path.unlink(missing_ok=True)
+
+    def _holds_next(self) -> bool:
+        """Holds the next frame, unless none can be held or a key frame is due."""
+        if not self._may_hold or self._since_key >= self._kind[0].gop_frames or hold.holds(*self._kind) is None:
+            self._repeats = 0
+            return False
+        if self._held and self._held[-1].end == self.frame_count:
+            self._held[-1] = self._held[-1]._replace(end=self.frame_count + 1)
+        else:
+            self._held.append(_Held(self.frame_count, self.frame_count + 1))
+        self.frame_count += 1
+        self.held_count += 1
+        self._since_key += 1
+        return True
+
+    def _mux(self, packets: Iterable[av.Packet]) -> None:
+        """Writes packets in order of decoding, held pictures before the key frame that ends them."""
+        for packet in packets:
+            assert packet.pts is not None, "an encoder's packets tell when they are shown"
+            if self._held and packet.pts >= self._held[0].end:
+                self._show(self._held.popleft())
+            if self._may_hold and hold.is_reference(data := bytes(packet)):
+                self._last_reference = data
+            self._put(packet, packet.pts)
+
+    def _show(self, held: _Held) -> None:
+        writer = hold.holds(*self._kind)
+        assert writer is not None, "only what can be held is"
+        last = writer.reference(self._last_reference)
+        for number in range(held.first, held.end):
+            self._put(av.Packet(writer.repeated(last, number - held.first + 1)), number)
+
+    def _put(self, packet: av.Packet, shown: int) -> None:
+        """Writes a packet; decoded at its number less the encoder's reorder delay, because encoders count what they are given."""
+        if self._reorder_delay is None:
+            self._reorder_delay = -(packet.dts or 0)
+        packet.stream, packet.time_base = self._stream, self._stream.codec_context.time_base
+        packet.pts, packet.dts, packet.duration = shown, self._written - self._reorder_delay, 1
+        self._written += 1
+        self._container.mux_one(packet)
 
     def __enter__(self) -> SegmentWriter:
         return self

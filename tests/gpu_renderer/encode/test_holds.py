@@ -1,0 +1,120 @@
+"""Held pictures: written as skipped macroblocks, decoded by a decoder that knows nothing of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from gpu_renderer.encode import bitstream
+from gpu_renderer.encode.assemble import assemble
+from gpu_renderer.encode.bitstream import BitReader, BitWriter, NalUnit, StreamNotUnderstood
+from gpu_renderer.encode.check import check
+from gpu_renderer.encode.hold import ENCODED_REPEATS, holds
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.planes import encoder_frame, layout
+
+PROFILE = EncoderProfile()
+SIZES = [(96, 64), (160, 90), (640, 362)]
+
+
+def picture(seed: int, size: tuple[int, int]) -> av.VideoFrame:
+    """A frame of soft noise."""
+    chance = np.random.default_rng(seed)
+    frame = encoder_frame(layout(size[0] + size[0] % 2, size[1] + size[1] % 2))
+    for plane in frame.planes:
+        coarse = chance.integers(40, 200, (-(-plane.height // 8), -(-plane.line_size // 8)), np.uint8)
+        plane.update(np.kron(coarse, np.ones((8, 8), np.uint8))[: plane.height, : plane.line_size].tobytes())
+    return frame
+
+
+def written(
+    path: Path, runs: list[int], size: tuple[int, int] = SIZES[0], profile: EncoderProfile = PROFILE
+) -> SegmentWriter:
+    """A segment of pictures, each of them shown so many times in a row."""
+    with SegmentWriter(path, profile, *size, 30.0) as writer:
+        for seed, count in enumerate(runs):
+            frame = picture(seed, size)
+            for number in range(count):
+                writer.write(frame, is_repeat=number > 0)
+        writer.close()
+    return writer
+
+
+def decoded(path: Path) -> list[np.ndarray]:
+    with av.open(str(path)) as container:
+        return [frame.to_ndarray() for frame in container.decode(video=0)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_held_picture_is_shown_unchanged_until_the_next_one(
+    tmp_path: Path, size: tuple[int, int], threads: int
+) -> None:
+    runs = [3, 90, 1, 1, 40, 2]
+    writer = written(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
+    assert writer.held_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
+    assemble([tmp_path / "held.mp4"], tmp_path / "out.mp4", 30.0)
+    check(tmp_path / "out.mp4", frame_count=sum(runs), width=size[0], height=size[1], fps=30.0)
+    frames = decoded(tmp_path / "out.mp4")
+    for held in (range(3 + 1 + ENCODED_REPEATS, 93), range(95 + 1 + ENCODED_REPEATS, 135)):
+        assert all(np.array_equal(frames[number], frames[number - 1]) for number in held)
+    shown = [seed for seed, count in enumerate(runs) for _ in range(count)]
+    for number, seed in enumerate(shown):
+        plane = picture(seed, size).planes[0]
+        luma = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, plane.line_size)
+        assert np.abs(frames[number][: size[1], : size[0]].astype(int) - luma[: size[1], : size[0]]).mean() < 4
+
+
+def test_segments_that_end_and_begin_in_a_hold_are_joined(tmp_path: Path) -> None:
+    parts = [tmp_path / f"{number}.mp4" for number in range(3)]
+    for part, runs in zip(parts, ([60], [50, 60], [1]), strict=True):
+        written(part, runs)
+    assemble(parts, tmp_path / "out.mp4", 30.0)
+    check(tmp_path / "out.mp4", frame_count=171, width=96, height=64, fps=30.0)
+    assert len(decoded(tmp_path / "out.mp4")) == 171
+
+
+def test_the_same_frames_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        written(tmp_path / name, [5, 80, 7])
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_long_hold_has_key_frames_as_often_as_any_stream(tmp_path: Path) -> None:
+    written(tmp_path / "long.mp4", [200], profile=replace(PROFILE, gop_frames=60))
+    with av.open(str(tmp_path / "long.mp4")) as container:
+        keys = [packet.pts for packet in container.demux(video=0) if packet.is_keyframe]
+    assert len(keys) == 4
+
+
+def test_repeats_are_all_encoded_where_the_stream_cannot_be_continued(tmp_path: Path) -> None:
+    """The fastest preset codes without arithmetic."""
+    plain = replace(PROFILE, preset="ultrafast")
+    assert holds(plain, *SIZES[0], 30.0) is None
+    assert written(tmp_path / "plain.mp4", [60], profile=plain).held_count == 0
+    assert len(decoded(tmp_path / "plain.mp4")) == 60
+
+
+def test_numbers_are_read_as_they_were_written() -> None:
+    bits = BitWriter()
+    for value in (0, 1, 2, 7, 255, 70_000):
+        bits.unsigned(value)
+        bits.signed(value)
+        bits.signed(-value)
+    bits.fixed(5, 3)
+    reader = BitReader(bits.aligned("1"))
+    for value in (0, 1, 2, 7, 255, 70_000):
+        assert (reader.unsigned(), reader.signed(), reader.signed()) == (value, value, -value)
+    assert reader.fixed(3) == 5
+    with pytest.raises(StreamNotUnderstood, match="too early"):
+        reader.fixed(64)
+
+
+def test_a_payload_that_looks_like_a_start_code_is_escaped() -> None:
+    unit = NalUnit(1, 2, b"\x00\x00\x01\x00\x00\x00\x00\x03\x80")
+    assert list(bitstream.nal_units(bitstream.byte_stream(unit))) == [unit]
