@@ -18,12 +18,14 @@ import moderngl
 from gpu_renderer.context import identity
 from gpu_renderer.programs import Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
-from gpu_renderer.targets import Format, Target, TargetPool
+from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
 """Covers the whole target."""
-WHOLE_COPY_GAIN = 10
+WHOLE_COPY_GAIN = 1.6
 """How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
+BAND_BYTES = 1 << 18
+"""Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -42,6 +44,7 @@ class Painter:
         self.pool = TargetPool(context)
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = identity(context).is_software
+        self._band = memoryview(bytearray(BAND_BYTES))
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
 
@@ -128,7 +131,7 @@ class Painter:
     def restore(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies at least the parts between two targets of the same region and format; `into` holds nothing else of use.
 
-        A software rasteriser copies all unless the parts are small: that is one move of memory, while it draws a part.
+        A software rasteriser copies all unless the parts are small: that is one move of memory.
         """
         held = shared(parts, source.region)
         is_cheaper_whole = self._must_wait and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
@@ -137,12 +140,29 @@ class Painter:
     def _transfer(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies parts without a shader."""
         assert source.region == into.region and source.format == into.format
+        if self._must_wait and parts != (source.region,):
+            self._move(source, into, parts)
+            return
         if self._must_wait:
             self.context.finish()
         for part in parts:
             source.framebuffer.scissor = _box(source, part)
             source.framebuffer.use()
             self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
+
+    def _move(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies parts through the processor's memory: software rasterisers draw a blit that is bounded, pixel by pixel."""
+        components, dtype = CHANNELS[source.format]
+        source.framebuffer.use()  # reading binds again what was bound before, which may be gone
+        for part in parts:
+            x, y, width, height = _box(source, part)
+            row_bytes = width * BYTES_PER_PIXEL[source.format]
+            rows = BAND_BYTES // row_bytes
+            for top in range(y, y + height, rows):
+                box = x, top, width, min(rows, y + height - top)
+                band = self._band[: row_bytes * box[3]]
+                source.framebuffer.read_into(band, box, components=components, dtype=dtype)
+                into.texture.write(band, viewport=box, alignment=1)
 
     def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
         """Copies parts of a texture that has the target's size and 8-bit format; the whole of it without a shader."""
