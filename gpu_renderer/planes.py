@@ -105,10 +105,10 @@ class Planes:
 def texels_of(part: Region) -> Region:
     """The texels of each target that depend on a part of the frame: four columns, two rows to one.
 
-    Chroma reaches one pixel to the left, and odd edges are repeated.
+    Chroma, on the even columns, takes one pixel from the left of its own; an odd edge is repeated once.
     """
-    left, top = max(0, (part.x - 1) // 4), max(0, part.y // 2)
-    right, bottom = -(-(part.right + 2) // 4), -(-part.bottom // 2)
+    left, top = max(0, part.x // 4), max(0, part.y // 2)
+    right, bottom = -(-(part.right + 1) // 4), -(-part.bottom // 2)
     return Region(left, top, right - left, bottom - top)
 
 
