@@ -165,16 +165,12 @@ class Painter:
                 into.texture.write(band, viewport=box, alignment=1)
 
     def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
-        """Copies parts of a texture that has the target's size and 8-bit format; the whole of it without a shader."""
-        assert picture.size == into.size
-        if shared(parts, into.region) != (into.region,):
-            self.draw("copy_picture.frag", into, textures={"u_source": picture}, scissor=parts)
-            return
-        whole = self.context.framebuffer([picture])
-        into.framebuffer.scissor = (0, 0, *into.size)
-        into.framebuffer.use()
-        self.context.copy_framebuffer(into.framebuffer, whole)
-        whole.release()
+        """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
+        assert picture.size == into.size and picture.components == 4
+        source = Target(picture, self.context.framebuffer([picture]), into.region, "f1")
+        self._transfer(source, into, shared(parts, into.region))
+        into.framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+        source.framebuffer.release()
 
     def erase(
         self, into: Target, parts: Region | Parts, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

@@ -66,3 +66,13 @@ def test_erasing_sets_the_parts_and_nothing_else(painter: Painter, parts: Parts)
     expected = np.where(within(parts)[..., None], np.array([51, 102, 153, 255], np.uint8), before)
     assert np.array_equal(read(target), expected)
     painter.pool.give_back(target)
+
+
+@pytest.mark.parametrize("parts", [PARTS, (HELD,)])
+def test_a_picture_is_copied_value_by_value_into_the_parts_alone(painter: Painter, parts: Parts) -> None:
+    source, into = noise(painter, "f1"), painter.pool.take(HELD, "f1")
+    painter.copy_picture(source.texture, into, parts)
+    assert np.array_equal(read(into), np.where(within(parts)[..., None], read(source), 0))
+    painter.erase(into, HELD)
+    assert not read(into).any()
+    painter.pool.give_back(source, into)
