@@ -26,6 +26,7 @@ WHOLE_COPY_GAIN = 1.6
 """How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
 BAND_BYTES = 1 << 18
 """Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
+COLOURS_KEPT_MAX = 8
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -45,6 +46,7 @@ class Painter:
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = identity(context).is_software
         self._band = memoryview(bytearray(BAND_BYTES))
+        self._colours: dict[tuple[tuple[float, float, float, float], Format], memoryview] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
 
@@ -154,13 +156,10 @@ class Painter:
         """Copies parts through the processor's memory: software rasterisers draw a blit that is bounded, pixel by pixel."""
         components, dtype = CHANNELS[source.format]
         source.framebuffer.use()  # reading binds again what was bound before, which may be gone
+        size = BYTES_PER_PIXEL[source.format]
         for part in parts:
-            x, y, width, height = _box(source, part)
-            row_bytes = width * BYTES_PER_PIXEL[source.format]
-            rows = BAND_BYTES // row_bytes
-            for top in range(y, y + height, rows):
-                box = x, top, width, min(rows, y + height - top)
-                band = self._band[: row_bytes * box[3]]
+            for box in _bands(_box(source, part), size):
+                band = self._band[: box[2] * box[3] * size]
                 source.framebuffer.read_into(band, box, components=components, dtype=dtype)
                 into.texture.write(band, viewport=box, alignment=1)
 
@@ -176,9 +175,32 @@ class Painter:
         self, into: Target, parts: Region | Parts, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
         """Sets parts of a target to one linear premultiplied colour, transparent by default."""
-        for part in _held(into, parts):
+        held = _held(into, parts)
+        if self._must_wait and held != (into.region,) and not into.framebuffer.samples:
+            self._spread(into, held, color)
+            return
+        for part in held:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
+
+    def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
+        """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
+        size, pixels_of_colour = BYTES_PER_PIXEL[into.format], self._pixels_of(color, into.format)
+        for part in parts:
+            for box in _bands(_box(into, part), size):
+                into.texture.write(pixels_of_colour[: box[2] * box[3] * size], viewport=box, alignment=1)
+
+    def _pixels_of(self, color: tuple[float, float, float, float], format: Format) -> memoryview:
+        """A band of pixels as a clear of a whole target leaves them."""
+        if (color, format) not in self._colours:
+            if len(self._colours) == COLOURS_KEPT_MAX:
+                self._colours.clear()
+            components, dtype = CHANNELS[format]
+            with self.pool.lent(Region(0, 0, 1, 1), format) as one:
+                one.framebuffer.clear(*color)
+                pixel = one.framebuffer.read(components=components, alignment=1, dtype=dtype)
+            self._colours[color, format] = memoryview(pixel * (BAND_BYTES // len(pixel)))
+        return self._colours[color, format]
 
     def _aim(self, blend: Blend) -> None:
         if blend == "replace":
@@ -196,3 +218,11 @@ def _held(into: Target, parts: Region | Parts | None) -> Parts:
 
 def _box(into: Target, part: Region) -> tuple[int, int, int, int]:
     return part.x - into.region.x, part.y - into.region.y, part.width, part.height
+
+
+def _bands(box: tuple[int, int, int, int], bytes_per_pixel: int) -> Iterator[tuple[int, int, int, int]]:
+    """The box cut into boxes of whole rows that BAND_BYTES hold."""
+    x, y, width, height = box
+    rows = BAND_BYTES // (width * bytes_per_pixel)
+    for top in range(y, y + height, rows):
+        yield x, top, width, min(rows, y + height - top)

@@ -58,13 +58,23 @@ def test_restored_parts_hold_what_was_kept(painter: Painter, parts: Parts) -> No
     painter.pool.give_back(source, into)
 
 
-@pytest.mark.parametrize("parts", [PARTS, (HELD,)])
-def test_erasing_sets_the_parts_and_nothing_else(painter: Painter, parts: Parts) -> None:
-    target = noise(painter, "f1")
+@pytest.mark.parametrize("format", CHANNELS)
+def test_erasing_parts_sets_what_erasing_all_sets_and_nothing_else(painter: Painter, format: Format) -> None:
+    color = (0.123, 0.4, 0.6, 0.789)
+    target, whole = noise(painter, format), painter.pool.take(HELD, format)
     before = read(target)
-    painter.erase(target, parts, (0.2, 0.4, 0.6, 1.0))
-    expected = np.where(within(parts)[..., None], np.array([51, 102, 153, 255], np.uint8), before)
-    assert np.array_equal(read(target), expected)
+    painter.erase(target, PARTS, color)
+    painter.erase(whole, HELD, color)
+    assert np.array_equal(read(target), np.where(within(PARTS)[..., None], read(whole), before))
+    assert np.allclose(read(whole)[0, 0] / (255 if format == "f1" else 1), color[: read(whole).shape[2]], atol=0.002)
+    painter.pool.give_back(target, whole)
+
+
+def test_erasing_in_many_colours_one_after_another_sets_each(painter: Painter) -> None:
+    target = painter.pool.take(HELD, "f1")
+    for level in (*range(20), 3):
+        painter.erase(target, PARTS, (level / 255, 0.0, 0.0, 1.0))
+        assert tuple(read(target)[30, 60]) == (level, 0, 0, 255)
     painter.pool.give_back(target)
 
 
