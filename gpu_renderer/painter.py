@@ -18,12 +18,15 @@ import moderngl
 from gpu_renderer.context import identity
 from gpu_renderer.programs import Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
-from gpu_renderer.targets import Format, Target, TargetPool
+from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
 """Covers the whole target."""
-WHOLE_COPY_GAIN = 10
+WHOLE_COPY_GAIN = 1.6
 """How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
+BAND_BYTES = 1 << 18
+"""Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
+COLOURS_KEPT_MAX = 8
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -44,6 +47,8 @@ class Painter:
         self.pool = TargetPool(context)
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = is_software
+        self._band = memoryview(bytearray(BAND_BYTES))
+        self._colours: dict[tuple[tuple[float, float, float, float], Format], memoryview] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
 
@@ -130,7 +135,7 @@ class Painter:
     def restore(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies at least the parts between two targets of the same region and format; `into` holds nothing else of use.
 
-        A software rasteriser copies all unless the parts are small: that is one move of memory, while it draws a part.
+        A software rasteriser copies all unless the parts are small: that is one move of memory.
         """
         held = shared(parts, source.region)
         is_cheaper_whole = self._must_wait and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
@@ -139,6 +144,9 @@ class Painter:
     def _transfer(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies parts without a shader."""
         assert source.region == into.region and source.format == into.format
+        if self._must_wait and parts != (source.region,):
+            self._move(source, into, parts)
+            return
         if self._must_wait:
             self.context.finish()
         for part in parts:
@@ -146,25 +154,55 @@ class Painter:
             source.framebuffer.use()
             self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
+    def _move(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies parts through the processor's memory: software rasterisers draw a blit that is bounded, pixel by pixel."""
+        components, dtype = CHANNELS[source.format]
+        source.framebuffer.use()  # reading binds again what was bound before, which may be gone
+        size = BYTES_PER_PIXEL[source.format]
+        for part in parts:
+            for box in _bands(_box(source, part), size):
+                band = self._band[: box[2] * box[3] * size]
+                source.framebuffer.read_into(band, box, components=components, dtype=dtype)
+                into.texture.write(band, viewport=box, alignment=1)
+
     def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
-        """Copies parts of a texture that has the target's size and 8-bit format; the whole of it without a shader."""
-        assert picture.size == into.size
-        if shared(parts, into.region) != (into.region,):
-            self.draw("copy_picture.frag", into, textures={"u_source": picture}, scissor=parts)
-            return
-        whole = self.context.framebuffer([picture])
-        into.framebuffer.scissor = (0, 0, *into.size)
-        into.framebuffer.use()
-        self.context.copy_framebuffer(into.framebuffer, whole)
-        whole.release()
+        """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
+        assert picture.size == into.size and picture.components == 4
+        source = Target(picture, self.context.framebuffer([picture]), into.region, "f1")
+        self._transfer(source, into, shared(parts, into.region))
+        into.framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+        source.framebuffer.release()
 
     def erase(
         self, into: Target, parts: Region | Parts, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
         """Sets parts of a target to one linear premultiplied colour, transparent by default."""
-        for part in _held(into, parts):
+        held = _held(into, parts)
+        if self._must_wait and held != (into.region,) and not into.framebuffer.samples:
+            self._spread(into, held, color)
+            return
+        for part in held:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
+
+    def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
+        """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
+        size, pixels_of_colour = BYTES_PER_PIXEL[into.format], self._pixels_of(color, into.format)
+        for part in parts:
+            for box in _bands(_box(into, part), size):
+                into.texture.write(pixels_of_colour[: box[2] * box[3] * size], viewport=box, alignment=1)
+
+    def _pixels_of(self, color: tuple[float, float, float, float], format: Format) -> memoryview:
+        """A band of pixels as a clear of a whole target leaves them."""
+        if (color, format) not in self._colours:
+            if len(self._colours) == COLOURS_KEPT_MAX:
+                self._colours.clear()
+            components, dtype = CHANNELS[format]
+            with self.pool.lent(Region(0, 0, 1, 1), format) as one:
+                one.framebuffer.clear(*color)
+                pixel = one.framebuffer.read(components=components, alignment=1, dtype=dtype)
+            self._colours[color, format] = memoryview(pixel * (BAND_BYTES // len(pixel)))
+        return self._colours[color, format]
 
     def _aim(self, blend: Blend) -> None:
         if blend == "replace":
@@ -182,3 +220,11 @@ def _held(into: Target, parts: Region | Parts | None) -> Parts:
 
 def _box(into: Target, part: Region) -> tuple[int, int, int, int]:
     return part.x - into.region.x, part.y - into.region.y, part.width, part.height
+
+
+def _bands(box: tuple[int, int, int, int], bytes_per_pixel: int) -> Iterator[tuple[int, int, int, int]]:
+    """The box cut into boxes of whole rows that BAND_BYTES hold."""
+    x, y, width, height = box
+    rows = BAND_BYTES // (width * bytes_per_pixel)
+    for top in range(y, y + height, rows):
+        yield x, top, width, min(rows, y + height - top)

@@ -1,7 +1,7 @@
 """A finished frame as the two planes of NV12: BT.709, limited range, chroma on the even columns (MPEG-2 siting).
 
-The planes are written by shaders into ordinary 8-bit RGBA targets whose rows are exactly the rows of an encoder's frame,
-so 12 bits a pixel are read back, straight into the memory that the encoder reads.
+One pass of a shader writes them into three ordinary 8-bit RGBA targets: even rows of Y, odd rows of Y, rows of CbCr. Their
+rows are exactly the rows of an encoder's frame, so 12 bits a pixel are read back.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region
 from gpu_renderer.targets import Target
 
+Rows = npt.NDArray[np.uint8]
+"""Rows of bytes in memory, padding included."""
 PIXEL_FORMAT = "nv12"
 BT709 = 1
 """The code point of ITU-R BT.709 for matrix, primaries and transfer alike (ITU-T H.273, tables 2 to 4)."""
@@ -69,12 +71,20 @@ class Underlay(NamedTuple):
     """They may overlap."""
 
 
+def rows_of(frame: av.VideoFrame, of: PlaneLayout) -> tuple[Rows, Rows, Rows]:
+    """An encoder frame's own memory as `Planes` has it: even rows of Y, odd rows of Y, rows of CbCr."""
+    luma, chroma = (np.frombuffer(plane, np.uint8).reshape(-1, of.stride_bytes) for plane in frame.planes)
+    return luma[: of.coded_height : 2], luma[1 : of.coded_height : 2], chroma[: of.coded_height // 2]
+
+
 class Planes:
     """The targets that hold one converted frame. Rows of texels are rows of samples, four bytes to a texel."""
 
     def __init__(self, painter: Painter, of: PlaneLayout) -> None:
         self._painter = painter
         region = Region(0, 0, of.stride_bytes // 4, of.coded_height // 2)
+        self.region = region
+        """Texels of each."""
         self._targets = tuple(painter.pool.take(region, "f1") for _ in range(3))
         self.framebuffer = painter.context.framebuffer([target.texture for target in self._targets])
         """Even rows of Y, odd rows of Y, rows of CbCr: one attachment each, of one size, so that one pass writes them."""
@@ -84,13 +94,6 @@ class Planes:
         into = replace(self._targets[0], framebuffer=self.framebuffer)
         texels = tuple(texels_of(part) for part in parts)
         self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
-
-    def load(self, samples: Samples) -> None:
-        """Fills the planes with samples of a frame of the same size, whose width is a multiple of four."""
-        luma, chroma = samples
-        for target, plane in zip(self._targets, (luma[::2], luma[1::2], chroma), strict=True):
-            rows, columns = plane.shape
-            target.texture.write(np.ascontiguousarray(plane), viewport=(0, 0, columns // 4, rows), alignment=1)
 
     def release(self) -> None:
         """Gives the targets back to the pool."""
@@ -102,10 +105,10 @@ class Planes:
 def texels_of(part: Region) -> Region:
     """The texels of each target that depend on a part of the frame: four columns, two rows to one.
 
-    Chroma reaches one pixel to the left, and odd edges are repeated.
+    Chroma, on the even columns, takes one pixel from the left of its own; an odd edge is repeated once.
     """
-    left, top = max(0, (part.x - 1) // 4), max(0, part.y // 2)
-    right, bottom = -(-(part.right + 2) // 4), -(-part.bottom // 2)
+    left, top = max(0, part.x // 4), max(0, part.y // 2)
+    right, bottom = -(-(part.right + 1) // 4), -(-part.bottom // 2)
     return Region(left, top, right - left, bottom - top)
 
 

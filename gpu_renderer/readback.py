@@ -4,7 +4,8 @@ A ring of `depth` slots, each with its own plane targets. `put` converts a frame
 `depth - 1` younger frames have been put, so that drawing goes on meanwhile. On hardware the copy into a pixel buffer is
 asked for at once and collected later; a software rasteriser copies synchronously, so there only the asking is late.
 
-Only what changed is converted and read: each slot and each encoder frame remembers what is stale in it.
+Only what changed is converted and read: each slot and each encoder frame remembers what is stale in it. The samples of a
+video that fills the frame never go to the GPU: only what is drawn over them comes from there.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import numpy as np
 from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Planes, Underlay
-from gpu_renderer.region import Region
+from gpu_renderer.planes import PlaneLayout, Planes, Underlay, rows_of, texels_of
+from gpu_renderer.region import Parts, Region, around
 from gpu_renderer.targets import Target
 
 
@@ -36,9 +37,10 @@ class _Slot:
 class _Asked:
     slot: _Slot
     into: av.VideoFrame
-    first_row: int
-    row_count: int
-    """Rows of each attachment: of the CbCr plane, of which the Y plane has twice as many."""
+    box: Region
+    """The texels of each attachment that are read."""
+    parts: Parts
+    """Those of them that are the frame's."""
 
 
 class ReadbackRing:
@@ -72,11 +74,8 @@ class ReadbackRing:
         """
         self._mark_stale(changed if self._changes_only else self._whole)
         slot = self._free.popleft()
-        if underlay is not None:
-            slot.planes.load(underlay.samples())
-        slot.planes.convert(picture, slot.stale.parts() if underlay is None else underlay.drawn)
-        slot.stale = self._nothing
-        asked = self._request(slot, into)
+        asked = self._drawn(slot, picture, into) if underlay is None else self._over(underlay, slot, picture, into)
+        self._stale[id(into)] = self._nothing.bounds
         for attachment, buffer in enumerate(slot.buffers or ()):
             _read(asked, attachment, buffer)
         self._asked.append(asked)
@@ -84,7 +83,7 @@ class ReadbackRing:
     def collect(self) -> av.VideoFrame:
         """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
         asked = self._asked.popleft()
-        if asked.row_count:
+        if not asked.box.is_empty:
             self._fill(asked)
         self._free.append(asked.slot)
         return asked.into
@@ -104,24 +103,36 @@ class ReadbackRing:
             slot.stale = slot.stale.union(changed)
         self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
 
-    def _request(self, slot: _Slot, into: av.VideoFrame) -> _Asked:
-        stale = self._stale.get(id(into), self._whole.bounds)
-        self._stale[id(into)] = self._nothing.bounds
-        first_row = max(0, stale.y // 2)
-        last_row = min(-(-stale.bottom // 2), self._layout.coded_height // 2)
-        return _Asked(slot, into, first_row, max(0, last_row - first_row))
+    def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
+        """Whole rows around what is stale in the encoder's frame."""
+        slot.planes.convert(picture, slot.stale.parts())
+        slot.stale = self._nothing
+        stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
+        top, bottom = stale.y // 2, -(-stale.bottom // 2)
+        rows = Region(0, top, texels.width, bottom - top).intersection(texels)
+        return _Asked(slot, into, rows, (rows,))
+
+    def _over(self, underlay: Underlay, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
+        """Only what is drawn goes through the planes; the video's own samples are copied here."""
+        for plane, samples in zip(into.planes, underlay.samples(), strict=True):
+            rows = np.frombuffer(plane, np.uint8).reshape(-1, self._layout.stride_bytes)
+            rows[: samples.shape[0], : samples.shape[1]] = samples
+        slot.planes.convert(picture, underlay.drawn)
+        slot.stale = self._whole
+        parts = tuple(texels_of(part).intersection(slot.planes.region) for part in underlay.drawn)
+        return _Asked(slot, into, around(parts), parts)
 
     def _fill(self, asked: _Asked) -> None:
-        """Writes the rows asked for into the encoder frame's own memory; even and odd rows of Y lie apart on the GPU."""
-        stride = self._layout.stride_bytes
-        luma, chroma = asked.into.planes
-        start, end = asked.first_row * stride, (asked.first_row + asked.row_count) * stride
-        rows = np.frombuffer(luma, np.uint8)[2 * start : 2 * end].reshape(asked.row_count, 2, stride)
-        scratch = self._scratch[: end - start]
-        for parity in (0, 1):
-            _bring(asked, parity, scratch)
-            rows[:, parity] = np.frombuffer(scratch, np.uint8).reshape(asked.row_count, stride)
-        _bring(asked, 2, memoryview(chroma)[start:end])
+        """Writes what was asked for into the encoder frame's own memory."""
+        left, top, width, height = asked.box
+        scratch = self._scratch[: 4 * width * height]
+        samples = np.frombuffer(scratch, np.uint8).reshape(height, 4 * width)
+        for attachment, rows in enumerate(rows_of(asked.into, self._layout)):
+            _bring(asked, attachment, scratch)
+            for part in asked.parts:
+                columns, lines = slice(4 * part.x, 4 * part.right), slice(part.y, part.bottom)
+                found = samples[part.y - top : part.bottom - top, 4 * (part.x - left) : 4 * (part.right - left)]
+                rows[lines, columns] = found
 
 
 def _bring(asked: _Asked, attachment: int, into: memoryview) -> None:
@@ -132,9 +143,8 @@ def _bring(asked: _Asked, attachment: int, into: memoryview) -> None:
 
 
 def _read(asked: _Asked, attachment: int, into: moderngl.Buffer | memoryview) -> None:
-    framebuffer = asked.slot.planes.framebuffer
-    viewport = (0, asked.first_row, framebuffer.width, asked.row_count)
-    framebuffer.read_into(into, viewport, components=4, attachment=attachment)
+    if not asked.box.is_empty:
+        asked.slot.planes.framebuffer.read_into(into, asked.box, components=4, attachment=attachment)
 
 
 def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Area) -> _Slot:

@@ -24,6 +24,8 @@ from gpu_renderer.region import Region
 Format = Literal["f1", "f2", "f4", "a2"]
 """Four channels of 8-bit unsigned, half float or float; a2: alpha alone, as a half float that every channel gives."""
 TARGET_BYTES_MAX = 1 << 30
+CHANNELS: dict[Format, tuple[int, str]] = {"f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a2": (1, "f2")}
+"""How many are stored, and as what."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a2": 2}
 
 
@@ -99,8 +101,8 @@ class TargetPool:
         # drivers end the process over a texture that is too large
         if max(region.width, region.height) > self._side_max_px or _bytes_of(region, format) > TARGET_BYTES_MAX:
             raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
-        size = region.width, region.height
-        texture = self._context.texture(size, 1 if format == "a2" else 4, dtype="f2" if format == "a2" else format)
+        components, dtype = CHANNELS[format]
+        texture = self._context.texture((region.width, region.height), components, dtype=dtype)
         if format == "a2":
             texture.swizzle = "RRRR"
         texture.repeat_x = texture.repeat_y = False

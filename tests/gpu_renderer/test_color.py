@@ -44,6 +44,13 @@ def test_a_picture_passes_through_linear_light_and_back_unchanged(painter: Paint
 
 
 @pytest.mark.gl
+def test_every_level_of_a_channel_comes_out_of_linear_light_as_it_went_in(painter: Painter) -> None:
+    for level in range(256):
+        picture = drawn(painter, snapshot(paper(f"rgb({level}, {255 - level}, 0)", 8, 8), width=8, height=8))
+        assert tuple(picture[4, 4]) == (level, 255 - level, 0, 255)
+
+
+@pytest.mark.gl
 @pytest.mark.parametrize(
     ("display", "white"), [("srgb", (255, 255, 255)), ("aces", (158, 158, 158)), ("pq", (130, 130, 130))]
 )

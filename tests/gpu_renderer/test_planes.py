@@ -9,10 +9,11 @@ import pytest
 from av.video.reformatter import Interpolation
 
 from gpu_renderer import area
+from gpu_renderer.media.video_frame import Samples
 from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, encoder_frame, layout, reference_planes
+from gpu_renderer.planes import PlaneLayout, Underlay, encoder_frame, layout, reference_planes, texels_of
 from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region
 
 pytestmark = pytest.mark.gl
 
@@ -127,5 +128,38 @@ def test_converting_only_what_changed_gives_the_same_planes(
         ours = planes(ring.collect(), of)
         for found, formula in zip(ours, reference_planes(rgba[..., :3]), strict=True):
             assert np.abs(found.astype(int) - formula.astype(int)).max() <= 1
+    ring.close()
+    painter.pool.give_back(target)
+
+
+@pytest.mark.parametrize("pixel_buffers", [False, True])
+@pytest.mark.parametrize(
+    "drawn", [(), (Region(0, 0, 3, 2),), (Region(20, 10, 17, 9), Region(30, 13, 40, 40)), (Region(0, 0, 68, 46),)]
+)
+def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(
+    painter: Painter, drawn: Parts, pixel_buffers: bool
+) -> None:
+    width, height = 68, 46
+    rng, of = np.random.default_rng(3), layout(width, height)
+    samples = Samples(*(rng.integers(0, 256, (rows, width), dtype=np.uint8) for rows in (height, height // 2)))
+    rgba = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
+    target = painter.pool.take(Region(0, 0, width, height), "f1")
+    target.texture.write(rgba.tobytes(), alignment=1)
+    ring = ReadbackRing(painter, of, 1, pixel_buffers=pixel_buffers)
+    into, whole = encoder_frame(of), area.whole(target.region)
+    ring.put(target, whole, into, Underlay(lambda: samples, drawn))
+    luma, chroma = planes(ring.collect(), of)
+    over, over_pairs = np.zeros(luma.shape, bool), np.zeros(chroma.shape[:2], bool)
+    for texels in map(texels_of, drawn):
+        over[2 * texels.y : 2 * texels.bottom, 4 * texels.x : 4 * texels.right] = True
+        over_pairs[texels.y : texels.bottom, 2 * texels.x : 2 * texels.right] = True
+    formula = reference_planes(rgba[..., :3])
+    assert np.array_equal(luma[~over], samples.luma[~over])
+    assert np.array_equal(chroma[~over_pairs], samples.chroma.reshape(chroma.shape)[~over_pairs])
+    assert np.abs(luma[over].astype(int) - formula[0][over]).max(initial=0) <= 1
+    assert np.abs(chroma[over_pairs].astype(int) - formula[1][over_pairs]).max(initial=0) <= 1
+    ring.put(target, whole, into)
+    for found, expected in zip(planes(ring.collect(), of), formula, strict=True):
+        assert np.abs(found.astype(int) - expected.astype(int)).max() <= 1
     ring.close()
     painter.pool.give_back(target)
