@@ -20,7 +20,7 @@ Kernel = npt.NDArray[np.float64]
 
 UNROLLED = 4
 """The shader's reach grows in steps of this, so that few programs serve all radii."""
-SMALL_FROM_SIGMA = (6.0, 20.0, 48.0, 96.0, 192.0)
+SMALL_FROM_SIGMA = (6.0, 16.0, 32.0, 64.0, 128.0)
 """From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests)."""
 BOX_RADIUS_MAX = 16
 """A wider box first halves the picture."""
@@ -153,27 +153,12 @@ def _small_gaussian(sigma: float, levels: int) -> Kernel:
     return small(reference_gaussian(sigma), levels)
 
 
-def gaussian_blurred(
-    painter: Painter, source: Target, sigma: float, *, exact: bool = False, only_alpha: bool = False
+def halves_blurred(
+    painter: Painter, halves: Target, sigma: float, levels: int, region: Region, format: Format | None = None
 ) -> Target:
-    """The blur of the GPU route, with the reference's own taps or, where wide and not `exact`, at a smaller size.
-
-    With `only_alpha` the colours are undefined: a quarter of the work for what needs a silhouette.
-    """
-    levels = 0 if exact else levels_of(sigma)
-    narrow: Format = "a2" if only_alpha and source.format == "f2" else source.format
-    if not levels:
-        return blurred(painter, source, reference_gaussian(sigma), format=narrow)
-    return resized_blur(painter, source, _small_gaussian(sigma, levels), levels, narrow)
-
-
-def resized_blur(painter: Painter, source: Target, kernel: Kernel, levels: int, format: Format | None = None) -> Target:
-    """A blur by a kernel for the picture halved `levels` times. The caller owns it."""
-    halves = halved(painter, source, levels, format)
-    soft = blurred(painter, halves, kernel)
-    large = enlarged(painter, soft, levels, source.region)
-    painter.pool.give_back(halves, soft)
-    return large
+    """The blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it."""
+    kernel = _small_gaussian(sigma, levels) if levels else reference_gaussian(sigma)
+    return blurred(painter, halves, kernel, region=region, format=format)
 
 
 def box_blurred(
@@ -198,11 +183,16 @@ def box_blurred(
     return large
 
 
-def halved(painter: Painter, source: Target, levels: int, format: Format | None = None) -> Target:
-    """The source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it."""
+def halved(
+    painter: Painter, source: Target, levels: int, format: Format | None = None, *, has_rim: bool = False
+) -> Target:
+    """The source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it.
+
+    `has_rim`: with a pixel of what the source's own edge repeats to around it, so that it is not a mean that is repeated.
+    """
     current = source
-    for _ in range(levels):
-        r = current.region
+    for level in range(levels):
+        r = current.region.grown(2 if has_rim and not level else 0)
         left, top = math.floor(r.x / 2), math.floor(r.y / 2)
         half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
         narrowing = _narrowing(current, format)
