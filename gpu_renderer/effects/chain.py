@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from gpu_renderer.effects.halo import Halo, cast
+from gpu_renderer.effects.halo import Halo, Halves, cast
 from gpu_renderer.effects.lit import Light, Lit, flattened, softened
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
@@ -32,6 +32,7 @@ class Chain(Surface):
         super().__init__(painter, target)
         self.scene = scene
         self._light: Light | None = None
+        self._halves: Halves | None = None
         self._limit = limit
         self._common = _common_uniforms(scene)
 
@@ -42,19 +43,26 @@ class Chain(Surface):
 
     def cast(self, halo: Halo) -> None:
         """Lays a halo behind the picture and its light."""
-        self._take(cast(self.painter, self.lit, halo, self._limit, exact=self.scene.exact_blur))
+        self._halves = self._halves or Halves(self.painter, self.target)
+        lit = cast(self.painter, self.lit, self._halves, halo, self._limit, exact=self.scene.exact_blur)
+        self._light = lit.light
 
     def soften(self, sigma: float) -> None:
         """Blurs the picture by a Gaussian."""
         self.flatten()
-        self._take(softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur))
+        lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
+        self.target, self._light = lit.sharp, lit.light
 
     def flatten(self) -> None:
         """Makes the picture and its light one."""
-        self._take(Lit(flattened(self.painter, self.lit)))
+        self.release()
+        self.target, self._light = flattened(self.painter, self.lit), None
 
-    def _take(self, lit: Lit) -> None:
-        self.target, self._light = lit.sharp, lit.light
+    def release(self) -> None:
+        """Gives back what was kept beside the picture."""
+        if self._halves is not None:
+            self._halves.release()
+        self._halves = None
 
     def common(self) -> dict[str, UniformValue]:
         """Frame and layer geometry (shaders/include/chain.glsl)."""
@@ -119,6 +127,7 @@ def _run(
         if not effect.is_soft:
             run.flatten()
         effect.draw(run, values)
+    run.release()
     return run.lit
 
 

@@ -136,6 +136,7 @@ def convolved(
 ) -> Target:
     """The source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
     reach = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
+    alone = {"ALPHA": 1} if "a2" in (format, source.format) else {}
     weights = np.zeros(reach + 1, np.float32)
     weights[: len(kernel)] = kernel
     return painter.applied(
@@ -143,7 +144,7 @@ def convolved(
         source,
         region=region,
         format=format,
-        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | _narrowing(source, format),
+        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
         uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
     )
 

@@ -29,13 +29,32 @@ class Halo:
         return blur_reach_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
 
-def cast(painter: Painter, lit: Lit, halo: Halo, limit: Region, *, exact: bool) -> Lit:
+class Halves:
+    """The alpha of a sharp picture at 1/2, 1/4 ... of the frame's size, each worked out once."""
+
+    def __init__(self, painter: Painter, sharp: Target) -> None:
+        self._painter = painter
+        self._made: list[Target] = [sharp]
+
+    def at(self, levels: int) -> Target:
+        """The alpha, in every channel, halved `levels` times; for 0 the picture itself. Owned by this."""
+        while len(self._made) <= levels:
+            self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=len(self._made) == 1))
+        return self._made[levels]
+
+    def release(self) -> None:
+        """Gives back what was worked out."""
+        self._painter.pool.give_back(*self._made[1:])
+        del self._made[1:]
+
+
+def cast(painter: Painter, lit: Lit, halves: Halves, halo: Halo, limit: Region, *, exact: bool) -> Lit:
     """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
 
-    `exact`: with the reference's own taps, however wide.
+    `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
     """
     region = lit.region.grown(math.ceil(halo.reach_px) + MARGIN_PX).intersection(limit)
-    shape = Silhouette(painter, lit)
+    shape = _Silhouette(painter, halves, lit.light)
     lobes = {"near": halo.sigma} | ({"far": halo.wide_sigma} if halo.wide_sigma > 0 else {})
     blurs = {name: _lobe(painter, shape, sigma, region, exact=exact) for name, sigma in lobes.items()}
     front = lit.light
@@ -65,35 +84,30 @@ def _draw(
     )
 
 
-class Silhouette:
-    """The alpha of a picture over its light, at 1, 1/2, 1/4 ... of the frame's size, each worked out once."""
+class _Silhouette:
+    """The alpha of a picture over its light, at 1, 1/2, 1/4 ... of the frame's size."""
 
-    def __init__(self, painter: Painter, lit: Lit) -> None:
+    def __init__(self, painter: Painter, halves: Halves, light: Light | None) -> None:
         self._painter = painter
-        self._lit = lit
-        self._bare: list[Target] = [lit.sharp]
-        self._whole: dict[int, Target] = {}
+        self._halves = halves
+        self._light = light
+        self._made: dict[int, Target] = {}
 
     def at(self, levels: int) -> Target:
-        """The alpha, in every channel but where it is the picture itself, halved `levels` times. Owned by this."""
-        light = self._lit.light
+        """The alpha, halved `levels` times. Owned by this."""
+        light = self._light
         if light is None:
-            return self._sharp(levels)
-        if levels not in self._whole:
+            return self._halves.at(levels)
+        if levels not in self._made:
             if levels <= light.levels:
-                self._whole[levels] = self._over_light(self._sharp(levels), light, levels)
+                self._made[levels] = self._over_light(self._halves.at(levels), light, levels)
             else:
-                self._whole[levels] = halved(self._painter, self.at(levels - 1), 1)
-        return self._whole[levels]
+                self._made[levels] = halved(self._painter, self.at(levels - 1), 1)
+        return self._made[levels]
 
     def release(self) -> None:
-        """Gives back what was worked out."""
-        self._painter.pool.give_back(*self._bare[1:], *self._whole.values())
-
-    def _sharp(self, levels: int) -> Target:
-        while len(self._bare) <= levels:
-            self._bare.append(halved(self._painter, self._bare[-1], 1, "a2", has_rim=len(self._bare) == 1))
-        return self._bare[levels]
+        """Gives back what was worked out here."""
+        self._painter.pool.give_back(*self._made.values())
 
     def _over_light(self, alpha: Target, light: Light, levels: int) -> Target:
         return self._painter.applied(
@@ -107,7 +121,7 @@ class Silhouette:
         )
 
 
-def _lobe(painter: Painter, shape: Silhouette, sigma: float, region: Region, *, exact: bool) -> Light:
+def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> Light:
     """The silhouette blurred over a region of the frame. The caller owns its target."""
     levels = 0 if exact or sigma <= 0 else levels_of(sigma)
     alpha, drawn = shape.at(levels), light_cells(region, levels)
