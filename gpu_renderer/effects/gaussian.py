@@ -111,6 +111,7 @@ def blurred(
     region: Region | None = None,
     clear_outside: bool = False,
     format: Format | None = None,
+    into: Target | None = None,
 ) -> Target:
     """The source convolved along x, then y; premultiplied in and out. The caller owns it.
 
@@ -119,7 +120,7 @@ def blurred(
     whole = region or source.region
     rows = Region(whole.x, source.region.y, whole.width, source.region.height)
     across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside, format=format)
-    down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside)
+    down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside, into=into)
     painter.pool.give_back(across)
     return down
 
@@ -133,20 +134,24 @@ def convolved(
     region: Region | None = None,
     clear_outside: bool = False,
     format: Format | None = None,
+    into: Target | None = None,
 ) -> Target:
     """The source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
     reach = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
     alone = {"ALPHA": 1} if "a2" in (format, source.format) else {}
     weights = np.zeros(reach + 1, np.float32)
     weights[: len(kernel)] = kernel
-    return painter.applied(
+    drawn = region or source.region
+    target = into or painter.pool.take(drawn, format or source.format, clear=False)
+    painter.draw(
         "effects/convolve.frag",
-        source,
-        region=region,
-        format=format,
+        target,
+        textures={"u_source": source},
+        scissor=drawn,
         defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
         uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
     )
+    return target
 
 
 @lru_cache(256)
@@ -155,11 +160,20 @@ def _small_gaussian(sigma: float, levels: int) -> Kernel:
 
 
 def halves_blurred(
-    painter: Painter, halves: Target, sigma: float, levels: int, region: Region, format: Format | None = None
+    painter: Painter,
+    halves: Target,
+    sigma: float,
+    levels: int,
+    region: Region,
+    format: Format | None = None,
+    into: Target | None = None,
 ) -> Target:
-    """The blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it."""
+    """The blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it.
+
+    `into`: the target to hold it, which may be larger and is undefined beyond.
+    """
     kernel = _small_gaussian(sigma, levels) if levels else reference_gaussian(sigma)
-    return blurred(painter, halves, kernel, region=region, format=format)
+    return blurred(painter, halves, kernel, region=region, format=format, into=into)
 
 
 def box_blurred(

@@ -62,7 +62,8 @@ def cast(painter: Painter, lit: Lit, halves: Halves, halo: Halo, limit: Region, 
     target = light_room(painter, region, levels, lit.sharp.format)
     drawn = light_cells(region, levels)
     lit_before = light_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
-    _draw(painter, target, halo, blurs, levels, shared((drawn,), lit_before), front)
+    if front:
+        _draw(painter, target, halo, blurs, levels, shared((drawn,), lit_before), front)
     _draw(painter, target, halo, blurs, levels, outside((drawn,), lit_before), None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))

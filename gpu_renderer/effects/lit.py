@@ -107,6 +107,8 @@ def draw(
     if light is not None:
         pieces.append((LIGHT_ALONE, outside(shared(parts, light.region), lit.sharp.region), {}))
     for kind, where, picture in pieces:
+        if not where:
+            continue
         painter.draw(
             "compositing/layer.frag",
             into,
@@ -136,11 +138,10 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     region = source.region.grown(math.ceil(blur_reach_px(sigma)) + MARGIN_PX).intersection(limit)
     levels = 0 if exact else levels_of(sigma)
     halves = halved(painter, source, levels, has_rim=True)
-    soft = halves_blurred(painter, halves, sigma, levels, light_cells(region, levels))
+    drawn = light_cells(region, levels)
+    room = light_room(painter, region, levels, source.format) if levels else None
+    soft = halves_blurred(painter, halves, sigma, levels, drawn, into=room)
     painter.pool.give_back(source, *([halves] if levels else []))
     if not levels:
         return Lit(soft)
-    target = light_room(painter, region, levels, soft.format)
-    painter.draw("copy.frag", target, textures={"u_source": soft}, scissor=soft.region)
-    painter.pool.give_back(soft)
-    return Lit(painter.pool.take(Region(region.x, region.y, 1, 1), soft.format), Light(target, levels, region))
+    return Lit(painter.pool.take(Region(region.x, region.y, 1, 1), soft.format), Light(soft, levels, region))

@@ -18,7 +18,7 @@ out vec4 f_color;
 #endif
 
 TEXEL tap(ivec2 p) {
-    ivec2 last = ivec2(u_source_region.zw) - 1;
+    ivec2 last = textureSize(u_source, 0) - 1;
     vec4 t = texelFetch(u_source, clamp(p, ivec2(0), last), 0);
     t.rgb = min(t.rgb, t.a);
 #ifdef CLEAR_OUTSIDE
