@@ -5,7 +5,7 @@ The Executor holds what outlives a frame (textures, kept layers and groups); a _
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
@@ -14,6 +14,7 @@ from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.quads import Layered
 from gpu_renderer.compositing.textures import Textures
+from gpu_renderer.effects import Lit
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
@@ -21,6 +22,14 @@ from gpu_renderer.region import Parts, around, shared
 from gpu_renderer.space import depth, flattening
 from gpu_renderer.targets import Target
 from motion.snapshot import CompositionSource
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What a layer's own buffer pictures, with its light in it or apart."""
+
+    step: Draw
+    is_flat: bool
 
 
 class Executor:
@@ -31,7 +40,7 @@ class Executor:
         self.levers = levers
         self.textures = Textures(painter.context, keep=levers.keep_textures)
         self.inks = Inks(painter, contents, self.textures)
-        self.layers: KeptTargets[Draw] = KeptTargets(painter.pool)
+        self.layers: KeptTargets[tuple[_Own, Lit]] = KeptTargets(painter.pool)
         self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
 
         self.warnings: dict[str, None] = {}
@@ -154,9 +163,15 @@ class _Walk:
     def _apart(self, step: Draw, place: str, parts: Parts) -> None:
         """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
         early = blend.takes_opacity_first(step)
-        target = self._layer(step, step.opacity if early else 1.0, place)
+        content_opacity = step.opacity if early else 1.0
         opacity = 1.0 if early or _is_faded(step) else step.opacity
         matte = self._matte(step, place)
+        if _is_plain(step):
+            lit = self._lit(step, content_opacity, place)
+            if lit is not None:
+                layers.composite(self._painter, self._into, lit, opacity, blend.fixed(step), parts, step.matte, matte)
+            return
+        target = self._layer(step, content_opacity, place)
         if reach.rewrites_all(step):
             beyond = self._coarseness.passed(step, target, parts) if self._bounded else parts
             blend.combine(
@@ -167,10 +182,8 @@ class _Walk:
             return
         elif step.layer.glass is not None:
             glass.draw(self._painter, self._into, target, step, self._scene, around(parts))
-        elif step.layer.backdrop_blur > 0:
-            glass.blur_backdrop(self._painter, self._into, target, step, around(parts))
         else:
-            layers.composite(self._painter, self._into, target, opacity, blend.fixed(step), parts, step.matte, matte)
+            glass.blur_backdrop(self._painter, self._into, target, step, around(parts))
 
     def _matte(self, step: Draw, place: str) -> Target | None:
         if step.matte is None or step.matte.source is None:
@@ -178,35 +191,42 @@ class _Walk:
         return self._layer(step.matte.source, 1.0, f"{place}:matte")
 
     def _layer(self, step: Draw, opacity: float, place: str) -> Target | None:
-        """The layer's content and effects on a buffer of its own; None where it has no pixel. Given back by the walk."""
-        wanted = replace(step, opacity=opacity, blend="normal", matte=None)
+        """The layer's content and effects on one buffer of its own; None where it has no pixel. Given back by the walk."""
+        lit = self._lit(step, opacity, place, is_flat=True)
+        return None if lit is None else lit.sharp
+
+    def _lit(self, step: Draw, opacity: float, place: str, *, is_flat: bool = False) -> Lit | None:
+        """The same with its light apart, unless `is_flat`."""
+        wanted = _Own(replace(step, opacity=opacity, blend="normal", matte=None), is_flat)
         kept = self._executor.layers.find(place)
-        if kept is not None and kept[0] == wanted:
+        if kept is not None and kept[0][0] == wanted:
             self._executor.layers.hit_count += 1
-            return kept[1]
-        target = self._drawn_layer(wanted, place)
-        if target is None:
+            return kept[0][1]
+        lit = self._drawn_layer(wanted, place)
+        if lit is None:
             return None
         if self._executor.levers.keep_layers:
-            self._executor.layers.put(place, wanted, target)
+            self._executor.layers.put(place, (wanted, lit), *lit.targets)
         else:
-            self._loans.append(target)
-        return target
+            self._loans.extend(lit.targets)
+        return lit
 
-    def _drawn_layer(self, step: Draw, place: str) -> Target | None:
+    def _drawn_layer(self, own: _Own, place: str) -> Lit | None:
+        step = own.step
         region = reach.layer_region(step, self._scene, self._inks)
         ink = None if region.is_empty else self._ink(step, f"{place}:group")
         if ink is None:
             return None
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
-        look, feeds_effects = self._inks.look(step, self._scene), has_passes(step.layer)
+        look, baked = self._inks.look(step, self._scene), effects.needs_baking(step.layer)
         split_edges = self._executor.levers.split_edges
+        feeds_effects = effects.is_resampled(step.layer.effects, after_baking=baked)
         layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects, split_edges=split_edges)
-        if feeds_effects:
-            scene = effect_scene(step, self._scene, self._inks, self._map)
-            baked = effects.needs_baking(step.layer)
-            target = effects.chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
-        return target
+        if not has_passes(step.layer):
+            return Lit(target)
+        scene = effect_scene(step, self._scene, self._inks, self._map)
+        lit = effects.lit_chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
+        return Lit(effects.flattened(self._painter, lit)) if own.is_flat else lit
 
     def _map(self, layer_id: str) -> Target | None:
         """Another layer drawn alone over the frame, in 8 linear bits; given back by the walk."""
@@ -217,7 +237,7 @@ class _Walk:
         self._loans.append(target)
         layer = self._layer(step, step.opacity, f"{self._place}:map:{layer_id}")
         if layer is not None:
-            layers.composite(self._painter, target, layer, 1.0, "replace", (self._scene.frame,), None, None)
+            layers.composite(self._painter, target, Lit(layer), 1.0, "replace", (self._scene.frame,), None, None)
         return target
 
     # -------------------------------------------------------------------------------------------------------- in space
@@ -247,6 +267,11 @@ def _is_direct(step: Draw) -> bool:
         or layer.backdrop_blur > 0
         or reach.rewrites_all(step)
     )
+
+
+def _is_plain(step: Draw) -> bool:
+    """Whether a fixed function composites the layer's own buffer."""
+    return not (reach.rewrites_all(step) or step.layer.glass or step.layer.backdrop_blur > 0)
 
 
 def _is_faded(step: Draw) -> bool:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from gpu_renderer import color
 from gpu_renderer.compositing import blend, layers
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
+from gpu_renderer.effects.lit import Lit
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
@@ -43,7 +44,7 @@ def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, par
             scissor=part.intersection(layer.region),
             uniforms={"u_backdrop_scale": scale},
         )
-    layers.composite(painter, into, layer, 1.0, blend.fixed(step), (part,), None, None)
+    layers.composite(painter, into, Lit(layer), 1.0, blend.fixed(step), (part,), None, None)
 
 
 @contextmanager

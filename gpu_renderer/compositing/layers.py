@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gpu_renderer.compositing import quads
 from gpu_renderer.compositing.quads import Ink, Look
+from gpu_renderer.effects import lit
+from gpu_renderer.effects.lit import Lit
 from gpu_renderer.graph import Draw, MatteUse
 from gpu_renderer.painter import Blend, Painter
-from gpu_renderer.region import Parts, Region, shared
+from gpu_renderer.region import Parts, Region
 from gpu_renderer.targets import Target
 
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
@@ -39,7 +41,7 @@ def content(
 def composite(
     painter: Painter,
     into: Target,
-    layer: Target,
+    layer: Lit,
     opacity: float,
     blend: Blend,
     parts: Parts,
@@ -50,12 +52,13 @@ def composite(
     mode = 0 if matte is None else _MATTES[matte.mode, matte.inverted]
     empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
     source = matte_target or empty
-    painter.draw(
-        "compositing/layer.frag",
+    lit.draw(
+        painter,
         into,
-        textures={"u_layer": layer} | ({"u_matte": source} if source is not None else {}),
-        blend=blend,
-        scissor=shared(parts, layer.region),
+        layer,
+        parts,
+        blend,
+        textures={"u_matte": source} if source is not None else {},
         defines={"MATTE": mode},
         uniforms={"u_opacity": opacity},
     )

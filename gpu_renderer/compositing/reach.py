@@ -43,8 +43,8 @@ def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
 
 
 def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
-    """The frame pixels that a layer's own buffer holds: what it may paint, rounded out to the pool's grid."""
-    bounds = _layer_bounds(step, scene, inks)
+    """The frame pixels that a layer's own buffer holds: what it may paint without light, rounded out to the pool's grid."""
+    bounds = _reached(step, scene, inks, is_lit=True)
     return bounds if bounds.is_empty else bounds.snapped(scene.frame)
 
 
@@ -54,14 +54,15 @@ def _layer_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
     return inks.regions.put(step, scene, _reached(step, scene, inks)) if known is None else known
 
 
-def _reached(step: Draw, scene: Scene, inks: Inks) -> Region:
+def _reached(step: Draw, scene: Scene, inks: Inks, *, is_lit: bool = False) -> Region:
     bounds = content_bounds(step, scene, inks)
     if bounds.is_empty:
         return bounds
     if step.plane is not None or not has_passes(step.layer):
         return bounds.grown(1).intersection(scene.frame)
     baked = effects.needs_baking(step.layer)
-    spread = effects.spread_px(step.layer.effects, effect_scene(step, scene, inks), after_baking=baked)
+    where = effect_scene(step, scene, inks)
+    spread = effects.spread_px(step.layer.effects, where, after_baking=baked, is_lit=is_lit)
     if spread >= max(scene.frame.width, scene.frame.height):
         return scene.frame
     return bounds.grown(1 + spread).intersection(scene.frame)

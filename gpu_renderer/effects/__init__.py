@@ -4,7 +4,7 @@ What a compositor calls, in the order of one layer (format/effects.md 3.2 and 4)
 
 * `color_stage(layer.effects)`: matrix and table effects, for the shader that draws an unbaked layer's content.
 * `needs_baking(layer)`, `baking(...)`, `bake(...)`: the raster route, before the transform.
-* `spread_px(...)`, `chain(...)`: the passes over the layer's buffer, after the transform.
+* `spread_px(...)`, `chain(...)` or `lit_chain(...)`: the passes over the layer's buffer, after the transform.
 """
 
 from gpu_renderer.effects import (
@@ -23,15 +23,16 @@ from gpu_renderer.effects import (
     time,
 )
 from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, needs_baking
-from gpu_renderer.effects.chain import chain, has_chain, spread_px
+from gpu_renderer.effects.chain import chain, has_chain, is_resampled, lit_chain, spread_px
+from gpu_renderer.effects.lit import Lit, flattened
 from gpu_renderer.effects.registry import Effect, Route, Tier, every_effect, find, unknown
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, resolve
 
 __all__ = [
-    "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "Route", "Tier",
+    "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "Lit", "Route", "Tier",
     "bake", "baked", "baking", "blur", "chain", "channel", "color", "color_stage", "distort", "every_effect", "find",
-    "generate", "has_chain", "light", "matrix", "needs_baking", "resolve", "shadow", "solid", "spread_px", "stylise",
-    "table", "time", "unknown",
+    "flattened", "generate", "has_chain", "is_resampled", "light", "lit_chain", "matrix", "needs_baking", "resolve",
+    "shadow", "solid", "spread_px", "stylise", "table", "time", "unknown",
 ]  # fmt: skip

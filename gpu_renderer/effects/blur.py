@@ -20,6 +20,7 @@ class Blur(Effect):
     """Gaussian blur."""
 
     parameters = (pixels("amount", 6, 0, 40),)
+    is_soft = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("amount") <= 0
@@ -28,7 +29,7 @@ class Blur(Effect):
         return blur_reach_px(values.number("amount") * scene.length_scale)
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        chain.replace(chain.blurred(values.number("amount") * chain.scene.length_scale))
+        chain.soften(values.number("amount") * chain.scene.length_scale)
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("amount")

@@ -1,7 +1,7 @@
 """The GPU route: an unbaked layer's spatial effects, in stack order, over its buffer in screen space.
 
 One layer (format/effects.md 3.2): draw the content through the color stage into a linear premultiplied half-float
-target whose region has room for `spread_px`; hand it to `chain`; composite what comes back.
+target whose region has room for `spread_px`; hand it to `chain` or `lit_chain`; composite what comes back.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from gpu_renderer.effects.gaussian import gaussian_blurred
+from gpu_renderer.effects.halo import Halo, Halves, cast
+from gpu_renderer.effects.lit import Light, Lit, flattened, softened
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
+from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
 from motion.snapshot import EffectSnapshot
 
@@ -24,12 +26,43 @@ MARGIN_PX = 2
 
 
 class Chain(Surface):
-    """The layer's buffer on its way through the passes."""
+    """The layer's buffer on its way through the passes; soft ones lay light behind it. `limit`: no pixel lies beyond."""
 
-    def __init__(self, painter: Painter, target: Target, scene: EffectScene) -> None:
+    def __init__(self, painter: Painter, target: Target, scene: EffectScene, limit: Region) -> None:
         super().__init__(painter, target)
         self.scene = scene
+        self._light: Light | None = None
+        self._halves: Halves | None = None
+        self._limit = limit
         self._common = _common_uniforms(scene)
+
+    @property
+    def lit(self) -> Lit:
+        """The result of the last pass."""
+        return Lit(self.target, self._light)
+
+    def cast(self, halo: Halo) -> None:
+        """Lays a halo behind the picture and its light."""
+        self._halves = self._halves or Halves(self.painter, self.target)
+        lit = cast(self.painter, self.lit, self._halves, halo, self._limit, exact=self.scene.exact_blur)
+        self._light = lit.light
+
+    def soften(self, sigma: float) -> None:
+        """Blurs the picture by a Gaussian."""
+        self.flatten()
+        lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
+        self.target, self._light = lit.sharp, lit.light
+
+    def flatten(self) -> None:
+        """Makes the picture and its light one."""
+        self.release()
+        self.target, self._light = flattened(self.painter, self.lit), None
+
+    def release(self) -> None:
+        """Gives back what was kept beside the picture."""
+        if self._halves is not None:
+            self._halves.release()
+        self._halves = None
 
     def common(self) -> dict[str, UniformValue]:
         """Frame and layer geometry (shaders/include/chain.glsl)."""
@@ -43,18 +76,6 @@ class Chain(Surface):
             found[effect.parameter(key).uniform] = values.color_with(key, values.fraction(opacity))
         found.update(effect.derive(values, self.scene.layer_width, self.scene.layer_height))
         return found
-
-    def blurred(self, sigma: float) -> Target:
-        """The picture blurred by a Gaussian, or as it is where sigma is not positive; the caller owns it."""
-        if sigma <= 0:
-            return self.passed("effects/copy.frag")
-        return gaussian_blurred(self.painter, self.target, sigma, exact=self.scene.exact_blur)
-
-    def blurred_alpha(self, sigma: float) -> Target:
-        """The same of the alpha alone."""
-        if sigma <= 0:
-            return self.passed("effects/copy.frag")
-        return gaussian_blurred(self.painter, self.target, sigma, exact=self.scene.exact_blur, only_alpha=True)
 
     def map_layer(self, layer_id: str) -> Target | None:
         """Another layer over the whole frame; None where it is unset, missing or the layer itself."""
@@ -75,20 +96,66 @@ def chain(
     hands, and the target returned, of the same region, into the caller's. Matrix, table, raster and time effects are
     skipped. With `after_baking` only the effects that have no raster form run: the layer came from `bake`.
     """
-    run = Chain(painter, source, scene)
+    return flattened(painter, _run(painter, source, effects, scene, source.region, after_baking))
+
+
+def lit_chain(
+    painter: Painter,
+    source: Target,
+    effects: Iterable[EffectSnapshot],
+    scene: EffectScene,
+    *,
+    after_baking: bool = False,
+) -> Lit:
+    """The same within the frame, and with the light of soft effects at the end of the stack still apart.
+
+    `source` needs no room for those: `spread_px` with `is_lit`.
+    """
+    return _run(painter, source, effects, scene, scene.frame, after_baking)
+
+
+def _run(
+    painter: Painter,
+    source: Target,
+    effects: Iterable[EffectSnapshot],
+    scene: EffectScene,
+    limit: Region,
+    after_baking: bool,
+) -> Lit:
+    run = Chain(painter, source, scene, limit)
     for effect, values in _passes(effects, after_baking):
+        if not effect.is_soft:
+            run.flatten()
         effect.draw(run, values)
-    return run.target
+    run.release()
+    return run.lit
 
 
-def spread_px(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> int:
+def spread_px(
+    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False, is_lit: bool = False
+) -> int:
     """How far the chain draws beyond the layer's own pixels, in output px; the frame's longer side means: all of it.
 
     Grow the region of the layer's buffer by this (and cut it to the frame) before the layer is drawn into it.
+    With `is_lit`: without the soft effects at the end, for `lit_chain`.
     """
-    reach = sum((effect.reach_px(values, scene) for effect, values in _passes(effects, after_baking)), 0.0)
+    passes = list(_passes(effects, after_baking))
+    reach = sum((effect.reach_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
     limit = max(scene.frame.width, scene.frame.height)
     return limit if reach >= limit else math.ceil(reach) + MARGIN_PX
+
+
+def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
+    """Whether passes read the picture itself, and not only blurs of it."""
+    return bool(_body(list(_passes(effects, after_baking))))
+
+
+def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, EffectValues]]:
+    """The passes before the soft ones at the end."""
+    kept = len(passes)
+    while kept and passes[kept - 1][0].is_soft:
+        kept -= 1
+    return passes[:kept]
 
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:

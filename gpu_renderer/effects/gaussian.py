@@ -20,7 +20,7 @@ Kernel = npt.NDArray[np.float64]
 
 UNROLLED = 4
 """The shader's reach grows in steps of this, so that few programs serve all radii."""
-SMALL_FROM_SIGMA = (6.0, 20.0, 48.0, 96.0, 192.0)
+SMALL_FROM_SIGMA = (6.0, 16.0, 32.0, 64.0, 128.0)
 """From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests)."""
 BOX_RADIUS_MAX = 16
 """A wider box first halves the picture."""
@@ -111,6 +111,7 @@ def blurred(
     region: Region | None = None,
     clear_outside: bool = False,
     format: Format | None = None,
+    into: Target | None = None,
 ) -> Target:
     """The source convolved along x, then y; premultiplied in and out. The caller owns it.
 
@@ -119,7 +120,7 @@ def blurred(
     whole = region or source.region
     rows = Region(whole.x, source.region.y, whole.width, source.region.height)
     across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside, format=format)
-    down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside)
+    down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside, into=into)
     painter.pool.give_back(across)
     return down
 
@@ -133,19 +134,24 @@ def convolved(
     region: Region | None = None,
     clear_outside: bool = False,
     format: Format | None = None,
+    into: Target | None = None,
 ) -> Target:
     """The source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
     reach = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
+    alone = {"ALPHA": 1} if "a2" in (format, source.format) else {}
     weights = np.zeros(reach + 1, np.float32)
     weights[: len(kernel)] = kernel
-    return painter.applied(
+    drawn = region or source.region
+    target = into or painter.pool.take(drawn, format or source.format, clear=False)
+    painter.draw(
         "effects/convolve.frag",
-        source,
-        region=region,
-        format=format,
-        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | _narrowing(source, format),
+        target,
+        textures={"u_source": source},
+        scissor=drawn,
+        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
         uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
     )
+    return target
 
 
 @lru_cache(256)
@@ -153,27 +159,21 @@ def _small_gaussian(sigma: float, levels: int) -> Kernel:
     return small(reference_gaussian(sigma), levels)
 
 
-def gaussian_blurred(
-    painter: Painter, source: Target, sigma: float, *, exact: bool = False, only_alpha: bool = False
+def halves_blurred(
+    painter: Painter,
+    halves: Target,
+    sigma: float,
+    levels: int,
+    region: Region,
+    format: Format | None = None,
+    into: Target | None = None,
 ) -> Target:
-    """The blur of the GPU route, with the reference's own taps or, where wide and not `exact`, at a smaller size.
+    """The blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it.
 
-    With `only_alpha` the colours are undefined: a quarter of the work for what needs a silhouette.
+    `into`: the target to hold it, which may be larger and is undefined beyond.
     """
-    levels = 0 if exact else levels_of(sigma)
-    narrow: Format = "a2" if only_alpha and source.format == "f2" else source.format
-    if not levels:
-        return blurred(painter, source, reference_gaussian(sigma), format=narrow)
-    return resized_blur(painter, source, _small_gaussian(sigma, levels), levels, narrow)
-
-
-def resized_blur(painter: Painter, source: Target, kernel: Kernel, levels: int, format: Format | None = None) -> Target:
-    """A blur by a kernel for the picture halved `levels` times. The caller owns it."""
-    halves = halved(painter, source, levels, format)
-    soft = blurred(painter, halves, kernel)
-    large = enlarged(painter, soft, levels, source.region)
-    painter.pool.give_back(halves, soft)
-    return large
+    kernel = _small_gaussian(sigma, levels) if levels else reference_gaussian(sigma)
+    return blurred(painter, halves, kernel, region=region, format=format, into=into)
 
 
 def box_blurred(
@@ -198,11 +198,16 @@ def box_blurred(
     return large
 
 
-def halved(painter: Painter, source: Target, levels: int, format: Format | None = None) -> Target:
-    """The source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it."""
+def halved(
+    painter: Painter, source: Target, levels: int, format: Format | None = None, *, has_rim: bool = False
+) -> Target:
+    """The source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it.
+
+    `has_rim`: with a pixel of what the source's own edge repeats to around it, so that it is not a mean that is repeated.
+    """
     current = source
-    for _ in range(levels):
-        r = current.region
+    for level in range(levels):
+        r = current.region.grown(2 if has_rim and not level else 0)
         left, top = math.floor(r.x / 2), math.floor(r.y / 2)
         half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
         narrowing = _narrowing(current, format)

@@ -67,6 +67,8 @@ class Effect:
     """Uniforms that the shader needs besides the parameters: what `derive` returns."""
     folded: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Colours that carry an opacity as their alpha on the GPU route: colour key to the percentage's key."""
+    is_soft: ClassVar[bool] = False
+    """Whether the GPU form only lays light behind the picture or blurs it: it takes room for its own reach."""
 
     @property
     def label(self) -> str:

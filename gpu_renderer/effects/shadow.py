@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gpu_renderer.effects.gaussian import blur_reach_px
+from gpu_renderer.effects.halo import Halo
 from gpu_renderer.effects.parameters import color, degrees, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
@@ -39,7 +40,7 @@ class DropShadow(Effect):
         color("color", "#000000"),
         percent("opacity", 55),
     )
-    folded = (("color", "opacity"),)
+    is_soft = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
@@ -50,11 +51,8 @@ class DropShadow(Effect):
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
-        blurred = chain.blurred_alpha(values.number("softness") * chain.scene.length_scale)
-        chain.apply(
-            "effects/drop_shadow.frag", values, uniforms={"u_offset": (dx, dy)}, textures={"u_blurred": blurred}
-        )
-        chain.painter.pool.give_back(blurred)
+        color = values.color_with("color", values.fraction("opacity"))
+        chain.cast(Halo(color, values.number("softness") * chain.scene.length_scale, offset=(dx, dy)))
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("distance") + 3 * values.number("softness")
@@ -73,7 +71,7 @@ class Glow(Effect):
         color("color", "#78b4ff"),
         percent("intensity", 90),
     )
-    folded = (("color", "intensity"),)
+    is_soft = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("radius") <= 0
@@ -84,15 +82,8 @@ class Glow(Effect):
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         sigma = GLOW_SPREAD * values.number("radius") * chain.scene.length_scale
-        middle = chain.blurred_alpha(sigma)
-        wide = chain.blurred_alpha(GLOW_WIDE * sigma) if sigma >= GLOW_WIDE_FROM else None
-        chain.apply(
-            "effects/glow.frag",
-            values,
-            uniforms={"u_has_wide": int(wide is not None)},
-            textures={"u_middle": middle, "u_wide": wide or middle},
-        )
-        chain.painter.pool.give_back(middle, wide)
+        color = values.color_with("color", values.fraction("intensity"))
+        chain.cast(Halo(color, sigma, GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0))
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("radius")

@@ -36,14 +36,13 @@ vec4 backdrop_at(vec2 frame) {
 #endif
 }
 
+// The layer's straight colour, and its alpha with the opacity.
 vec4 layer_at(vec2 frame) {
 #ifdef EMPTY
     return vec4(0.0);
 #else
-    if (!holds_frame(u_layer_region, frame)) {
-        return vec4(0.0);
-    }
-    return premultiplied(straight(texel_of(u_layer, u_layer_region, frame))) * u_opacity;
+    vec4 t = texelFetch(u_layer, ivec2(frame - u_layer_region.xy), 0);
+    return t.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(t.rgb * (1.0 / t.a), 0.0, 1.0), t.a * u_opacity);
 #endif
 }
 
@@ -59,18 +58,18 @@ float pattern(vec2 frame) {
 #endif
 
 void main() {
-    vec4 D = floor(clamp(backdrop_at(v_frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    vec4 D = floor(clamp(backdrop_at(v_frame), 0.0, 1.0) * 255.0 + 0.5) * (1.0 / 255.0);
     vec4 S = layer_at(v_frame);
-    vec3 cs = S.a > 1e-6 ? min(S.rgb / S.a, 1.0) : vec3(0.0);
-    vec3 cb = D.a > 1e-6 ? min(D.rgb / D.a, 1.0) : vec3(0.0);
+    vec3 cs = S.rgb;
+    vec3 cb = D.a > 1e-6 ? min(D.rgb * (1.0 / D.a), 1.0) : vec3(0.0);
 #if MODE == 31
-    o_color = D * clamp(S.a, 0.0, 1.0);
+    o_color = D * S.a;
 #elif MODE == 32
-    o_color = D * clamp(lum(S.rgb), 0.0, 1.0);
+    o_color = D * (lum(cs) * S.a);
 #elif MODE == 33
-    o_color = D * clamp(1.0 - S.a, 0.0, 1.0);
+    o_color = D * (1.0 - S.a);
 #elif MODE == 34
-    o_color = D * clamp(1.0 - lum(S.rgb), 0.0, 1.0);
+    o_color = D * (1.0 - lum(cs) * S.a);
 #elif MODE >= 35
 #ifdef PRESERVE
     o_color = pattern(v_frame) < S.a ? vec4(cs * D.a, D.a) : D;
@@ -88,9 +87,9 @@ void main() {
 #if MODE == 29
     ao = min(1.0, S.a + D.a);
 #elif MODE == 30
-    co = S.rgb + (1.0 - S.a) * D.rgb;
+    co = S.a * cs + (1.0 - S.a) * D.rgb;
 #endif
 #endif
-    o_color = vec4(ao > 1e-6 ? min(co / ao, 1.0) * ao : vec3(0.0), ao);
+    o_color = ao > 1e-6 ? vec4(min(co, ao), ao) : vec4(0.0, 0.0, 0.0, ao);
 #endif
 }

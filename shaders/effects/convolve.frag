@@ -11,14 +11,24 @@ uniform vec2 u_axis;
 uniform float u_weights[REACH + 1];
 out vec4 f_color;
 
-vec4 tap(ivec2 p) {
+#ifdef ALPHA
+#define TEXEL float
+#else
+#define TEXEL vec4
+#endif
+
+TEXEL tap(ivec2 p) {
     ivec2 last = textureSize(u_source, 0) - 1;
     vec4 t = texelFetch(u_source, clamp(p, ivec2(0), last), 0);
     t.rgb = min(t.rgb, t.a);
 #ifdef CLEAR_OUTSIDE
     if (any(lessThan(p, ivec2(0))) || any(greaterThan(p, last))) t = vec4(0.0);
 #endif
+#ifdef ALPHA
+    return t.a;
+#else
     return t;
+#endif
 }
 
 #define PAIR(i) sum += u_weights[i] * (tap(p + (i) * axis) + tap(p - (i) * axis));
@@ -26,7 +36,7 @@ vec4 tap(ivec2 p) {
 
 void main() {
     ivec2 p = ivec2(floor(v_frame - u_source_region.xy)), axis = ivec2(u_axis);
-    vec4 sum = u_weights[0] * tap(p);
+    TEXEL sum = u_weights[0] * tap(p);
 #if REACH >= 4
     FOUR(0)
 #endif
@@ -54,8 +64,5 @@ void main() {
     for (int i = 33; i <= REACH; i++) {
         PAIR(i)
     }
-#ifdef ALPHA
-    sum = sum.aaaa;
-#endif
-    f_color = sum;
+    f_color = vec4(sum);
 }

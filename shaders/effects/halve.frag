@@ -6,8 +6,13 @@ uniform vec4 u_source_region;
 out vec4 f_color;
 
 void main() {
-    f_color = sample_of(u_source, u_source_region, 2.0 * v_frame);
+    ivec2 last = ivec2(u_source_region.zw) - 1, corner = ivec2(2.0 * floor(v_frame) - u_source_region.xy);
+    ivec2 low = clamp(corner, ivec2(0), last), high = clamp(corner + 1, ivec2(0), last);
 #ifdef ALPHA
-    f_color = f_color.aaaa;
+    f_color = vec4(0.25 * (texelFetch(u_source, low, 0).a + texelFetch(u_source, ivec2(high.x, low.y), 0).a
+                           + texelFetch(u_source, ivec2(low.x, high.y), 0).a + texelFetch(u_source, high, 0).a));
+#else
+    f_color = 0.25 * (texelFetch(u_source, low, 0) + texelFetch(u_source, ivec2(high.x, low.y), 0)
+                      + texelFetch(u_source, ivec2(low.x, high.y), 0) + texelFetch(u_source, high, 0));
 #endif
 }

@@ -23,3 +23,8 @@ vec4 straight(vec4 t) {
 vec4 premultiplied(vec4 c) {
     return vec4(c.rgb * c.a, c.a);
 }
+
+// The same premultiplied again, without the divisions.
+vec4 resampled(vec4 t) {
+    return t.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(t.rgb, 0.0, t.a), t.a);
+}

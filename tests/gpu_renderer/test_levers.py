@@ -53,6 +53,40 @@ def busy(frame: int) -> Snapshot:
     )
 
 
+def glowing(frame: int) -> Snapshot:
+    """Wide soft effects on layers that move across the frame's edge and stand still, in every way of compositing."""
+    glow = EffectSnapshot("g", "glow", (("radius", 30.0),))
+    shadow = EffectSnapshot("d", "drop-shadow", (("distance", 13.0), ("softness", 20.0), ("angle", 70.0)))
+    hard = EffectSnapshot("h", "drop-shadow", (("distance", 9.0), ("softness", 0.0)))
+    haze = EffectSnapshot("z", "blur", (("amount", 18.0),))
+    stroke = EffectSnapshot("o", "stroke", (("width", 3.0),))
+    x = 20.3 + 17 * frame
+    return snapshot(
+        paper(gradient("#203040", "#80a0ff", angle=30), *SIZE),
+        rect("#ffcc00", x, 60, 50, 30, id="both", effects=(glow, shadow)),
+        rect("#ff8080", 300, 100 + x / 4, 70, 60, id="hazy", effects=(haze, glow), opacity=0.7),
+        rect("#80ff80", x, 150, 60, 30, id="multiplied", effects=(shadow,), blend="multiply"),
+        rect("#8080ff", 200, 150, 60, 30, id="outlined", effects=(glow, stroke, hard, shadow)),
+        rect("#ffffff", 200, 60, 60, 60, id="matte", effects=(haze,)),
+        rect("#ff00ff", x, 70, 90, 60, id="matted", effects=(hard, glow), matte=Matte("alpha", False, "matte")),
+        width=SIZE[0],
+        height=SIZE[1],
+    )
+
+
+@pytest.mark.parametrize("lever", ["keep_layers", "bounded_passes", "redraw_changes_only", "keep_static_run"])
+def test_soft_light_is_the_same_whatever_is_kept_and_whatever_part_of_the_frame_is_drawn(
+    painter: Painter, lever: str
+) -> None:
+    plain = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))
+    pulled = renderer(painter, replace(Levers(**dict.fromkeys(NAMES, False)), **{lever: True}))
+    for frame in (0, 1, 1, 4, 9, 3):
+        expected = pixels(plain.draw(glowing(frame), *SIZE)).copy()
+        assert np.array_equal(pixels(pulled.draw(glowing(frame), *SIZE)), expected), f"frame {frame}"
+    plain.release()
+    pulled.release()
+
+
 @pytest.mark.parametrize("lever", NAMES)
 def test_a_lever_leaves_the_bytes_of_a_sequence_unchanged(painter: Painter, lever: str) -> None:
     plain = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))

@@ -89,6 +89,19 @@ def test_a_glow_screens_two_lobes_and_keeps_the_layer_on_top(painter: Painter) -
     assert np.abs(found - expected).max() < 1.5 / 255
 
 
+@pytest.mark.parametrize("stack", [("glow", "drop-shadow"), ("drop-shadow", "glow"), ("blur", "glow")])
+def test_light_worked_out_at_a_smaller_size_is_that_of_the_frames_own(painter: Painter, stack: tuple[str, ...]) -> None:
+    stored = {"glow": {"radius": 14.0}, "drop-shadow": {"softness": 24.0, "distance": 30.0}, "blur": {"amount": 9.0}}
+    source = np.zeros((200, 300, 4))
+    source[60:140, 80:220] = (0.2, 0.1, 0, 1)
+    source[80:110, 120:160] = 0
+    effects = [entry(name, **stored[name]) for name in stack]
+    exact, quick = (
+        chained(painter, source, *effects, scene=scene_of(source, exact_blur=exact)) for exact in (True, False)
+    )
+    assert np.abs(exact - quick).max() < 2.5 / 255
+
+
 def test_a_stroke_takes_the_largest_alpha_within_a_disc_and_squares_its_opacity(painter: Painter) -> None:
     source = picture()
     found = chained(painter, source, entry("stroke", width=3.0, color="#ffffff", opacity=50.0))

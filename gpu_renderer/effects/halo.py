@@ -1,0 +1,132 @@
+"""Halos: light or shade in one colour around a picture, from its blurred silhouette (format/effects.md 8.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred, levels_of
+from gpu_renderer.effects.lit import MARGIN_PX, Light, Lit, cells, light_cells, light_room
+from gpu_renderer.effects.values import Rgba
+from gpu_renderer.painter import Painter
+from gpu_renderer.programs import UniformValue
+from gpu_renderer.region import Parts, Region, outside, shared
+from gpu_renderer.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Halo:
+    """A colour (straight sRGB, its strength as alpha) on the alpha blurred by sigma, px; a wider lobe under it if not 0."""
+
+    color: Rgba
+    sigma: float
+    wide_sigma: float = 0.0
+    offset: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def reach_px(self) -> float:
+        """How far it lies beyond the silhouette."""
+        return blur_reach_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
+
+
+class Halves:
+    """The alpha of a sharp picture at 1/2, 1/4 ... of the frame's size, each worked out once."""
+
+    def __init__(self, painter: Painter, sharp: Target) -> None:
+        self._painter = painter
+        self._made: list[Target] = [sharp]
+
+    def at(self, levels: int) -> Target:
+        """The alpha, in every channel, halved `levels` times; for 0 the picture itself. Owned by this."""
+        while len(self._made) <= levels:
+            self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=len(self._made) == 1))
+        return self._made[levels]
+
+    def release(self) -> None:
+        """Gives back what was worked out."""
+        self._painter.pool.give_back(*self._made[1:])
+        del self._made[1:]
+
+
+def cast(painter: Painter, lit: Lit, halves: Halves, halo: Halo, limit: Region, *, exact: bool) -> Lit:
+    """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
+
+    `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
+    """
+    region = lit.region.grown(math.ceil(halo.reach_px) + MARGIN_PX).intersection(limit)
+    shape = _Silhouette(painter, halves, lit.light)
+    lobes = {"near": halo.sigma} | ({"far": halo.wide_sigma} if halo.wide_sigma > 0 else {})
+    blurs = {name: _lobe(painter, shape, sigma, region, exact=exact) for name, sigma in lobes.items()}
+    front = lit.light
+    levels = min([light.levels for light in blurs.values()] + ([front.levels] if front else []))
+    target = light_room(painter, region, levels, lit.sharp.format)
+    drawn = light_cells(region, levels)
+    lit_before = light_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
+    if front:
+        _draw(painter, target, halo, blurs, levels, shared((drawn,), lit_before), front)
+    _draw(painter, target, halo, blurs, levels, outside((drawn,), lit_before), None)
+    shape.release()
+    painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
+    return Lit(lit.sharp, Light(target, levels, region))
+
+
+def _draw(
+    painter: Painter, into: Target, halo: Halo, blurs: dict[str, Light], levels: int, parts: Parts, front: Light | None
+) -> None:
+    shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
+    own: dict[str, UniformValue] = {"u_cell": float(1 << levels), "u_offset": halo.offset, "u_color": tuple(halo.color)}
+    painter.draw(
+        "effects/halo.frag",
+        into,
+        textures={f"u_{name}": blur.target for name, blur in blurs.items()} | (front.textures if front else {}),
+        scissor=parts,
+        defines=({"FAR": 1} if "far" in blurs else {}) | ({"FRONT": 1, **front.defines} if front else {}),
+        uniforms={**shares, **own, **(front.uniforms if front else {})},
+    )
+
+
+class _Silhouette:
+    """The alpha of a picture over its light, at 1, 1/2, 1/4 ... of the frame's size."""
+
+    def __init__(self, painter: Painter, halves: Halves, light: Light | None) -> None:
+        self._painter = painter
+        self._halves = halves
+        self._light = light
+        self._made: dict[int, Target] = {}
+
+    def at(self, levels: int) -> Target:
+        """The alpha, halved `levels` times. Owned by this."""
+        light = self._light
+        if light is None:
+            return self._halves.at(levels)
+        if levels not in self._made:
+            if levels <= light.levels:
+                self._made[levels] = self._over_light(self._halves.at(levels), light, levels)
+            else:
+                self._made[levels] = halved(self._painter, self.at(levels - 1), 1)
+        return self._made[levels]
+
+    def release(self) -> None:
+        """Gives back what was worked out here."""
+        self._painter.pool.give_back(*self._made.values())
+
+    def _over_light(self, alpha: Target, light: Light, levels: int) -> Target:
+        return self._painter.applied(
+            "effects/lit_alpha.frag",
+            alpha,
+            region=cells(light.region, levels),
+            format="a2",
+            textures=light.textures,
+            defines=light.defines,
+            uniforms={"u_cell": float(1 << levels), **light.uniforms},
+        )
+
+
+def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> Light:
+    """The silhouette blurred over a region of the frame. The caller owns its target."""
+    levels = 0 if exact or sigma <= 0 else levels_of(sigma)
+    alpha, drawn = shape.at(levels), light_cells(region, levels)
+    if sigma <= 0:
+        alone = painter.applied("effects/alpha.frag", alpha, region=drawn, format="a2")
+        return Light(alone, levels, region)
+    return Light(halves_blurred(painter, alpha, sigma, levels, drawn, "a2"), levels, region)
