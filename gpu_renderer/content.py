@@ -17,7 +17,6 @@ from gpu_renderer.text.character_planes import with_character_planes
 from gpu_renderer.text.families import Fonts, Style
 from gpu_renderer.text.lines import measured_box
 from gpu_renderer.text.text_raster import text_raster
-from gpu_renderer.vector import gradient
 from gpu_renderer.vector.mask import mask_coverage
 from gpu_renderer.vector.particles import particle_raster
 from gpu_renderer.vector.shape import shape_raster
@@ -26,10 +25,8 @@ from motion.snapshot import (
     CompositionSource,
     ImageSource,
     LightWash,
-    LinearGradient,
     MaskPath,
     ParticleSource,
-    RadialGradient,
     ShapeSource,
     Snapshot,
     Source,
@@ -122,11 +119,6 @@ class Contents:
         """The coverage of mask paths over a box, shape (rows, columns); full where none of them masks."""
         key = (tuple(paths), width, height, supersample, sigma_factor)
         return self._pixels.get(key, lambda: mask_coverage(paths, width, height, supersample, sigma_factor))
-
-    def gradient(self, paint: LinearGradient | RadialGradient, width: int, height: int) -> Pixels:
-        """A gradient over a whole buffer, as backgrounds use it: uint8 RGBA, premultiplied, shape (rows, columns, 4)."""
-        key = (paint, width, height)
-        return self._pixels.get(key, lambda: gradient.gradient_raster(paint, width, height))
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
         if isinstance(source, ShapeSource):

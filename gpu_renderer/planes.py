@@ -7,7 +7,7 @@ so 12 bits a pixel are read back, straight into the memory that the encoder read
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import av
@@ -74,37 +74,39 @@ class Planes:
 
     def __init__(self, painter: Painter, of: PlaneLayout) -> None:
         self._painter = painter
-        texels = of.stride_bytes // 4
-        self.luma = painter.pool.take(Region(0, 0, texels, of.coded_height), "f1")
-        self.chroma = painter.pool.take(Region(0, 0, texels, of.coded_height // 2), "f1")
+        region = Region(0, 0, of.stride_bytes // 4, of.coded_height // 2)
+        self._targets = tuple(painter.pool.take(region, "f1") for _ in range(3))
+        self.framebuffer = painter.context.framebuffer([target.texture for target in self._targets])
+        """Even rows of Y, odd rows of Y, rows of CbCr: one attachment each, of one size, so that one pass writes them."""
 
     def convert(self, frame: Target, parts: Parts) -> None:
-        """Writes what shows the parts of a display-encoded, opaque 8-bit frame into both planes."""
-        texels = [texels_of(part) for part in parts]
-        luma, chroma = tuple(one for one, _ in texels), tuple(other for _, other in texels)
-        self._painter.draw("convert/luma.frag", self.luma, textures={"u_source": frame}, scissor=luma)
-        self._painter.draw("convert/chroma.frag", self.chroma, textures={"u_source": frame}, scissor=chroma)
+        """Writes what shows the parts of a display-encoded, opaque 8-bit frame into the planes."""
+        into = replace(self._targets[0], framebuffer=self.framebuffer)
+        texels = tuple(texels_of(part) for part in parts)
+        self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
 
     def load(self, samples: Samples) -> None:
-        """Fills both planes with samples of a frame of the same size, whose width is a multiple of four."""
-        for target, plane in zip((self.luma, self.chroma), samples, strict=True):
+        """Fills the planes with samples of a frame of the same size, whose width is a multiple of four."""
+        luma, chroma = samples
+        for target, plane in zip(self._targets, (luma[::2], luma[1::2], chroma), strict=True):
             rows, columns = plane.shape
             target.texture.write(np.ascontiguousarray(plane), viewport=(0, 0, columns // 4, rows), alignment=1)
 
     def release(self) -> None:
-        """Gives both targets back to the pool."""
-        self._painter.pool.give_back(self.luma, self.chroma)
+        """Gives the targets back to the pool."""
+        self._targets[0].framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+        self.framebuffer.release()
+        self._painter.pool.give_back(*self._targets)
 
 
-def texels_of(part: Region) -> tuple[Region, Region]:
-    """The texels of the luma and of the chroma target that depend on a part of the frame.
+def texels_of(part: Region) -> Region:
+    """The texels of each target that depend on a part of the frame: four columns, two rows to one.
 
-    Chroma reaches one pixel to the left and repeats at odd edges, so whole texels of both are taken: four columns, two rows.
+    Chroma reaches one pixel to the left, and odd edges are repeated.
     """
-    left, top = (part.x - 1) // 4, part.y // 2
+    left, top = max(0, (part.x - 1) // 4), max(0, part.y // 2)
     right, bottom = -(-(part.right + 2) // 4), -(-part.bottom // 2)
-    chroma = Region(max(0, left), max(0, top), right - max(0, left), bottom - max(0, top))
-    return Region(chroma.x, chroma.y * 2, chroma.width, chroma.height * 2), chroma
+    return Region(left, top, right - left, bottom - top)
 
 
 def reference_planes(rgb: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:

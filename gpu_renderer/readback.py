@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import av
 import moderngl
+import numpy as np
 
 from gpu_renderer import area
 from gpu_renderer.area import Area
@@ -26,7 +27,8 @@ from gpu_renderer.targets import Target
 @dataclass(slots=True)
 class _Slot:
     planes: Planes
-    buffers: tuple[moderngl.Buffer, moderngl.Buffer] | None
+    buffers: tuple[moderngl.Buffer, ...] | None
+    """One for each attachment of the planes, where copies into them are asked for ahead."""
     stale: Area
 
 
@@ -36,7 +38,7 @@ class _Asked:
     into: av.VideoFrame
     first_row: int
     row_count: int
-    """Rows of the CbCr plane; the Y plane has twice as many."""
+    """Rows of each attachment: of the CbCr plane, of which the Y plane has twice as many."""
 
 
 class ReadbackRing:
@@ -53,6 +55,7 @@ class ReadbackRing:
         self._free = deque(self._slots)
         self._asked: deque[_Asked] = deque()
         self._stale: dict[int, Region] = {}
+        self._scratch = memoryview(bytearray(layout.stride_bytes * (layout.coded_height // 2)))
 
     def __len__(self) -> int:
         return len(self._asked)
@@ -74,19 +77,15 @@ class ReadbackRing:
         slot.planes.convert(picture, slot.stale.parts() if underlay is None else underlay.drawn)
         slot.stale = self._nothing
         asked = self._request(slot, into)
-        if slot.buffers is not None:
-            _read(asked, *slot.buffers)
+        for attachment, buffer in enumerate(slot.buffers or ()):
+            _read(asked, attachment, buffer)
         self._asked.append(asked)
 
     def collect(self) -> av.VideoFrame:
         """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
         asked = self._asked.popleft()
-        luma, chroma = self._memory(asked)
-        if asked.slot.buffers is not None:
-            asked.slot.buffers[0].read_into(luma, size=len(luma))
-            asked.slot.buffers[1].read_into(chroma, size=len(chroma))
-        elif asked.row_count:
-            _read(asked, luma, chroma)
+        if asked.row_count:
+            self._fill(asked)
         self._free.append(asked.slot)
         return asked.into
 
@@ -112,25 +111,35 @@ class ReadbackRing:
         last_row = min(-(-stale.bottom // 2), self._layout.coded_height // 2)
         return _Asked(slot, into, first_row, max(0, last_row - first_row))
 
-    def _memory(self, asked: _Asked) -> tuple[memoryview, memoryview]:
-        """The rows asked for in the encoder frame's own memory."""
+    def _fill(self, asked: _Asked) -> None:
+        """Writes the rows asked for into the encoder frame's own memory; even and odd rows of Y lie apart on the GPU."""
         stride = self._layout.stride_bytes
         luma, chroma = asked.into.planes
         start, end = asked.first_row * stride, (asked.first_row + asked.row_count) * stride
-        return memoryview(luma)[2 * start : 2 * end], memoryview(chroma)[start:end]
+        rows = np.frombuffer(luma, np.uint8)[2 * start : 2 * end].reshape(asked.row_count, 2, stride)
+        scratch = self._scratch[: end - start]
+        for parity in (0, 1):
+            _bring(asked, parity, scratch)
+            rows[:, parity] = np.frombuffer(scratch, np.uint8).reshape(asked.row_count, stride)
+        _bring(asked, 2, memoryview(chroma)[start:end])
 
 
-def _read(asked: _Asked, luma: moderngl.Buffer | memoryview, chroma: moderngl.Buffer | memoryview) -> None:
-    planes = asked.slot.planes
-    width, first, count = planes.luma.region.width, asked.first_row, asked.row_count
-    planes.luma.framebuffer.read_into(luma, (0, 2 * first, width, 2 * count), components=4)
-    planes.chroma.framebuffer.read_into(chroma, (0, first, width, count), components=4)
+def _bring(asked: _Asked, attachment: int, into: memoryview) -> None:
+    if asked.slot.buffers is None:
+        _read(asked, attachment, into)
+    else:
+        asked.slot.buffers[attachment].read_into(into, size=len(into))
+
+
+def _read(asked: _Asked, attachment: int, into: moderngl.Buffer | memoryview) -> None:
+    framebuffer = asked.slot.planes.framebuffer
+    viewport = (0, asked.first_row, framebuffer.width, asked.row_count)
+    framebuffer.read_into(into, viewport, components=4, attachment=attachment)
 
 
 def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Area) -> _Slot:
     planes = Planes(painter, layout)
     if not pixel_buffers:
         return _Slot(planes, None, stale)
-    luma_bytes = layout.stride_bytes * layout.coded_height
-    buffers = painter.context.buffer(reserve=luma_bytes), painter.context.buffer(reserve=luma_bytes // 2)
-    return _Slot(planes, buffers, stale)
+    size = layout.stride_bytes * (layout.coded_height // 2)
+    return _Slot(planes, tuple(painter.context.buffer(reserve=size) for _ in range(3)), stale)

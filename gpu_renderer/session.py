@@ -39,7 +39,7 @@ from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
-BUILD = "2"
+BUILD = "3"
 """Raised whenever frames of the same document may come out differently."""
 
 ResolveMedia = Callable[[str], Path | None]

@@ -24,7 +24,7 @@ def draw(painter: Painter, graph: RenderGraph, inks: Inks, into: Target, parts: 
         scene = graph.scene
         scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
         source = ShapeSource("rect", scene.width * scale, scene.height * scale, (graph.background_paint,))
-        picture = inks.picture_of(source)
+        picture = inks.picture_of(source, scene)
         quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
         if picture is not None:
             look = Look(aces_cg=scene.color.working_space == "aces-cg")

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_renderer import color, effects
 from gpu_renderer.compositing import masks, placement, routes
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.gradients import gradient_of
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.quads import WHOLE, Analytic, Ink, Look, Picture
 from gpu_renderer.compositing.textures import Textures
@@ -21,6 +22,7 @@ from gpu_renderer.raster import Raster
 from gpu_renderer.region import Region
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
+from gpu_renderer.vector.css import Rgba
 from gpu_renderer.vector.mesh import deformed
 from motion.snapshot import (
     CompositionSource,
@@ -112,9 +114,9 @@ class Inks:
         if routes.is_analytic(layer):
             return self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
         if isinstance(layer.source, LightWash):
-            return self._picture(layer, lights.wash(layer.source))
+            return self._picture(step, lights.wash(layer.source), scene)
         raster = self._raster(step)
-        return None if raster is None else self._picture(layer, raster)
+        return None if raster is None else self._picture(step, raster, scene)
 
     def look(self, step: Draw, scene: Scene) -> Look:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
@@ -129,12 +131,13 @@ class Inks:
         table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
         return Look(mask, stage, table, aces, gain)
 
-    def picture_of(self, source: ShapeSource) -> Picture | None:
+    def picture_of(self, source: ShapeSource, scene: Scene) -> Picture | None:
         """A raster of a source that belongs to no layer, at its own size."""
         raster = self._contents.raster(source, 1.0)
         if raster is None:
             return None
-        return Picture(self._textures.of(raster.pixels), raster.width, raster.height, raster.padding)
+        texture, shown = self._textures.of(raster.pixels), _linear(raster.color, 1.0, scene)
+        return Picture(texture, raster.width, raster.height, raster.padding, color=shown)
 
     def stage_look(self, stack: Sequence[EffectSnapshot]) -> Look:
         """The colour stage alone, for pictures that are linear already."""
@@ -145,9 +148,14 @@ class Inks:
     def _analytic(self, layer: LayerSnapshot, scene: Scene, *, is_wall: bool) -> Analytic:
         source = layer.source
         assert isinstance(source, ShapeSource)
-        assert isinstance(source.fills[0], SolidPaint)
         assert source.primitive != "path"
-        fill = color.parse(source.fills[0].color)
+        paint = source.fills[0]
+        if not isinstance(paint, SolidPaint):
+            shades = gradient_of(paint, source.width, source.height)
+            assert shades is not None
+            is_hard = is_wall or (source.primitive == "rect" and source.radii[0] <= 0.0)
+            return Analytic(source.primitive, shades, source.width, source.height, source.radii[0], is_hard)
+        fill = color.parse(paint.color)
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
@@ -192,12 +200,14 @@ class Inks:
             target = kept[1]
         return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
 
-    def _picture(self, layer: LayerSnapshot, raster: Raster) -> Picture:
+    def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
+        layer = step.layer
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
         return Picture(
-            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque
-        )
+            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
+            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene),
+        )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
         if not masks.has_paths(layer):
@@ -234,6 +244,15 @@ def effect_scene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
+
+
+def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | None:
+    """The colour of a raster of one colour in the working space, with the gain of the plane that it lies on."""
+    if encoded is None:
+        return None
+    red, green, blue, alpha = encoded
+    lit = color.Rgba(red * gain, green * gain, blue * gain, alpha)
+    return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
 def _cover(raster: Raster) -> tuple[float, float, float, float]:

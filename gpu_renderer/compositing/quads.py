@@ -10,6 +10,7 @@ import moderngl
 
 from gpu_renderer.color import Rgba
 from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.outlines import Outline, Shape, outline
 from gpu_renderer.compositing.placement import Placement
@@ -28,7 +29,10 @@ FLAT_FROM_PX, SHADED_FROM_PX = 8000, 30000
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A texture, encoded sRGB and premultiplied, over a box of layer px grown by the padding; `crop` of it is shown."""
+    """A texture over a box of layer px grown by the padding; `crop` of it is shown.
+
+    Its texels are encoded sRGB and premultiplied, or the coverage of one linear straight `color`.
+    """
 
     texture: moderngl.Texture
     width: float
@@ -37,14 +41,15 @@ class Picture:
     crop: tuple[float, float, float, float] = WHOLE
     is_nearest: bool = False
     is_opaque: bool = False
+    color: Rgba | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Analytic:
-    """A rectangle or ellipse of one linear straight colour in a box of layer px; `is_hard` has no edge ramp."""
+    """A rectangle or ellipse of one linear straight colour, or a gradient, in a box of layer px; `is_hard` has no edge ramp."""
 
     primitive: Literal["rect", "ellipse"]
-    color: Rgba
+    fill: Rgba | Gradient
     width: float
     height: float
     radius: float = 0.0
@@ -153,7 +158,7 @@ def draw(
 def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     """Whether every pixel that is drawn hides what is below it."""
     if isinstance(ink, Analytic):
-        return is_inside and ink.color.a == 1.0
+        return is_inside and (ink.fill.is_opaque if isinstance(ink.fill, Gradient) else ink.fill.a == 1.0)
     return samples == 0 and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
@@ -181,17 +186,32 @@ def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
 
 def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
     """The variant of the quad shader that the content needs."""
-    kind = {Picture: 0, Layered: 3, Flattened: 4}.get(type(ink)) if not isinstance(ink, Analytic) else None
-    found: dict[str, object] = {"CONTENT": kind if kind is not None else 1 if ink.primitive == "rect" else 2}  # type: ignore[union-attr]
+    found: dict[str, object] = {"CONTENT": _content(ink)}
+    if isinstance(ink, Analytic) and isinstance(ink.fill, Gradient):
+        found |= ink.fill.defines()
+    is_encoded = ink.color is None if isinstance(ink, Picture) else "GRADIENT" in found
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": look.mask is not None,
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
-        "ACES": look.aces_cg and isinstance(ink, Picture),
-        "GAIN": look.gain != 1.0 and isinstance(ink, Picture),
+        "ACES": look.aces_cg and is_encoded,
+        "GAIN": look.gain != 1.0 and is_encoded,
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
+
+
+def _content(ink: Ink) -> int:
+    """The CONTENT of the quad shader."""
+    match ink:
+        case Picture():
+            return 0 if ink.color is None else 5
+        case Analytic():
+            return 1 if ink.primitive == "rect" else 2
+        case Layered():
+            return 3
+        case Flattened():
+            return 4
 
 
 def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
@@ -220,12 +240,14 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
     """The uniforms that the variant reads, without the placement."""
     found: dict[str, UniformValue] = {}
     if isinstance(ink, Analytic):
-        found |= {"u_color": tuple(ink.color), "u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard)}
-        found["u_radius"] = ink.radius
+        found |= {"u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard), "u_radius": ink.radius}
+        found |= ink.fill.uniforms() if isinstance(ink.fill, Gradient) else {"u_color": tuple(ink.fill)}
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
-        if look.gain != 1.0:
-            found["u_gain"] = look.gain
+        if isinstance(ink, Picture) and ink.color is not None:
+            found["u_color"] = tuple(ink.color)
+    if look.gain != 1.0:
+        found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         affine = look.stage.affine
         found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint
+from gpu_renderer.compositing.gradients import gradient_of
+from motion.snapshot import LayerSnapshot, LinearGradient, RadialGradient, ShapeSource, SolidPaint
 
 TIERS = (0.5, 1.0, 2.0, 4.0)
 CONTINUOUS_TIERS = (*TIERS, 8.0, 16.0, 32.0, 64.0)
@@ -11,17 +12,24 @@ CONTINUOUS_AREA_PX_MAX = 16_777_216.0
 
 
 def is_analytic(layer: LayerSnapshot) -> bool:
-    """Whether an unbaked layer is a plain rectangle or ellipse of one colour, drawn without a raster."""
+    """Whether an unbaked layer is a plain rectangle or ellipse of one fill, drawn without a raster.
+
+    Gradients that feed effects are rasters, because effects amplify the dither of their 8 bits.
+    """
     source = layer.source
     return (
         isinstance(source, ShapeSource)
         and source.primitive != "path"
         and len(source.fills) == 1
-        and isinstance(source.fills[0], SolidPaint)
+        and (isinstance(source.fills[0], SolidPaint) or _is_computed(layer, source, source.fills[0]))
         and len(set(source.radii)) == 1
         and not (layer.masks or source.brush_strokes or layer.mesh)
         and not any(stroke.width > 0 for stroke in source.strokes)
     )
+
+
+def _is_computed(layer: LayerSnapshot, source: ShapeSource, fill: LinearGradient | RadialGradient) -> bool:
+    return not layer.effects and gradient_of(fill, source.width, source.height) is not None
 
 
 def tier(requested: float, *, continuous: bool = False, width: float = 1.0, height: float = 1.0) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
@@ -28,10 +29,13 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
     columns = max(1, round_half_up((width + 2 * padded) * scale))
     rows = max(1, round_half_up((height + 2 * padded) * scale))
     if is_per_glyph(source):
-        pixels = _glyph_by_glyph(source, (width, height), scale, (columns, rows), fonts)
-    else:
-        pixels = _line_by_line(source, (width, height), scale, (columns, rows), padded, fonts)
-    return Raster(pixels, width, height, padded)
+        return Raster(_glyph_by_glyph(source, (width, height), scale, (columns, rows), fonts), width, height, padded)
+    glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, (width, height), fonts)]
+    color = css.parse(source.style.fill) or css.BLACK
+    covered = glyph_coverage(glyphs, color, columns, rows)
+    if not any(placed.styled.face.is_color for placed in glyphs):
+        return Raster(covered, width, height, padded, color)
+    return Raster(_with_color_glyphs(covered, glyphs, color), width, height, padded)
 
 
 def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0) -> float:
@@ -57,13 +61,10 @@ def _glyph_by_glyph(
     return pixels
 
 
-def _line_by_line(
-    source: TextSource, box: tuple[float, float], scale: float, size: tuple[int, int], padded: float, fonts: Fonts
-) -> Pixels:
-    glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, box, fonts)]
-    color = css.parse(source.style.fill) or css.BLACK
-    pixels, canvas = rgba(*size)
-    pixels[:] = tinted(glyph_coverage(glyphs, color, *size), color)
+def _with_color_glyphs(covered: Pixels, glyphs: Sequence[Placed], color: css.Rgba) -> Pixels:
+    rows, columns = covered.shape
+    pixels, canvas = rgba(columns, rows)
+    pixels[:] = tinted(covered, color)
     draw_color_glyphs(canvas, glyphs, color.alpha)
     return pixels
 

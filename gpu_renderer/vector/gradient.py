@@ -10,7 +10,6 @@ import skia
 
 from gpu_renderer.vector import css
 from gpu_renderer.vector.css import Rgba
-from gpu_renderer.vector.surface import Pixels, rgba
 from motion.snapshot import GradientStop, LinearGradient, OpacityStop, RadialGradient
 
 T = TypeVar("T")
@@ -54,14 +53,6 @@ def shader(gradient: LinearGradient | RadialGradient, width: float, height: floa
         return skia.GradientShader.MakeLinear([skia.Point(-x, -y), skia.Point(x, y)], colors, offsets)
     x, y, radius = circle(gradient, width, height)
     return skia.GradientShader.MakeRadial(skia.Point(x, y), radius, colors, offsets)
-
-
-def gradient_raster(gradient: LinearGradient | RadialGradient, width: int, height: int) -> Pixels:
-    """The gradient over the whole of a width x height buffer: uint8 RGBA, premultiplied, encoded sRGB."""
-    pixels, canvas = rgba(width, height)
-    canvas.translate(width / 2, height / 2)
-    canvas.drawPaint(skia.Paint(Shader=shader(gradient, width, height), Dither=True))
-    return pixels
 
 
 def _unit(value: float) -> float:

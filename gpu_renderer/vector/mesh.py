@@ -10,6 +10,7 @@ import skia
 
 from gpu_renderer.raster import Raster
 from gpu_renderer.vector import surface
+from gpu_renderer.vector.tint import rgba_of
 from motion.snapshot import Mesh
 
 REACH_MAX_PX = 512.0
@@ -49,4 +50,4 @@ def _triangles(raster: Raster, mesh: Mesh, scale_x: float, scale_y: float) -> An
 def _texture(raster: Raster) -> Any:
     sampling = skia.SamplingOptions(skia.FilterMode.kLinear)
     tile = skia.TileMode.kDecal if raster.padding > 0.0 else skia.TileMode.kClamp
-    return skia.Paint(Shader=surface.image(raster.pixels).makeShader(tile, tile, sampling))
+    return skia.Paint(Shader=surface.image(rgba_of(raster)).makeShader(tile, tile, sampling))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import skia
 
 from gpu_renderer.raster import Raster
-from gpu_renderer.vector import sampled
+from gpu_renderer.vector import css, sampled
 from gpu_renderer.vector.brush import paint_over
 from gpu_renderer.vector.outline import fill_outline, outline, runs_outline
 from gpu_renderer.vector.pens import Style, as_pen
-from gpu_renderer.vector.surface import fitting_scale, rgba
+from gpu_renderer.vector.surface import coverage, fitting_scale, rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
-from motion.snapshot import Run, ShapeSource, Stroke
+from motion.snapshot import Run, ShapeSource, SolidPaint, Stroke
 
 PADDING_MAX_PX = 512.0
 SAMPLED_SCALE_MAX = 1.0
@@ -40,17 +41,39 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     width, height = source.width + 2 * padded, source.height + 2 * padded
     scale = fitting_scale(width, height, supersample)
     columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
-    pixels, canvas = rgba(columns, rows)
+    color = _only_color(source)
+    pixels, canvas = rgba(columns, rows) if color is None else coverage(columns, rows)
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(scale, scale)
-    _Drawing(canvas, source, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
+    drawn = source if color is None else _in_white(source)
+    _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
     paint_over(pixels, canvas, source.brush_strokes, scale)
-    return Raster(pixels, source.width, source.height, padded)
+    return Raster(pixels, source.width, source.height, padded, color)
 
 
 def round_half_up(value: float) -> int:
     """Rounds as the reference does."""
     return math.floor(value + 0.5)
+
+
+def _only_color(source: ShapeSource) -> css.Rgba | None:
+    """The colour of a shape that one fill or one stroke of one colour draws; None for all others."""
+    if source.painted_apart or source.brush_strokes or len(source.fills) + len(source.strokes) != 1:
+        return None
+    stroke = source.strokes[0] if source.strokes else None
+    paint = source.fills[0] if stroke is None else stroke.paint
+    if not isinstance(paint, SolidPaint):
+        return None
+    color = css.parse(paint.color) or css.BLACK
+    opacity = 1.0 if stroke is None else stroke.opacity
+    return color._replace(alpha=min(1.0, max(0.0, color.alpha * opacity)))
+
+
+def _in_white(source: ShapeSource) -> ShapeSource:
+    """A shape of one fill or one stroke, opaque."""
+    white = SolidPaint("#ffffff")
+    strokes = tuple(replace(stroke, paint=white, opacity=1.0) for stroke in source.strokes)
+    return replace(source, fills=(white,) * len(source.fills), strokes=strokes)
 
 
 def _escape(source: ShapeSource) -> float:

@@ -1,10 +1,11 @@
 // A layer's content on a plane, placed in the frame (format/compositing.md 1.4, 2.5, 9).
 //
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
-//           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad
+//           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,
+//           5 texture whose first channel is the coverage of one colour
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
 // PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
-// PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT: what the layer has; IN_FLOAT: the texture is filtered in full precision
+// PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: what the layer has; IN_FLOAT: the texture is filtered in full precision
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
 #include "frame.glsl"
@@ -17,7 +18,11 @@ out vec4 o_color;
 
 uniform float u_opacity;
 #if CONTENT == 1 || CONTENT == 2
+#ifdef GRADIENT
+#include "gradient.glsl"
+#else
 uniform vec4 u_color;   // linear, straight
+#endif
 uniform vec2 u_size;    // layer px
 uniform float u_radius; // layer px, rectangles only
 uniform float u_hard;   // 1: no edge ramp
@@ -27,6 +32,9 @@ uniform vec4 u_content_region;
 #else
 uniform sampler2D u_content;
 uniform vec4 u_crop;    // x, y, width, height of the part shown, 0..1
+#endif
+#if CONTENT == 5
+uniform vec4 u_color;   // linear, straight
 #endif
 #ifdef GAIN
 uniform float u_gain;  // on encoded colours
@@ -45,9 +53,29 @@ vec4 content(vec2 unit) {
 #else
     float inside = u_hard > 0.5 ? 1.0 : edge(unit);
 #endif
-    return vec4(u_color.rgb, u_color.a * inside);
+#ifdef GRADIENT
+    vec4 color = gradient(unit);
+#ifdef GAIN
+    color.rgb *= u_gain;
+#endif
+    color.rgb = srgb_to_linear(color.rgb);
+#ifdef ACES
+    color.rgb = to_aces_cg(color.rgb);
+#endif
+#else
+    vec4 color = u_color;
+#endif
+    return vec4(color.rgb, color.a * inside);
 #elif CONTENT == 3
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));
+#elif CONTENT == 5
+#ifdef IN_FLOAT
+    float covered = between_texels(u_content, u_crop.xy + unit * u_crop.zw).r;
+#else
+    float covered = texture(u_content, u_crop.xy + unit * u_crop.zw).r;
+#endif
+    float alpha = u_color.a * covered;
+    return graded(vec4(u_color.rgb, alpha < 1.0 / 255.0 ? 0.0 : alpha));
 #else
 #ifdef IN_FLOAT
     vec4 texel = straight(between_texels(u_content, u_crop.xy + unit * u_crop.zw));

@@ -15,7 +15,12 @@ float distance_px(vec2 unit) {
 #if CONTENT == 1 || CONTENT == 2
 float edge(vec2 unit) {
     float d = distance_px(unit);
+#ifdef GRADIENT
+    // a canvas's edge: the share of the pixel that is covered
+    return clamp(0.5 - d / (length(vec2(dFdx(d), dFdy(d))) + 1e-6), 0.0, 1.0);
+#else
     float ramp = fwidth(d) + 1e-6;
     return 1.0 - smoothstep(-ramp, ramp, d);
+#endif
 }
 #endif

@@ -14,7 +14,6 @@ from motion.snapshot import (
     GlyphPose,
     ImageSource,
     LightWash,
-    LinearGradient,
     MaskPath,
     MaskPoint,
     Particle,
@@ -55,7 +54,7 @@ def test_a_picture_is_one_array_in_boxes_of_any_size(tmp_path: Path) -> None:
 
 
 def test_what_was_used_longest_ago_is_dropped_first(tmp_path: Path) -> None:
-    door = contents(tmp_path, kept_max_bytes=2 * 40 * 20 * 4)
+    door = contents(tmp_path, kept_max_bytes=2 * 40 * 20)
     first = door.raster(SQUARE, 2)
     others = [ShapeSource("rect", 20, 10, (SolidPaint(color),)) for color in ("#00ff00", "#0000ff")]
     kept = door.raster(others[0], 2)
@@ -93,14 +92,11 @@ def test_what_is_drawn_otherwise_than_asked_is_named_once(tmp_path: Path) -> Non
     )
 
 
-def test_masks_and_gradients_are_kept_too(tmp_path: Path) -> None:
+def test_masks_are_kept_too(tmp_path: Path) -> None:
     door = contents(tmp_path)
     corners = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-5, -5), (5, -5), (5, 5)))
     mask = MaskPath("m", "add", corners)
     assert door.mask([mask], 20, 10, 2, 0.5) is door.mask([mask], 20, 10, 2, 0.5)
-    paint = LinearGradient(0, ())
-    assert door.gradient(paint, 8, 4) is door.gradient(paint, 8, 4)
-    assert door.gradient(paint, 8, 4).shape == (4, 8, 4)
 
 
 def test_a_very_long_text_is_cut_and_said_so(tmp_path: Path) -> None:

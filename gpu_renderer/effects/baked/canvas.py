@@ -31,6 +31,7 @@ from gpu_renderer.programs import UniformValue
 from gpu_renderer.raster import Raster
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
+from gpu_renderer.vector.tint import rgba_of
 
 
 class Canvas(Surface):
@@ -53,7 +54,7 @@ class Canvas(Surface):
         """A canvas with the raster's pixels, reduced where there are more than `scale_max` of them per layer px."""
         rows, columns = raster.pixels.shape[:2]
         target = painter.pool.take(Region(0, 0, columns, rows), "f1", clear=False)
-        target.texture.write(np.ascontiguousarray(raster.pixels).data)
+        target.texture.write(np.ascontiguousarray(rgba_of(raster)).data)
         layer_width = max(1e-6, raster.width + 2 * raster.padding)
         share = min(1.0, scale_max * layer_width / columns)
         if share < 1.0:

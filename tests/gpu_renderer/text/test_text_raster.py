@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from gpu_renderer.raster import Raster
 from gpu_renderer.text import contrast
 from gpu_renderer.text.text_raster import text_raster
 from gpu_renderer.vector import css
+from gpu_renderer.vector.tint import rgba_of
 from motion.snapshot import GlyphPose, TextSource, TextStyle
 from tests.gpu_renderer.fonts import reference_fonts, text
 
@@ -17,7 +20,8 @@ MOTION = text("Motion", TextStyle(family="Arial", size=56, fill="#ffffff"), alig
 
 
 def raster(source: TextSource, supersample: float = 2) -> Raster:
-    return text_raster(source, supersample, reference_fonts())
+    drawn = text_raster(source, supersample, reference_fonts())
+    return replace(drawn, pixels=rgba_of(drawn), color=None)
 
 
 def ink(drawn: Raster) -> tuple[int, int, int, int]:

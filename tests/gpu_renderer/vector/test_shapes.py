@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from gpu_renderer.raster import Raster
 from gpu_renderer.vector.gradient import circle, ends, resolved_stops
 from gpu_renderer.vector.shape import padding, shape_raster
+from gpu_renderer.vector.tint import rgba_of
 from motion.snapshot import (
     BrushStroke,
     GradientStop,
@@ -43,16 +47,22 @@ def path(*runs: Run, fills: tuple[Paint, ...] = (RED,), **fields: object) -> Sha
     return ShapeSource("path", 40, 40, fills, runs=runs, **fields)  # type: ignore[arg-type]
 
 
+def raster(source: ShapeSource, supersample: float) -> Raster:
+    """The shape's raster as RGBA, also where coverage of one colour is kept."""
+    drawn = shape_raster(source, supersample)
+    return replace(drawn, pixels=rgba_of(drawn), color=None)
+
+
 def at(source: ShapeSource, x: float, y: float, supersample: float = 2) -> list[int]:
     """The raster's pixel at a place in px from the box centre."""
-    drawn = shape_raster(source, supersample)
+    drawn = raster(source, supersample)
     rows, columns = drawn.pixels.shape[:2]
     return drawn.pixels[int(rows / 2 + y * supersample), int(columns / 2 + x * supersample)].tolist()  # type: ignore[no-any-return]
 
 
 def test_the_box_is_padded_for_the_stroke() -> None:
     source = rect(100, 60, strokes=(Stroke(WHITE, 10),))
-    drawn = shape_raster(source, 2)
+    drawn = raster(source, 2)
     assert (drawn.padding, drawn.pixels.shape) == (11, (164, 244, 4))
 
 
@@ -67,7 +77,7 @@ def test_an_outline_beyond_the_box_is_padded_up_to_a_limit() -> None:
 
 
 def test_a_fill_covers_the_whole_box() -> None:
-    drawn = shape_raster(rect(), 2)
+    drawn = raster(rect(), 2)
     assert drawn.pixels.shape == (20, 40, 4)
     assert (drawn.pixels == [255, 0, 0, 255]).all()
 
@@ -205,7 +215,7 @@ def test_a_soft_brush_fades() -> None:
 
 
 def test_an_absurd_size_is_drawn_within_the_limits_of_a_raster() -> None:
-    drawn = shape_raster(rect(1e9, 1e9), 8)
+    drawn = raster(rect(1e9, 1e9), 8)
     assert max(drawn.pixels.shape) <= 16384
     assert np.all(drawn.pixels[1:-1, 1:-1, 3] == 255)
     assert drawn.width == 1e9
