@@ -50,20 +50,22 @@ def outline(quad: Matrix3, to_unit: Matrix3, held: Region, shape: Shape, size: P
     outer = (-COVERAGE_PX * step_x, -COVERAGE_PX * step_y, 1 + COVERAGE_PX * step_x, 1 + COVERAGE_PX * step_y)
     if shape == "ellipse":
         inner, cut = _in_ellipse(step_x, step_y)
+        outer_cut = _cut_beyond(0.5, (1.0, 1.0), step_x, step_y)
     else:
         inset = 0.0 if shape == "picture" else RAMP_STEPS * math.hypot(step_x * size[0], step_y * size[1])
         inner, cut = _in_rect(step_x, step_y, size, radius, inset)
-    points = _points(quad, outer, inner, cut)
+        outer_cut = (0.0, 0.0) if shape == "picture" else _cut_beyond(radius, size, step_x, step_y)
+    points = _points(quad, outer, outer_cut, inner, cut)
     if not _are_near(points, held):
-        if cut != (0.0, 0.0):
+        if cut != (0.0, 0.0) or outer_cut != (0.0, 0.0):
             return None
         seen = _seen(to_unit, held)
         outer, inner = _overlap(outer, seen), _overlap(inner, seen)
-        points = _points(quad, outer, inner, cut)
+        points = _points(quad, outer, outer_cut, inner, cut)
         if not _are_near(points, held):
             return None
     scale = abs(quad[0] * quad[4] - quad[1] * quad[3])
-    return Outline(struct.pack("32f", *points), scale * _area(inner, cut), scale * _area(outer, (0.0, 0.0)))
+    return Outline(struct.pack("32f", *points), scale * _area(inner, cut), scale * _area(outer, outer_cut))
 
 
 def _in_rect(step_x: float, step_y: float, size: Point, radius: float, inset_px: float) -> tuple[Box, Point]:
@@ -82,18 +84,28 @@ def _in_ellipse(step_x: float, step_y: float) -> tuple[Box, Point]:
     return (0.5 - side, 0.5 - side, 0.5 + side, 0.5 + side), (cut, cut)
 
 
-def _points(quad: Matrix3, outer: Box, inner: Box, cut: Point) -> list[float]:
-    """The frame points of both octagons, clockwise from the top left, the outer one's by twos in its four corners."""
+def _cut_beyond(radius: float, size: Point, step_x: float, step_y: float) -> Point:
+    """How much of its corners the outer box may lose beside a rounding: up to a tangent at 45 degrees, past the ramp."""
+    rounding = min(max(radius, 0.0), min(size) / 2)
+    across, down = step_x * size[0], step_y * size[1]
+    reach = rounding + RAMP_STEPS * math.hypot(across, down)
+    cut = max(0.0, 2.0 * rounding - math.sqrt(2.0) * reach + COVERAGE_PX * (across + down))
+    return cut / max(size[0], 1e-9), cut / max(size[1], 1e-9)
+
+
+def _points(quad: Matrix3, outer: Box, outer_cut: Point, inner: Box, cut: Point) -> list[float]:
+    """The frame points of both octagons by turns, clockwise from the left of the top left corner."""
     a, b, c, d, e, f, *_ = quad
     left, top, right, bottom = outer
     x0, y0, x1, y1 = inner
     cut_x, cut_y = cut
+    far_x, far_y = outer_cut
     found: list[float] = []
     for u, v in (
-        (left, top), (x0, y0 + cut_y), (left, top), (x0 + cut_x, y0),
-        (right, top), (x1 - cut_x, y0), (right, top), (x1, y0 + cut_y),
-        (right, bottom), (x1, y1 - cut_y), (right, bottom), (x1 - cut_x, y1),
-        (left, bottom), (x0 + cut_x, y1), (left, bottom), (x0, y1 - cut_y),
+        (left, top + far_y), (x0, y0 + cut_y), (left + far_x, top), (x0 + cut_x, y0),
+        (right - far_x, top), (x1 - cut_x, y0), (right, top + far_y), (x1, y0 + cut_y),
+        (right, bottom - far_y), (x1, y1 - cut_y), (right - far_x, bottom), (x1 - cut_x, y1),
+        (left + far_x, bottom), (x0 + cut_x, y1), (left, bottom - far_y), (x0, y1 - cut_y),
     ):  # fmt: skip
         found += (a * u + b * v + c, d * u + e * v + f)
     return found
