@@ -34,11 +34,14 @@ class Area:
         return Area(self.frame, rows, self.bounds.union(other.bounds))
 
     def parts(self) -> Parts:
-        """The same as rectangles: runs of tiles, together over neighbouring rows where they are the same."""
+        """The same as rectangles: runs of tiles, together over neighbouring rows where they are the same.
+
+        A single tile between two marked ones comes along: every rectangle costs a draw of each pass.
+        """
         return tuple(self._parts())
 
     def _parts(self) -> Iterator[Region]:
-        for tiles, members in groupby(enumerate(self.rows), key=lambda row: row[1]):
+        for tiles, members in groupby(enumerate(map(_without_gaps, self.rows)), key=lambda row: row[1]):
             if tiles:
                 numbers = [number for number, _ in members]
                 for first, count in _runs(tiles):
@@ -73,6 +76,10 @@ def whole(frame: Region) -> Area:
 def nothing(frame: Region) -> Area:
     """No pixel of the frame."""
     return area(frame, ())
+
+
+def _without_gaps(tiles: int) -> int:
+    return tiles | (tiles << 1 & tiles >> 1)
 
 
 def _runs(tiles: int) -> Iterator[tuple[int, int]]:

@@ -125,16 +125,16 @@ class _List:
         elif isinstance(layer.transform, Transform3D):
             yield from self._in_space(layer, layer.transform, matte)
         else:
-            yield replace(self._flat(layer, layer.transform), matte=matte)
+            yield self._flat(layer, layer.transform, matte)
 
-    def _flat(self, layer: LayerSnapshot, transform: Transform2D) -> Draw:
+    def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage
         samples = tuple(
             PlacedSample(placement.flat(sample.transform, stage.view), sample.opacity) for sample in layer.samples
         )
         scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
         opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
-        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples)
+        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples, matte=matte)
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
@@ -210,7 +210,7 @@ class _List:
         affine = projection.affine(transform, self.eye)
         scale = self.stage.view_scale * max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
-            flat = replace(self._flat(layer, transform.flat), raster_scale=scale, matte=matte)
+            flat = replace(self._flat(layer, transform.flat, matte), raster_scale=scale)
             yield flat if flat.samples else replace(flat, placement=Placement(matrix.product(view, affine)))
             return
         yield from self._body_of(layer, transform, scale)

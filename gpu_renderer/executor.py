@@ -94,8 +94,9 @@ class _Walk:
             try:
                 self._step(step, f"{self._place}/{index}")
             finally:
-                self._painter.pool.give_back(*self._loans)
-                self._loans.clear()
+                if self._loans:
+                    self._painter.pool.give_back(*self._loans)
+                    self._loans.clear()
 
     def _step(self, step: Step, place: str) -> None:
         parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))

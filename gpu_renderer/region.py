@@ -42,15 +42,23 @@ class Region(NamedTuple):
         """What both share (perhaps empty)."""
         ax, ay, aw, ah = self
         bx, by, bw, bh = other
+        ar, ab, br, bb = ax + aw, ay + ah, bx + bw, by + bh
+        if bx <= ax and ar <= br and by <= ay and ab <= bb:  # asked for many times a layer: most lie within the other
+            return self
         x, y = ax if ax > bx else bx, ay if ay > by else by
-        return Region(x, y, max(0, min(ax + aw, bx + bw) - x), max(0, min(ay + ah, by + bh) - y))
+        right, bottom = ar if ar < br else br, ab if ab < bb else bb
+        return Region(x, y, right - x if right > x else 0, bottom - y if bottom > y else 0)
 
     def union(self, other: Region) -> Region:
         """The smallest region that holds both."""
-        if self.is_empty or other.is_empty:
-            return other if self.is_empty else self
-        x, y = min(self.x, other.x), min(self.y, other.y)
-        return Region(x, y, max(self.right, other.right) - x, max(self.bottom, other.bottom) - y)
+        ax, ay, aw, ah = self
+        bx, by, bw, bh = other
+        if aw <= 0 or ah <= 0:
+            return other
+        if bw <= 0 or bh <= 0:
+            return self
+        x, y = min(ax, bx), min(ay, by)
+        return Region(x, y, max(ax + aw, bx + bw) - x, max(ay + ah, by + bh) - y)
 
     def snapped(self, frame: Region) -> Region:
         """Rounded out to the pool's grid and cut to the frame."""

@@ -10,43 +10,60 @@ import re
 COMPONENTS_MAX = 60
 """Of all varyings of a program: every OpenGL 3.3 has 64, and the position takes four."""
 _COMPONENTS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat3": 9}
-_UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+(?:, u_\w+)*);", re.MULTILINE)
+_ELEMENT_COMPONENTS = 4
+"""What an element of an array takes, whatever it is."""
+_UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
 
 
 def handed_over(vertex: str, fragment: str) -> tuple[str, str]:
-    """Both texts with the fragment shader's uniforms read by the vertex shader; arrays, switches and samplers stay."""
-    kinds = _fitting(_uniforms(fragment))
-    return _handing(vertex, kinds), _receiving(fragment, kinds)
+    """Both texts with the fragment shader's uniforms read by the vertex shader; samplers, integers and switches stay.
+
+    Of the arrays those are handed over whose length hangs on a #define, like `[STOPS - 1]`: their loops are unrolled.
+    """
+    handed = _fitting(fragment)
+    return _handing(vertex, handed), _receiving(fragment, handed)
 
 
-def _uniforms(text: str) -> dict[str, str]:
-    """The types by name, of every variant that the text has."""
-    return {name: match[1] for match in _UNIFORMS.finditer(text) for name in match[2].split(", ")}
-
-
-def _fitting(kinds: dict[str, str]) -> dict[str, str]:
+def _fitting(fragment: str) -> dict[str, str]:
+    """Name, with an array's length, and type of the uniforms of every variant, as many as there is room for."""
     found: dict[str, str] = {}
-    for name, kind in kinds.items():
-        if sum(_COMPONENTS[taken] for taken in found.values()) + _COMPONENTS[kind] <= COMPONENTS_MAX:
-            found[name] = kind
+    room = COMPONENTS_MAX
+    for match in _UNIFORMS.finditer(fragment):
+        size = _size(match, fragment)
+        for name in _declared(match):
+            if size <= room and name not in found:
+                found[name], room = match[1], room - size
     return found
 
 
-def _handing(vertex: str, kinds: dict[str, str]) -> str:
-    own = _uniforms(vertex)
+def _size(match: re.Match[str], text: str) -> int:
+    """How many components each name of a declaration takes."""
+    if match[3] is None:
+        return _COMPONENTS[match[1]]
+    define = re.search(rf"^#define {match[4]} (\d+)$", text, re.MULTILINE)
+    return _ELEMENT_COMPONENTS * (int(define[1]) + int(match[5] + match[6])) if define else COMPONENTS_MAX + 1
+
+
+def _declared(match: re.Match[str]) -> list[str]:
+    """The names of a declaration; an array stands alone in its own."""
+    return [match[2] + (match[3] or ""), *filter(None, match[7].split(", "))]
+
+
+def _handing(vertex: str, handed: dict[str, str]) -> str:
+    own = {name for match in _UNIFORMS.finditer(vertex) for name in _declared(match)}
+    bare = [name.partition("[")[0] for name in handed]
     lines = [vertex.replace("void main()", "void place()")]
-    lines += [f"uniform {kind} {name};" for name, kind in kinds.items() if name not in own]
-    lines += [f"flat out {kind} flat_{name};" for name, kind in kinds.items()]
-    lines += ["void main() {", "    place();", *(f"    flat_{name} = {name};" for name in kinds), "}", ""]
+    lines += [f"uniform {kind} {name};" for name, kind in handed.items() if name not in own]
+    lines += [f"flat out {kind} flat_{name};" for name, kind in handed.items()]
+    lines += ["void main() {", "    place();", *(f"    flat_{name} = {name};" for name in bare), "}", ""]
     return "\n".join(lines)
 
 
-def _receiving(fragment: str, kinds: dict[str, str]) -> str:
+def _receiving(fragment: str, handed: dict[str, str]) -> str:
     def declared(match: re.Match[str]) -> str:
-        how = [(name, "flat in" if name in kinds else "uniform") for name in match[2].split(", ")]
+        how = [(name, "flat in" if name in handed else "uniform") for name in _declared(match)]
         return " ".join(f"{qualifier} {match[1]} {name};" for name, qualifier in how)
 
-    return _NAMES.sub(
-        lambda name: f"flat_{name[0]}" if name[0] in kinds else name[0], _UNIFORMS.sub(declared, fragment)
-    )
+    bare = {name.partition("[")[0] for name in handed}
+    return _NAMES.sub(lambda name: f"flat_{name[0]}" if name[0] in bare else name[0], _UNIFORMS.sub(declared, fragment))

@@ -56,7 +56,9 @@ class StepRegions:
     def find(self, step: Draw, scene: Scene) -> Region | None:
         """The region put for the very same step, if it is known."""
         held = self._now.get(id(step)) or self._before.get(id(step))
-        return held[2] if held is not None and held[0] is step and held[1] == scene else None
+        if held is None or held[0] is not step or (held[1] is not scene and held[1] != scene):
+            return None
+        return held[2]
 
     def put(self, step: Draw, scene: Scene, region: Region) -> Region:
         """Remembers a region, until the end of the next frame, and returns it."""
@@ -88,7 +90,7 @@ class Inks:
     def ink(self, step: Draw, scene: Scene) -> Ink | None:
         """The layer's content, None where it has nothing to draw; made once a frame."""
         held = self._made.get(id(step))
-        if held is None or held[0] is not step or held[1] != scene:
+        if held is None or held[0] is not step or (held[1] is not scene and held[1] != scene):
             held = self._made[id(step)] = (step, scene, self._ink(step, scene))
         return held[2]
 
@@ -208,6 +210,8 @@ class Inks:
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
+        if not masks.has_paths(layer):
+            return None
         box = self._contents.box(layer.source)
         paths = masks.paths(layer, *box)
         if not masks.is_masked(paths):

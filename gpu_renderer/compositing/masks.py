@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from motion.snapshot import ImageSource, LayerSnapshot, MaskPath, MaskPoint, SvgSource, VideoSource
+from motion.snapshot import ImageSource, LayerSnapshot, MaskPath, MaskPoint, Source, SvgSource, VideoSource
 
 KAPPA = 0.5522847498307936
 RADIUS_PX_MIN = 0.5
 Radii = tuple[float, float, float, float]
 
 
+def has_paths(layer: LayerSnapshot) -> bool:
+    """Whether the layer has masks or a rounded outline at all."""
+    return bool(layer.masks) or _radii(layer.source) is not None
+
+
 def paths(layer: LayerSnapshot, width: float, height: float) -> tuple[MaskPath, ...]:
     """The layer's masks; rounded pictures get their outline as one more, which cuts."""
-    source = layer.source
-    if isinstance(source, (ImageSource, VideoSource, SvgSource)) and max(source.radii) > RADIUS_PX_MIN:
+    radii = _radii(layer.source)
+    if radii is not None:
         mode = "intersect" if is_masked(layer.masks) else "add"
-        return (*layer.masks, MaskPath("corner-radius", mode, rounded(width, height, source.radii)))
+        return (*layer.masks, MaskPath("corner-radius", mode, rounded(width, height, radii)))
     return layer.masks
 
 
 def is_masked(paths: tuple[MaskPath, ...]) -> bool:
     """Whether any path takes part: a layer whose paths are all off is unmasked."""
     return any(path.mode != "none" and len(path.points) > 1 for path in paths)
+
+
+def _radii(source: Source) -> Radii | None:
+    """How a picture's corners are rounded; None where they are not."""
+    if not isinstance(source, (ImageSource, VideoSource, SvgSource)) or max(source.radii) <= RADIUS_PX_MIN:
+        return None
+    return source.radii
 
 
 def rounded(width: float, height: float, radii: Radii) -> tuple[MaskPoint, ...]:

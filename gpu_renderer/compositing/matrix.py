@@ -38,6 +38,16 @@ def product(first: Matrix3, *others: Matrix3) -> Matrix3:
     return reduce(_times, others, first)
 
 
+def boxed(m: Matrix3, x: float, y: float, width: float, height: float) -> Matrix3:
+    """The map of the unit square as a box: m, after a translation by (x, y), after a scaling by the size."""
+    a, b, c, d, e, f, g, h, i = m
+    return (
+        a * width, b * height, a * x + b * y + c,
+        d * width, e * height, d * x + e * y + f,
+        g * width, h * height, g * x + h * y + i,
+    )  # fmt: skip
+
+
 def inverse(m: Matrix3) -> Matrix3 | None:
     """The inverse, None where the matrix is singular."""
     a, b, c, d, e, f, g, h, i = m

@@ -25,7 +25,7 @@ class Placement:
     def quad(self, width: float, height: float, padding: float = 0.0) -> Matrix3:
         """The matrix from the unit square to the frame for a box grown by `padding` on every side."""
         w, h = width + 2 * padding, height + 2 * padding
-        box = matrix.product(self.matrix, matrix.translation(-w / 2, -h / 2), matrix.scaling(w, h))
+        box = matrix.boxed(self.matrix, -w / 2, -h / 2, w, h)
         return box if self.corner_pin is None else matrix.product(box, matrix.pinned(self.corner_pin))
 
 
@@ -34,11 +34,23 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
     turned = matrix.rotation(transform.rotation)
     if transform.skew != 0:
         turned = matrix.product(turned, _skewed(transform.skew, transform.skew_axis))
-    local = matrix.product(
-        matrix.translation(transform.x, transform.y),
-        turned,
-        matrix.scaling(transform.scale_x, transform.scale_y),
-        matrix.translation(-transform.anchor_x, -transform.anchor_y),
+    a, b, _, c, d, *_ = turned
+    local = matrix.boxed(
+        (
+            a * transform.scale_x,
+            b * transform.scale_y,
+            transform.x,
+            c * transform.scale_x,
+            d * transform.scale_y,
+            transform.y,
+            0.0,
+            0.0,
+            1.0,
+        ),
+        -transform.anchor_x,
+        -transform.anchor_y,
+        1.0,
+        1.0,
     )
     return Placement(matrix.product(view, local), transform.corner_pin)
 
@@ -58,10 +70,12 @@ def bounds(quad: Matrix3, frame: Region) -> Region:
 
 def _around(xs: Sequence[float], ys: Sequence[float], frame: Region) -> Region:
     """The pixels of the frame around points, which may lie as far from it as they like."""
-    low_x, low_y, high_x, high_y = frame.x - 1.0, frame.y - 1.0, frame.right + 1.0, frame.bottom + 1.0
-    left, right = min(max(min(xs), low_x), high_x), min(max(*xs, low_x), high_x)
-    top, bottom = min(max(min(ys), low_y), high_y), min(max(*ys, low_y), high_y)
-    return enclosing(left, top, right, bottom).intersection(frame)
+    low_x, low_y, width, height = frame
+    high_x, high_y = low_x + width, low_y + height
+    return enclosing(
+        min(max(min(xs), low_x), high_x), min(max(min(ys), low_y), high_y),
+        max(min(max(xs), high_x), low_x), max(min(max(ys), high_y), low_y),
+    )  # fmt: skip
 
 
 def extent(quad: Matrix3) -> tuple[float, float, float, float]:

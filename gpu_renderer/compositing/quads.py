@@ -23,8 +23,10 @@ from gpu_renderer.targets import Target
 WHOLE = (0.0, 0.0, 1.0, 1.0)
 INSIDE, EDGE, AROUND = 0, 1, 2
 _VERTICES = {None: 3, INSIDE: 8, EDGE: 18, AROUND: 8}
-FLAT_FROM_PX, SHADED_FROM_PX = 8000, 30000
+FLAT_FROM_PX, SHADED_FROM_PX = 15000, 80000
 """From how many pixels inside a shape of one colour, or a picture, two passes are cheaper than one."""
+BESIDE_FROM_PX = 3000
+"""From how many pixels beside a quad it is cheaper to draw its outline than all of the rectangle around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def draw(
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
-    is_split = split_edges and not lighting and part.width * part.height > FLAT_FROM_PX
+    is_split = split_edges and not lighting and _may_be_split(ink, quad, part)
     shape = _outline(ink, quad, to_unit, into.region, samples) if is_split else None
     variant = defines(ink, look, quad) | ({"LIT": 1} if lighting else {})
     if _is_exact(ink, look, feeds_effects):
@@ -159,7 +161,17 @@ def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     """Whether every pixel that is drawn hides what is below it."""
     if isinstance(ink, Analytic):
         return is_inside and (ink.fill.is_opaque if isinstance(ink.fill, Gradient) else ink.fill.a == 1.0)
-    return samples == 0 and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
+    return (samples == 0 or is_inside) and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
+
+
+def _may_be_split(ink: Ink, quad: Matrix3, part: Region) -> bool:
+    """Whether the quad is so large, or its part of the frame so empty, that drawing it by its outline may be cheaper."""
+    area_px = abs(quad[0] * quad[4] - quad[1] * quad[3])
+    return area_px > _inside_from_px(ink) or part.width * part.height - area_px > BESIDE_FROM_PX
+
+
+def _inside_from_px(ink: Ink) -> int:
+    return FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX
 
 
 def _outline(ink: Ink, quad: Matrix3, to_unit: Matrix3, held: Region, samples: int) -> Outline | None:
@@ -173,9 +185,9 @@ def _pieces(shape: Outline | None, ink: Ink, part_px: int) -> tuple[int | None, 
     """What is drawn of a shape, as PIECE of the outline's shader; None is all of the scissor."""
     if shape is None:
         return (None,)
-    if shape.inside_px > (FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX):
+    if shape.inside_px > _inside_from_px(ink):
         return (EDGE, INSIDE)
-    return (AROUND,) if part_px - shape.around_px > FLAT_FROM_PX else (None,)
+    return (AROUND,) if part_px - shape.around_px > BESIDE_FROM_PX else (None,)
 
 
 def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:

@@ -10,7 +10,7 @@ from gpu_renderer.area import Area
 from gpu_renderer.compositing import placement
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.region import Parts, Region, around
 from gpu_renderer.space import flattening
 from motion.snapshot import MissingSource
 
@@ -79,10 +79,8 @@ def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
         return nothing(scene)
     if step.plane is not None and has_passes(step.layer):
         return placement.bounds(step.placement.quad(*flattening.box(step.layer, ink, scene)), scene.frame)
-    found = nothing(scene)
-    for placed in [sample.placement for sample in step.samples] or [step.placement]:
-        found = found.union(placement.bounds(placed.quad(ink.width, ink.height, ink.padding), scene.frame))
-    return found
+    places = [sample.placement for sample in step.samples] or [step.placement]
+    return around([placement.bounds(placed.quad(ink.width, ink.height, ink.padding), scene.frame) for placed in places])
 
 
 def of_group(step: Draw, group: RenderGraph, scene: Scene, inks: Inks) -> Region:

@@ -41,7 +41,9 @@ def _flat(moment: Pass, layer: Layer, values: Values) -> Transform2D:
         parts = Parts(combined.x, combined.y, 0.0, 1.0, 1.0)
     else:
         parts = _cloned(affine.decomposed(moment.world(layer)), layer.clone)
-        parts = parts._replace(rotation=_heading(moment, layer, values, parts.rotation))
+        heading = _heading(moment, layer, values, parts.rotation)
+        if heading != parts.rotation:
+            parts = parts._replace(rotation=heading)
     if isinstance(layer.content, InstanceContent):
         return Transform2D(*parts)
     return Transform2D(
