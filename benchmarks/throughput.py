@@ -24,7 +24,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 def _case(name: str, size: tuple[int, int], frames: int, quick: bool) -> Case:
     width, height = (size[1], size[0]) if name == VERTICAL else size
-    return Case(name, width, height, frames, rounds=1 if quick else 3)
+    return Case(name, width, height, frames, rounds=2 if quick else 3)
 
 
 def _row(found: Measured) -> dict[str, Any]:
