@@ -29,6 +29,14 @@ def machine_line(renderer: str) -> dict[str, str]:
     }
 
 
+def peak_rss_mb_of_process() -> float:
+    """The most memory that this program held, MB. Not `ru_maxrss`: that one a process inherits from who started it."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("the kernel does not tell the peak of a process")
+
+
 def _processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):

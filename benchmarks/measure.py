@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from typing import Any
 import av
 
 from benchmarks.footage import footage
+from benchmarks.machine import peak_rss_mb_of_process
 from benchmarks.scenes import FOOTAGE, SCENES
 from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
@@ -88,7 +88,7 @@ def measured_here(case: Case) -> Measured:
         with _opened(session, case, video) as opened:
             frames = min(case.frames, opened.frame_count)
             reports = [session.render_segment(opened, 0, frames, path)]
-            peak_rss_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            peak_rss_mb = peak_rss_mb_of_process()
             pictures = _pictures(session, opened, frames)
             alone = [_encode_alone(session, opened, pictures, path)]
             for _ in range(case.rounds - 1):
