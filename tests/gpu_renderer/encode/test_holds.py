@@ -70,6 +70,15 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
         assert np.abs(frames[number][: size[1], : size[0]].astype(int) - luma[: size[1], : size[0]]).mean() < 4
 
 
+@pytest.mark.parametrize("preset", ["superfast", "medium", "slow"])
+def test_pictures_are_held_with_more_references_and_weights_too(tmp_path: Path, preset: str) -> None:
+    writer = written(tmp_path / "held.mp4", [3, 60, 2], profile=replace(PROFILE, preset=preset))
+    assert writer.held_count == 60 - 1 - ENCODED_REPEATS
+    frames = decoded(tmp_path / "held.mp4")
+    assert len(frames) == 65
+    assert all(np.array_equal(frames[number], frames[number - 1]) for number in range(3 + 1 + ENCODED_REPEATS, 63))
+
+
 def test_segments_that_end_and_begin_in_a_hold_are_joined(tmp_path: Path) -> None:
     parts = [tmp_path / f"{number}.mp4" for number in range(3)]
     for part, runs in zip(parts, ([60], [50, 60], [1]), strict=True):
