@@ -28,18 +28,15 @@ class _Held(NamedTuple):
 class SegmentWriter:
     """Encodes frames into an MP4 file; the file is whole when the writer has been closed without an error."""
 
-    def __init__(
-        self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float, *, holds: bool = True
-    ) -> None:
-        """`holds`: where many frames in a row are the same, all but the first few are written without encoding them."""
+    def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
         self._path = path
         self._container = av.open(str(path), "w", format="mp4", options=CONTAINER_OPTIONS)
         self._stream = self._container.add_stream(profile.codec, rate=rate(fps))
         configure(self._stream.codec_context, profile, width, height, fps)
         self._kind = (profile, width, height, fps)
-        self._may_hold = holds
         self._repeats = 0
         self._since_key = 0
+        self._is_key_due = False
         self._held: deque[_Held] = deque()
         self._last_reference = b""
         self._reorder_delay: int | None = None
@@ -49,15 +46,15 @@ class SegmentWriter:
         """Frames that were not encoded."""
 
     def write(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
-        """Adds the next frame; `is_repeat` tells that it shows the same as the last one.
+        """Adds the next frame; `is_repeat` tells that it shows the same as the last one: after some repeats it is held.
 
         Its memory may be overwritten as soon as this returns.
         """
         self._repeats = self._repeats + 1 if is_repeat else 0
         if self._repeats > hold.ENCODED_REPEATS and self._holds_next():
             return
-        if self._held and self._held[-1].end == self.frame_count:
-            frame.pict_type, self._since_key = PictureType.I, 0
+        if self._is_key_due:
+            frame.pict_type, self._since_key, self._is_key_due = PictureType.I, 0, False
         frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
         self.frame_count += 1
         self._since_key += 1
@@ -79,13 +76,15 @@ class SegmentWriter:
 
     def _holds_next(self) -> bool:
         """Holds the next frame, unless none can be held or a key frame is due."""
-        if not self._may_hold or self._since_key >= self._kind[0].gop_frames or hold.holds(*self._kind) is None:
-            self._repeats = 0
+        can_hold = hold.holds(*self._kind) is not None
+        if not can_hold or self._since_key >= self._kind[0].gop_frames:
+            self._repeats, self._is_key_due = 0, can_hold
             return False
         if self._held and self._held[-1].end == self.frame_count:
             self._held[-1] = self._held[-1]._replace(end=self.frame_count + 1)
         else:
             self._held.append(_Held(self.frame_count, self.frame_count + 1))
+        self._is_key_due = True
         self.frame_count += 1
         self.held_count += 1
         self._since_key += 1
@@ -97,7 +96,7 @@ class SegmentWriter:
             assert packet.pts is not None, "an encoder's packets tell when they are shown"
             if self._held and packet.pts >= self._held[0].end:
                 self._show(self._held.popleft())
-            if self._may_hold and hold.is_reference(data := bytes(packet)):
+            if hold.is_reference(data := bytes(packet)):
                 self._last_reference = data
             self._put(packet, packet.pts)
 

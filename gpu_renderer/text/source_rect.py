@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_renderer.content import Contents
-from gpu_renderer.vector.tint import rgba_of
 from motion.evaluate.expressions import SourceRect
 from motion.snapshot import TextSource
 
@@ -23,7 +22,7 @@ def source_rect(contents: Contents, source: TextSource, extents: bool) -> Source
     raster = contents.raster(source, SUPERSAMPLE)
     if raster is None:
         return None
-    inked = rgba_of(raster)[..., 3] > 0
+    inked = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
     rows, columns = np.flatnonzero(inked.any(axis=1)), np.flatnonzero(inked.any(axis=0))
     if not rows.size:
         return None

@@ -101,6 +101,16 @@ def test_a_long_hold_has_key_frames_as_often_as_any_stream(tmp_path: Path) -> No
     assert len(keys) == 4
 
 
+def test_what_stands_still_after_a_long_movement_is_held_behind_a_key_frame(tmp_path: Path) -> None:
+    profile = replace(PROFILE, gop_frames=30)
+    writer = written(tmp_path / "late.mp4", [1] * 50 + [60], profile=profile)
+    assert writer.held_count > 20
+    with av.open(str(tmp_path / "late.mp4")) as container:
+        keys = [round(packet.pts * packet.time_base * 30) for packet in container.demux(video=0) if packet.is_keyframe]
+    assert max(np.diff([*keys, 110])) <= 30
+    assert len(decoded(tmp_path / "late.mp4")) == 110
+
+
 def test_repeats_are_all_encoded_where_the_stream_cannot_be_continued(tmp_path: Path) -> None:
     """The fastest preset codes without arithmetic."""
     plain = replace(PROFILE, preset="ultrafast")
