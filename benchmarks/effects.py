@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from benchmarks.benchmark import Benchmark, Row
 from gpu_renderer.context import create_context
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
 from gpu_renderer.painter import Painter
@@ -21,7 +22,6 @@ from gpu_renderer.raster import Raster
 from gpu_renderer.region import Region
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transform2D
 
-QUESTION = "How long does each effect take on a 1920 x 1080 layer that fills the frame, at its defaults?"
 WIDTH, HEIGHT = 1920, 1080
 LIMIT_MS = 150
 REPEATS = 3
@@ -36,17 +36,16 @@ SHOWN: dict[str, dict[str, Any]] = {
 _HALFWAY = {"completion": 50.0, "burn": 50.0}
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
-    """Each effect's milliseconds, route and tier, slowest first. Quick: every eighth effect."""
+def _rows(quick: bool) -> Iterator[Row]:
+    """Each effect's milliseconds, route and tier. Quick: every eighth effect."""
     context = create_context()
     drawn = [effect for effect in every_effect() if effect.route is not Route.TIME]
-    rows = [_row(Painter(context), effect) for effect in (drawn[::8] if quick else drawn)]
+    for effect in drawn[::8] if quick else drawn:
+        yield _row(Painter(context), effect)
     context.release()
-    rows.sort(key=lambda row: -float(row["ms"]))
-    return {"rows": rows, "label": "effect", "bar": "ms", "limit": LIMIT_MS}
 
 
-def _row(painter: Painter, effect: Effect) -> dict[str, Any]:
+def _row(painter: Painter, effect: Effect) -> Row:
     ms = round(_fastest_ms(painter, _work(painter, effect)), 1)
     painter.pool.release()
     return {"effect": effect.id, "ms": ms, "route": effect.route.value, "tier": effect.tier.value}
@@ -130,6 +129,15 @@ def main(words: list[str]) -> int:
             print(f"{row['ms']:9.1f} ms  {row['route']:2s} {row['effect']}", flush=True)
     return 0
 
+
+BENCHMARK = Benchmark(
+    "How long does each effect take on a 1920 x 1080 layer that fills the frame, at its defaults?",
+    _rows,
+    label="effect",
+    bar="ms",
+    limit=LIMIT_MS,
+    is_ranked=True,
+)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
