@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
+from gpu_renderer.compositing import matrix, quads
 from gpu_renderer.context import create_context
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
 from gpu_renderer.painter import Painter
@@ -76,17 +77,18 @@ def _chained(painter: Painter, entry: EffectSnapshot) -> None:
 
 
 def _graded(painter: Painter, entry: EffectSnapshot) -> None:
-    with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as source:
-        stage = color_stage((entry,))
-        assert stage is not None
-        table = painter.context.texture(
-            (256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1
-        )
-        graded = painter.applied(
-            "effects/grade.frag", source, uniforms=stage.uniforms(), textures={"u_grade_table": table}
-        )
-        painter.pool.give_back(graded)
-        table.release()
+    """A picture drawn with the colour stage in its own pass, as layers are."""
+    stage = color_stage((entry,))
+    assert stage is not None
+    picture = painter.context.texture((WIDTH, HEIGHT), 4, _PICTURE.tobytes())
+    table = None if stage.table is None else painter.context.texture((256, 1), 3, stage.table.tobytes(), alignment=1)
+    with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as into:
+        quads.draw(
+            painter, quads.Picture(picture, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into,
+            look=quads.Look(stage=stage, table=table),
+        )  # fmt: skip
+    for texture in filter(None, (picture, table)):
+        texture.release()
 
 
 def _fastest_ms(painter: Painter, work: Callable[[], None]) -> float:
@@ -116,7 +118,6 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 _PICTURE = _picture()
 _HALF_FLOATS = (_PICTURE / np.float32(255)).astype(np.float16).tobytes()
-_RAMP = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 
 
 def main(words: list[str]) -> int:
