@@ -169,7 +169,7 @@ class RenderSession:
         self.painter = Painter(create_context(options.device_index, options.raster_threads))
         self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
-        """Whether frames stay on the GPU on their way to the encoder, or why not; and how."""
+        """Whether frames stay on the GPU on their way to the encoder, or why not. Once it failed, they do not for good."""
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
         """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
@@ -197,11 +197,12 @@ class RenderSession:
         """
         self.make_current()
         frames = range(first_frame, first_frame + frame_count)
-        if self._handover is not None:
+        if self.from_gpu.works:
             try:
                 return self._rendered(opened, frames, path, on_progress, should_stop)
             except (InteropFailed, FFmpegError) as error:
-                self._stay_off_the_gpu(error)
+                self.from_gpu = Verdict(Obstacle.REFUSED, str(error))
+                log.warning("%s", self.from_gpu)
         return self._rendered(opened, frames, path, on_progress, should_stop)
 
     def _rendered(
@@ -218,23 +219,18 @@ class RenderSession:
             self.profile,
             self.options.pipeline,
             software=self.identity.gpu.is_software,
-            handover=self._handover,
+            handover=self._handover if self.from_gpu.works else None,
         )
         return replace(pipeline.run(frames, path, on_progress, should_stop), warnings=opened.warnings)
-
-    def _stay_off_the_gpu(self, error: Exception) -> None:
-        """Gives the handover up for good. Nothing of it is freed: its encoder may still be at it."""
-        self._handover, self.from_gpu = None, Verdict(Obstacle.REFUSED, str(error))
-        log.warning("%s", self.from_gpu)
 
     def make_current(self) -> None:
         """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
         self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Frees the context and all that belongs to it."""
+        """Frees the context and all that belongs to it; of a handover that failed nothing, for its encoder may be at it still."""
         self.make_current()
-        if self._handover is not None:
+        if self._handover is not None and self.from_gpu.works:
             self._handover.close()
         self.painter.pool.release()
         self.painter.context.release()

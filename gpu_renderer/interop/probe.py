@@ -19,8 +19,9 @@ import numpy as np
 from gpu_renderer import area
 from gpu_renderer.context import identity
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.interop.cuda import CudaDevice, DeviceNotShared, NoCudaDriver
+from gpu_renderer.interop.cuda import CudaDevice
 from gpu_renderer.interop.device import InteropFailed
+from gpu_renderer.interop.driver import DeviceNotShared, NoCudaDriver
 from gpu_renderer.interop.handover import Handover
 from gpu_renderer.media.video_frame import Samples
 from gpu_renderer.painter import Painter
@@ -49,6 +50,11 @@ class Verdict:
     obstacle: Obstacle | None = None
     detail: str = ""
 
+    @property
+    def works(self) -> bool:
+        """Whether they do."""
+        return self.obstacle is None
+
     def __str__(self) -> str:
         """A line for people."""
         if self.obstacle is None:
@@ -72,7 +78,7 @@ def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) ->
     except InteropFailed as error:
         return Verdict(_obstacle(error), str(error)), None
     verdict = compared(painter, profile, handover)
-    return verdict, handover if verdict.obstacle is None else None
+    return verdict, handover if verdict.works else None
 
 
 def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:

@@ -9,7 +9,8 @@ import pytest
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.probe import probe
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.interop.cuda import CudaDevice, Driver, NoCudaDriver
+from gpu_renderer.interop.cuda import CudaDevice
+from gpu_renderer.interop.driver import Driver, NoCudaDriver
 from gpu_renderer.interop.handover import Handover
 from gpu_renderer.interop.probe import Obstacle, Verdict, compared, probed
 from gpu_renderer.painter import Painter
