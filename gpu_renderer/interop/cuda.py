@@ -73,6 +73,7 @@ class CudaDevice:
 
     def close(self) -> None:
         """Lets the context go; FFmpeg keeps it as long as it needs it."""
+        self._driver("cuCtxSetCurrent", None)
         self._driver("cuDevicePrimaryCtxRelease_v2", self._number)
 
 

@@ -1,6 +1,6 @@
 """The CUDA driver's own library, by its C interface.
 
-Twenty calls by ctypes, whose names and structures have been fixed since CUDA 11: nothing has to be installed, and a machine
+Some twenty calls by ctypes, whose names and structures have been fixed since CUDA 11: nothing has to be installed, and a machine
 without a driver only fails to load it. `cuda-bindings` is a package for each major version of CUDA, CuPy a hundred megabytes
 and more.
 """

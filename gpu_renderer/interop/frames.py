@@ -74,7 +74,12 @@ _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
 
-_deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda address: _lent.pop(address) and None)
+def _let_go(tensor_address: int) -> None:
+    """What a consumer calls when it needs a plane no more."""
+    del _lent[tensor_address]
+
+
+_deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_let_go)
 
 
 def _plane(address: int, rows: int, columns: int, pitch_bytes: int, device: Device, loan: _Loan) -> object:
