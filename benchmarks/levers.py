@@ -18,6 +18,7 @@ OFF: dict[str, tuple[Levers, PipelineLevers]] = {
     "no encode_thread": (Levers(), PipelineLevers(encode_ahead_frames=0)),
     "no readback_ring": (Levers(), PipelineLevers(readback_depth=1)),
     "no convert_changes_only": (Levers(), PipelineLevers(convert_changes_only=False)),
+    "no encode_from_gpu": (Levers(), PipelineLevers(encode_from_gpu=False)),
     "no reuse_unchanged": (Levers(), PipelineLevers(reuse_unchanged=False)),
 }
 

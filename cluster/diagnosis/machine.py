@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -14,9 +15,11 @@ from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.context import GpuIdentity, create_context, identity
-from gpu_renderer.encode.probe import probe
+from gpu_renderer.encode.probe import chosen, probe
 from gpu_renderer.encode.profile import PREFERENCE
-from gpu_renderer.errors import GpuUnavailable
+from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
+from gpu_renderer.interop.probe import probed
+from gpu_renderer.painter import Painter
 from gpu_renderer.text.folders import FontFolders
 
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
@@ -74,9 +77,9 @@ def _drawing(settings: Settings, gpus: list[str]) -> Iterator[Finding]:
     except GpuUnavailable as error:
         yield Finding("drawing", "bad", f"no OpenGL context ({error})", MESA)
         return
-    drawn_by = identity(context)
+    yield _drawn_by(identity(context), settings, gpus)
+    yield from _way_to_encoder(Painter(context))
     context.release()
-    yield _drawn_by(drawn_by, settings, gpus)
 
 
 def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Finding:
@@ -88,16 +91,23 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
     return Finding("drawing", "poor", f"software, on the processor: {fact}", "A GPU draws many times faster.")
 
 
+def _way_to_encoder(painter: Painter) -> Iterator[Finding]:
+    """Whether frames stay on the GPU; nothing where no encoder works, which is said elsewhere."""
+    with suppress(EncoderUnavailable):
+        verdict, handover = probed(painter, chosen(None))
+        if handover is not None:
+            handover.close()
+        yield Finding("handover", "good", str(verdict))
+
+
 def _encoders() -> Iterator[Finding]:
     results = [probe(codec) for codec in PREFERENCE]
-    chosen = next((result.codec for result in results if result.works), None)
+    first = next((result.codec for result in results if result.works), None)
     for result in results:
         if result.works:
-            yield Finding(
-                "encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == chosen))
-            )
+            yield Finding("encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == first)))
         else:
-            yield Finding("encoder", "poor" if chosen else "bad", f"{result.codec} does not work ({result.reason})")
+            yield Finding("encoder", "poor" if first else "bad", f"{result.codec} does not work ({result.reason})")
 
 
 def _fonts(settings: Settings) -> Iterator[Finding]:
