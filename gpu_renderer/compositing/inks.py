@@ -198,7 +198,10 @@ class Inks:
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
-        return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
+        shown = _linear(_baked_color(raster, layer), 1.0 if step.plane is None else step.plane.gain, scene)
+        return Picture(
+            target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality, color=shown
+        )
 
     def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
         layer = step.layer
@@ -244,6 +247,12 @@ def effect_scene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
+
+
+def _baked_color(raster: Raster, layer: LayerSnapshot) -> Rgba | None:
+    """The colour that a baked canvas has everywhere, its alpha being the coverage."""
+    own = raster.color
+    return own._replace(alpha=1.0) if own is not None and effects.keeps_color(layer) else None
 
 
 def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | None:

@@ -34,7 +34,7 @@ BESIDE_FROM_PX = 3000
 class Picture:
     """A texture over a box of layer px grown by the padding; `crop` of it is shown.
 
-    Its texels are encoded sRGB and premultiplied, or the coverage of one linear straight `color`.
+    Its texels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
     """
 
     texture: moderngl.Texture

@@ -147,4 +147,4 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     painter.pool.give_back(source, *([halves] if levels else []))
     if not levels:
         return Lit(soft)
-    return Lit(painter.pool.take(Region(region.x, region.y, 1, 1), soft.format), Light(soft, levels, region))
+    return Lit(painter.pool.take(Region(region.x, region.y, 1, 1), source.format), Light(soft, levels, region))
