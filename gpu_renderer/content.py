@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.media.video_frame import DecodedFrame
-from gpu_renderer.raster import Raster
+from gpu_renderer.raster import Raster, with_ink
 from gpu_renderer.recent import Recent
 from gpu_renderer.text.character_planes import with_character_planes
 from gpu_renderer.text.families import Fonts, Style
@@ -122,9 +122,9 @@ class Contents:
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
         if isinstance(source, ShapeSource):
-            return shape_raster(source, supersample, bleed_px)
+            return with_ink(shape_raster(source, supersample, bleed_px))
         if isinstance(source, TextSource) and source.content.strip():
-            return text_raster(self._bounded(source), supersample, self._fonts, bleed_px)
+            return with_ink(text_raster(self._bounded(source), supersample, self._fonts, bleed_px))
         if isinstance(source, ParticleSource):
             return particle_raster(source, supersample)
         return None

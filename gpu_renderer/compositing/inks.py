@@ -12,13 +12,13 @@ from gpu_renderer.compositing import masks, placement, routes
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.gradients import gradient_of
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import WHOLE, Analytic, Ink, Look, Picture
+from gpu_renderer.compositing.quads import Analytic, Ink, Look, Picture
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
+from gpu_renderer.raster import WHOLE, Raster
 from gpu_renderer.region import Region
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
@@ -198,7 +198,10 @@ class Inks:
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
-        return Picture(target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality)
+        shown = _linear(_baked_color(raster, layer), 1.0 if step.plane is None else step.plane.gain, scene)
+        return Picture(
+            target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality, color=shown
+        )
 
     def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
         layer = step.layer
@@ -206,7 +209,7 @@ class Inks:
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
         return Picture(
             texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
-            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene),
+            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene), raster.inked,
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
@@ -244,6 +247,12 @@ def effect_scene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
+
+
+def _baked_color(raster: Raster, layer: LayerSnapshot) -> Rgba | None:
+    """The colour that a baked canvas has everywhere, its alpha being the coverage."""
+    own = raster.color
+    return own._replace(alpha=1.0) if own is not None and effects.keeps_color(layer) else None
 
 
 def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | None:

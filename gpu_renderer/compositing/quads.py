@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,10 +18,10 @@ from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects.stage import ColorStage
 from gpu_renderer.painter import FULLSCREEN, Blend, Painter
 from gpu_renderer.programs import UniformValue
+from gpu_renderer.raster import WHOLE, Share
 from gpu_renderer.region import Parts, Region, around, shared
 from gpu_renderer.targets import Target
 
-WHOLE = (0.0, 0.0, 1.0, 1.0)
 INSIDE, EDGE, AROUND = 0, 1, 2
 _VERTICES = {None: 3, INSIDE: 8, EDGE: 18, AROUND: 8}
 FLAT_FROM_PX, SHADED_FROM_PX = 15000, 80000
@@ -33,17 +34,19 @@ BESIDE_FROM_PX = 3000
 class Picture:
     """A texture over a box of layer px grown by the padding; `crop` of it is shown.
 
-    Its texels are encoded sRGB and premultiplied, or the coverage of one linear straight `color`.
+    Its texels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
     """
 
     texture: moderngl.Texture
     width: float
     height: float
     padding: float = 0.0
-    crop: tuple[float, float, float, float] = WHOLE
+    crop: Share = WHOLE
     is_nearest: bool = False
     is_opaque: bool = False
     color: Rgba | None = None
+    inked: Share = WHOLE
+    """The part of its box, as fractions, beyond which it is transparent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,11 @@ def quad_of(ink: Ink, placed: Placement) -> Matrix3:
     return placed.quad(ink.width, ink.height, ink.padding)
 
 
+def inked(ink: Ink, quad: Matrix3) -> Matrix3:
+    """The quad of the part of the content that is not transparent."""
+    return matrix.boxed(quad, *ink.inked) if isinstance(ink, Picture) and ink.inked != WHOLE else quad
+
+
 def draw(
     painter: Painter,
     ink: Ink,
@@ -129,19 +137,21 @@ def draw(
     within = into.region if scissor is None else around(scissor).intersection(into.region)
     if isinstance(ink, Layered):
         within = within.intersection(ink.target.region)
-    part = placement.bounds(quad, within)
+    shown = inked(ink, quad)
+    part = placement.bounds(shown, within)
     if to_unit is None or part.is_empty:
         return
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
-    samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
-    is_split = split_edges and not lighting and _may_be_split(ink, quad, part)
-    shape = _outline(ink, quad, to_unit, into.region, samples) if is_split else None
+    is_inset = _is_inset(ink, to_unit)
+    samples = 0 if is_inset or placement.pixel_aligned(quad) else 4 if is_smooth else 1
+    is_split = split_edges and not lighting and _may_be_split(ink, shown, part)
+    shape = _outline(ink, quad, to_unit, into.region, samples, is_inset=is_inset) if is_split else None
     variant = defines(ink, look, quad) | ({"LIT": 1} if lighting else {})
     if _is_exact(ink, look, feeds_effects):
         variant["IN_FLOAT"] = 1
     values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
-    for piece in _pieces(shape, ink, part.width * part.height):
+    for piece in _pieces(shape, ink, part.width * part.height, is_inset=is_inset):
         is_inside = piece == INSIDE
         is_hiding = blend == "over" and opacity == 1.0 and _is_opaque(ink, look, samples, is_inside=is_inside)
         painter.draw(
@@ -174,18 +184,33 @@ def _inside_from_px(ink: Ink) -> int:
     return FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX
 
 
-def _outline(ink: Ink, quad: Matrix3, to_unit: Matrix3, held: Region, samples: int) -> Outline | None:
+def _is_inset(ink: Ink, to_unit: Matrix3) -> bool:
+    """Whether no pixel at the quad's edge shows anything of the content."""
+    if not isinstance(ink, Picture) or ink.inked == WHOLE or not matrix.is_affine(to_unit):
+        return False
+    left, top, width, height = ink.inked
+    step_x, step_y = math.hypot(to_unit[0], to_unit[1]), math.hypot(to_unit[3], to_unit[4])
+    return min(left, 1 - left - width) >= step_x and min(top, 1 - top - height) >= step_y
+
+
+def _outline(
+    ink: Ink, quad: Matrix3, to_unit: Matrix3, held: Region, samples: int, *, is_inset: bool
+) -> Outline | None:
+    if is_inset:
+        quad = inked(ink, quad)
+        inked_to_unit = matrix.inverse(quad)
+        return None if inked_to_unit is None else outline(quad, inked_to_unit, held, "picture", (1.0, 1.0), 0.0)
     if isinstance(ink, Analytic):
         shape: Shape = "picture" if ink.is_hard else ink.primitive
         return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius)
     return outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0) if samples else None
 
 
-def _pieces(shape: Outline | None, ink: Ink, part_px: int) -> tuple[int | None, ...]:
+def _pieces(shape: Outline | None, ink: Ink, part_px: int, *, is_inset: bool) -> tuple[int | None, ...]:
     """What is drawn of a shape, as PIECE of the outline's shader; None is all of the scissor."""
     if shape is None:
         return (None,)
-    if shape.inside_px > _inside_from_px(ink):
+    if shape.inside_px > _inside_from_px(ink) and not is_inset:
         return (EDGE, INSIDE)
     return (AROUND,) if part_px - shape.around_px > BESIDE_FROM_PX else (None,)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpu_renderer import area, effects
 from gpu_renderer.area import Area
-from gpu_renderer.compositing import placement
+from gpu_renderer.compositing import placement, quads
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Parts, Region, around
@@ -80,7 +80,18 @@ def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
     if step.plane is not None and has_passes(step.layer):
         return placement.bounds(step.placement.quad(*flattening.box(step.layer, ink, scene)), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
-    return around([placement.bounds(placed.quad(ink.width, ink.height, ink.padding), scene.frame) for placed in places])
+    held = [quads.quad_of(ink, placed) for placed in places]
+    if _paints_ink_alone(step):
+        held = [quads.inked(ink, quad) for quad in held]
+    return around([placement.bounds(quad, scene.frame) for quad in held])
+
+
+def _paints_ink_alone(step: Draw) -> bool:
+    """Whether a layer is known to paint nothing where its content and the light of it are transparent."""
+    layer = step.layer
+    if step.plane is not None or layer.glass is not None or layer.backdrop_blur > 0:
+        return False
+    return not layer.effects or not effects.is_resampled(layer.effects, after_baking=effects.needs_baking(layer))
 
 
 def of_group(step: Draw, group: RenderGraph, scene: Scene, inks: Inks) -> Region:

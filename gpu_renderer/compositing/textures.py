@@ -30,7 +30,10 @@ class Textures:
         self._bytes_max = KEPT_BYTES_MAX if keep else 0
 
     def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
-        """The texture of an array of shape (rows, columns) or (rows, columns, 3 or 4): linear filter, clamped to the edge."""
+        """The texture of an array of shape (rows, columns) or (rows, columns, 3 or 4): linear filter, clamped to the edge.
+
+        What has one channel has it in all four.
+        """
         key = id(pixels)
         if is_fleeting:
             self._fleeting[key] = True
@@ -79,6 +82,8 @@ class Textures:
             texture.write(np.ascontiguousarray(pixels), alignment=1)
         else:
             texture = self._context.texture((columns, rows), channels, np.ascontiguousarray(pixels), alignment=1)
+            if channels == 1:
+                texture.swizzle = "RRRR"
         texture.repeat_x = texture.repeat_y = False
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         return texture

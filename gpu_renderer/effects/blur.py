@@ -21,6 +21,7 @@ class Blur(Effect):
 
     parameters = (pixels("amount", 6, 0, 40),)
     is_soft = True
+    keeps_color = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("amount") <= 0

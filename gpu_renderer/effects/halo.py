@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred, levels_of
+from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred
 from gpu_renderer.effects.lit import MARGIN_PX, Light, Lit, cells, light_cells, light_room
 from gpu_renderer.effects.values import Rgba
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.region import Parts, Region, outside, shared
 from gpu_renderer.targets import Target
+
+SIGMA_CELLS = 2.5
+"""A halo's sigma is at least as many cells of the size it is worked out at; it has no detail, and its tails are cut anyway."""
+LEVELS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +128,14 @@ class _Silhouette:
 
 def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> Light:
     """The silhouette blurred over a region of the frame. The caller owns its target."""
-    levels = 0 if exact or sigma <= 0 else levels_of(sigma)
+    levels = 0 if exact else _levels_of(sigma)
     alpha, drawn = shape.at(levels), light_cells(region, levels)
     if sigma <= 0:
         alone = painter.applied("effects/alpha.frag", alpha, region=drawn, format="a2")
         return Light(alone, levels, region)
     return Light(halves_blurred(painter, alpha, sigma, levels, drawn, "a2"), levels, region)
+
+
+def _levels_of(sigma: float) -> int:
+    """How often the silhouette is halved before a Gaussian of this sigma."""
+    return min(LEVELS_MAX, max(0, math.floor(math.log2(max(1.0, sigma / SIGMA_CELLS)))))

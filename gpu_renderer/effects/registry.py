@@ -69,6 +69,8 @@ class Effect:
     """Colours that carry an opacity as their alpha on the GPU route: colour key to the percentage's key."""
     is_soft: ClassVar[bool] = False
     """Whether the GPU form only lays light behind the picture or blurs it: it takes room for its own reach."""
+    keeps_color: ClassVar[bool] = False
+    """Whether the raster form leaves what has one colour in that colour, but for rounding."""
 
     @property
     def label(self) -> str:

@@ -13,8 +13,9 @@ from gpu_renderer.recent import Recent
 from gpu_renderer.text.contrast import luminance, table
 from gpu_renderer.text.face import Styled
 from gpu_renderer.text.glyph_raster import Placed, glyph_coverage, glyph_outline
+from gpu_renderer.text.plate import Plate
 from gpu_renderer.vector.css import Rgba
-from gpu_renderer.vector.surface import coverage, image
+from gpu_renderer.vector.surface import Pixels, coverage
 
 STAMPS_MAX_BYTES = 48 << 20
 _PHASES = 4
@@ -32,19 +33,18 @@ class Linear(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stamp:
-    """Coverage as a Skia image, and where its top left stands from the whole-pixel pen."""
+    """Coverage, shape (rows, columns), and where its top left stands from the whole-pixel pen."""
 
-    picture: Any
+    pixels: Pixels
     left: int
     top: int
-    bytes: int
 
 
-_stamps: Recent[Stamp | None] = Recent(STAMPS_MAX_BYTES, lambda stamp: 64 if stamp is None else stamp.bytes)
+_stamps: Recent[Stamp | None] = Recent(STAMPS_MAX_BYTES, lambda stamp: 64 if stamp is None else stamp.pixels.nbytes)
 
 
 def draw_stamp(
-    canvas: Any,
+    plate: Plate,
     styled: Styled,
     glyph: int,
     size: float,
@@ -53,7 +53,7 @@ def draw_stamp(
     paint: Any,
     color: Rgba,
 ) -> None:
-    """Draws a glyph with its pen at a place of the raster, as a mask strengthened by the colour's contrast table."""
+    """Lays a glyph on a plate with its pen at a place of the raster, as a mask strengthened by the colour's contrast table."""
     upright = linear.b == linear.c == 0 and linear.a == linear.d > 0
     y = float(math.floor(pen[1] + 0.5)) if upright else _phase(pen[1])
     x = _phase(pen[0])
@@ -61,7 +61,7 @@ def draw_stamp(
     key = (styled, glyph, size, linear, x - whole_x, y - whole_y, luminance(color))
     stamp = _stamps.get(key, lambda: _made(styled, glyph, size, linear, (x - whole_x, y - whole_y), color, upright))
     if stamp is not None:
-        canvas.drawImage(stamp.picture, whole_x + stamp.left, whole_y + stamp.top, skia.SamplingOptions(), paint)
+        plate.lay(stamp.pixels, whole_x + stamp.left, whole_y + stamp.top, paint)
 
 
 def _phase(value: float) -> float:
@@ -87,4 +87,4 @@ def _made(
         canvas.translate(-left, -top)
         canvas.drawPath(path, skia.Paint(AntiAlias=True))
         pixels = table(color)[raw]
-    return Stamp(image(np.ascontiguousarray(pixels)), left, top, pixels.nbytes)
+    return Stamp(np.ascontiguousarray(pixels), left, top)

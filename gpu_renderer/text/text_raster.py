@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpu_renderer.raster import Raster
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.glyph_layout import glyph_places, is_per_glyph
-from gpu_renderer.text.glyph_paint import paint_glyphs, spread
+from gpu_renderer.text.glyph_paint import painted_glyphs, spread
 from gpu_renderer.text.glyph_raster import Placed, draw_color_glyphs, glyph_coverage
 from gpu_renderer.text.line_layout import placed_lines
 from gpu_renderer.text.lines import measured_box
@@ -29,7 +29,10 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
     columns = max(1, round_half_up((width + 2 * padded) * scale))
     rows = max(1, round_half_up((height + 2 * padded) * scale))
     if is_per_glyph(source):
-        return Raster(_glyph_by_glyph(source, (width, height), scale, (columns, rows), fonts), width, height, padded)
+        places = glyph_places(source, (width, height), fonts)
+        order = source.stroke_over_fill
+        pixels, found = painted_glyphs((columns, rows), places, scale, fonts, stroke_over_fill=order)
+        return Raster(pixels, width, height, padded, found)
     glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, (width, height), fonts)]
     color = css.parse(source.style.fill) or css.BLACK
     covered = glyph_coverage(glyphs, color, columns, rows)
@@ -49,16 +52,6 @@ def _path_spread(source: TextSource, box: tuple[float, float]) -> float:
     points = source.path.points if source.path else ()
     reach = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
     return reach + source.style.size if reach > 0 else 0.0
-
-
-def _glyph_by_glyph(
-    source: TextSource, box: tuple[float, float], scale: float, size: tuple[int, int], fonts: Fonts
-) -> Pixels:
-    pixels, canvas = rgba(*size)
-    places = glyph_places(source, box, fonts)
-    center = (size[0] / 2, size[1] / 2)
-    paint_glyphs(canvas, places, scale, center, fonts, stroke_over_fill=source.stroke_over_fill)
-    return pixels
 
 
 def _with_color_glyphs(covered: Pixels, glyphs: Sequence[Placed], color: css.Rgba) -> Pixels:

@@ -2,7 +2,7 @@
 //
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,
-//           5 texture whose first channel is the coverage of one colour
+//           5 texture whose alpha is the coverage of one colour
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
 // PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: what the layer has; IN_FLOAT: the texture is filtered in full precision
@@ -70,9 +70,9 @@ vec4 content(vec2 unit) {
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));
 #elif CONTENT == 5
 #ifdef IN_FLOAT
-    float covered = between_texels(u_content, u_crop.xy + unit * u_crop.zw).r;
+    float covered = between_texels(u_content, u_crop.xy + unit * u_crop.zw).a;
 #else
-    float covered = texture(u_content, u_crop.xy + unit * u_crop.zw).r;
+    float covered = texture(u_content, u_crop.xy + unit * u_crop.zw).a;
 #endif
     float alpha = u_color.a * covered;
     return graded(vec4(u_color.rgb, alpha < 1.0 / 255.0 ? 0.0 : alpha));

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from gpu_renderer import color
+from gpu_renderer.content import Contents
 from gpu_renderer.painter import Painter
-from tests.gpu_renderer.drawing import drawn, gradient, paper, snapshot
+from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from tests.gpu_renderer.drawing import Pictures, drawn, gradient, paper, snapshot
+from tests.gpu_renderer.fonts import reference_fonts
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,19 @@ def test_a_display_transform_encodes_the_picture(painter: Painter, display: str,
 
     scene = replace(snapshot(paper("#ffffff")), color=ColorManagement(display_transform=display))  # type: ignore[arg-type]
     assert drawn(painter, scene)[24, 32, :3].tolist() == pytest.approx(white, abs=2)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("effect", ["gaussian-blur", "fast-box-blur"])
+def test_a_blurred_shape_has_its_colour_where_it_is_nearly_transparent_too(painter: Painter, effect: str) -> None:
+    blur = EffectSnapshot("blur", effect, (("blurriness", 12.0), ("blurRadius", 12.0), ("repeatEdge", False)))
+    disc = ShapeSource("ellipse", 60, 44, (SolidPaint("#ff8040"),))
+    layer = LayerSnapshot("disc", "disc", disc, Transform2D(32, 24), effects=(blur,))
+    contents = Contents(reference_fonts().for_job(), Pictures())
+    red, green, blue, _ = np.moveaxis(drawn(painter, snapshot(layer, background="#000000"), None, contents), 2, 0)
+    strength = np.array([color.decoded(level / 255) for level in range(256)])[red]
+    for found, share in ((green, 128), (blue, 64)):
+        expected = np.vectorize(color.encoded)(strength * color.decoded(share / 255)) * 255
+        assert np.abs(found - expected)[red > 12].max() < 2
+    assert red.max() > 200
+    assert red[red > 12].min() < 100

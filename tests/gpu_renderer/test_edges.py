@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from gpu_renderer.compositing import placement, quads
+from gpu_renderer.compositing.quads import Picture
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
+from gpu_renderer.raster import WHOLE, Raster, with_ink
+from gpu_renderer.region import Region
 from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import gradient, paper, pixels, renderer, snapshot
 
@@ -47,3 +53,38 @@ def test_an_edge_drawn_apart_gives_the_bytes_of_one_pass(painter: Painter, seed:
     assert np.array_equal(pixels(apart.draw(scene, *SIZE)), expected)
     whole.release()
     apart.release()
+
+
+@contextmanager
+def inked_picture(painter: Painter, chance: random.Random) -> Iterator[Picture]:
+    """A picture of random colours within a transparent margin of random widths, perhaps none."""
+    rows, columns = chance.randint(2, 160), chance.randint(2, 240)
+    texels = np.zeros((rows, columns, 4), np.uint8)
+    top, left = chance.choice((0, rows // 5)), chance.choice((0, columns // 3))
+    texels[top : rows - chance.randint(0, rows // 4), left : columns - chance.randint(0, columns // 4)] = 255
+    texels[..., :3] *= np.random.default_rng(columns).integers(0, 2, texels[..., :3].shape, dtype=np.uint8)
+    texture = painter.context.texture((columns, rows), 4, texels.tobytes())
+    texture.repeat_x = texture.repeat_y = False
+    inked = with_ink(Raster(texels, columns, rows)).inked
+    yield Picture(texture, columns * chance.uniform(0.3, 2), rows * chance.uniform(0.3, 2), 3.0, inked=inked)
+    texture.release()
+
+
+@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.parametrize("is_smooth", [True, False])
+def test_a_picture_drawn_where_it_is_inked_gives_the_bytes_of_all_of_it(
+    painter: Painter, seed: int, is_smooth: bool
+) -> None:
+    chance = random.Random(seed)
+    turn = chance.choice((0, 90, chance.uniform(0, 360)))
+    placed = placement.flat(
+        Transform2D(chance.uniform(0, 400), chance.uniform(0, 300), turn, chance.choice((1, -1, 2)))
+    )
+    with inked_picture(painter, chance) as picture:
+        found = []
+        for drawn in (picture, replace(picture, inked=WHOLE)):
+            with painter.pool.lent(Region(0, 0, *SIZE)) as into:
+                quad = quads.quad_of(drawn, placed)
+                quads.draw(painter, drawn, quad, into, opacity=0.7, is_smooth=is_smooth, split_edges=True)
+                found.append(into.texture.read())
+    assert found[0] == found[1]

@@ -84,6 +84,12 @@ def needs_baking(layer: LayerSnapshot) -> bool:
     return faded or any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects)
 
 
+def keeps_color(layer: LayerSnapshot) -> bool:
+    """Whether baking leaves content of one colour in that colour: its alpha is all there is to know."""
+    found = (find(entry.type) for entry in layer.effects)
+    return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
+
+
 def baking(
     layer: LayerSnapshot, output_scale: float, width: float, height: float, *, overshoot_px: float = 0
 ) -> Baking:

@@ -29,6 +29,7 @@ class GaussianBlur(Effect):
         number("dimensions", 0, 0, 2),
         flag("repeatEdge", True),
     )
+    keeps_color = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("blurriness") <= 0
@@ -48,6 +49,7 @@ class FastBoxBlur(Effect):
         number("dimensions", 0, 0, 2),
         flag("repeatEdge", True),
     )
+    keeps_color = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("blurRadius") <= 0

@@ -99,6 +99,20 @@ def test_opacity_and_fill_opacity_multiply() -> None:
     assert raster(posed(GlyphPose(opacity=0.5, fill_opacity=0.5))).pixels.max() == 64
 
 
+@pytest.mark.parametrize(
+    "second", [GlyphPose(dx=-20, opacity=0.6), GlyphPose(dx=-12, blur=3), GlyphPose(dx=-18, rotation=30)]
+)
+def test_glyphs_of_one_colour_are_coverage_that_looks_as_among_glyphs_of_others(second: GlyphPose) -> None:
+    style = TextStyle(fill="#40a0ff", size=64)
+    alone = posed(GlyphPose(opacity=0.8), second, GlyphPose(opacity=0), style=style)
+    apart = posed(GlyphPose(opacity=0.8), second, GlyphPose(opacity=0.01, color="#ff0000", color_mix=1), style=style)
+    drawn = text_raster(alone, 2, reference_fonts())
+    assert drawn.color == css.parse("#40a0ff")
+    assert text_raster(apart, 2, reference_fonts()).color is None
+    difference = np.abs(raster(alone).pixels.astype(int) - raster(apart).pixels)
+    assert difference[:, : difference.shape[1] // 2].max() <= 3
+
+
 def test_a_moved_glyph_is_the_same_picture_elsewhere() -> None:
     rest, moved = raster(posed(GlyphPose())), raster(posed(GlyphPose(dx=10)))
     shift = round(moved.padding * 2)
