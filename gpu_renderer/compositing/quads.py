@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import moderngl
@@ -97,6 +97,21 @@ class Look:
 PLAIN = Look()
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """How content is blended with what is below it, by its own shader (include/combine.glsl)."""
+
+    defines: Mapping[str, object]
+    uniforms: Mapping[str, UniformValue] = field(default_factory=dict)
+    textures: Mapping[str, Target] = field(default_factory=dict)
+
+
+def touched(ink: Ink, quad: Matrix3, within: Region) -> Region:
+    """The pixels that content on a quad may touch."""
+    held = within.intersection(ink.target.region) if isinstance(ink, Layered) else within
+    return Region(*within[:2], 0, 0) if matrix.inverse(quad) is None else placement.bounds(quad, held)
+
+
 def quad_of(ink: Ink, placed: Placement) -> Matrix3:
     """The matrix from the unit square to the frame for content in its place."""
     if isinstance(ink, Layered) and not ink.is_cropped:
@@ -119,17 +134,16 @@ def draw(
     lighting: Mapping[str, UniformValue] | None = None,
     feeds_effects: bool = False,
     split_edges: bool = False,
+    merge: Merge | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
     `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
+    `merge`: replaces all pixels that the quad may touch by what it says.
     """
     to_unit = matrix.inverse(quad)
-    within = into.region if scissor is None else around(scissor).intersection(into.region)
-    if isinstance(ink, Layered):
-        within = within.intersection(ink.target.region)
-    part = placement.bounds(quad, within)
+    part = touched(ink, quad, into.region if scissor is None else around(scissor).intersection(into.region))
     if to_unit is None or part.is_empty:
         return
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
@@ -141,13 +155,16 @@ def draw(
     if _is_exact(ink, look, feeds_effects):
         variant["IN_FLOAT"] = 1
     values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
+    read = textures(ink, look)
+    if merge is not None:
+        variant, values, read = variant | dict(merge.defines), values | dict(merge.uniforms), {**read, **merge.textures}
     for piece in _pieces(shape, ink, part.width * part.height):
         is_inside = piece == INSIDE
         is_hiding = blend == "over" and opacity == 1.0 and _is_opaque(ink, look, samples, is_inside=is_inside)
         painter.draw(
             "compositing/quad.frag",
             into,
-            textures=textures(ink, look),
+            textures=read,
             blend="replace" if is_hiding else blend,
             scissor=part if scissor is None else shared(scissor, part),
             defines={"SAMPLES": 0 if is_inside else samples, **({} if piece is None else {"PIECE": piece}), **variant},
