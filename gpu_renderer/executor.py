@@ -18,10 +18,13 @@ from gpu_renderer.effects import Lit
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Parts, around, shared
+from gpu_renderer.region import Parts, around, common, shared, without
 from gpu_renderer.space import depth, flattening
 from gpu_renderer.targets import Target
 from motion.snapshot import CompositionSource
+
+OWED_PARTS_MAX = 64
+"""Of more rectangles than this, all is passed through 8 bits at once: each costs every later layer a look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,12 @@ class Executor:
 
     def draw(self, graph: RenderGraph, into: Target, parts: Parts, place: str = "") -> None:
         """Draws what of the composition lies in the parts, over whatever the target holds there."""
-        _Walk(self, graph, into, shared(parts, graph.scene.clip), place).run()
+        owed = self.draw_owing(graph, into, parts, place)
+        blend.coarsen(self.painter, into, owed, in_place=self.levers.read_in_place)
+
+    def draw_owing(self, graph: RenderGraph, into: Target, parts: Parts, place: str = "") -> Parts:
+        """Draws the same, but for the passage through 8 bits that blended layers want of the parts it returns."""
+        return _Walk(self, graph, into, shared(parts, graph.scene.clip), place).run()
 
 
 class _Walk:
@@ -84,9 +92,10 @@ class _Walk:
         self._parts = parts
         self._place = place
         self._loans: list[Target] = []
-        self._coarseness = blend.Coarseness()
+        self._owed: Parts = ()
+        """What has yet to pass through 8 bits, before anything else is drawn there: often the last pass does it as well."""
 
-    def run(self) -> None:
+    def run(self) -> Parts:
         for step in self._graph.steps:
             self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._parts)
@@ -97,13 +106,16 @@ class _Walk:
                 if self._loans:
                     self._painter.pool.give_back(*self._loans)
                     self._loans.clear()
+        return self._owed
 
     def _step(self, step: Step, place: str) -> None:
         parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))
         if not parts:
             return
-        if not (isinstance(step, Draw) and reach.rewrites_all(step)):
-            self._coarseness.drawn(parts)
+        if isinstance(step, Draw) and reach.rewrites_all(step):
+            self._blended(step, place, parts)
+            return
+        self._settle(self._parts if reach.reads_around(step) else parts)
         if isinstance(step, Regrade):
             for part in parts:
                 adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
@@ -129,6 +141,31 @@ class _Walk:
             self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
             scissor=parts, lighting=lighting, split_edges=self._executor.levers.split_edges,
         )  # fmt: skip
+
+    # ----------------------------------------------------------------------------------- blended with all that is below
+
+    def _blended(self, step: Draw, place: str, parts: Parts) -> None:
+        """Content where it stands, one sample a pixel; with effects or motion blur through a buffer of its own."""
+        in_place = self._executor.levers.read_in_place
+        if has_passes(step.layer) or step.samples:
+            layer = self._layer(step, step.opacity, place)
+            done = blend.combine(self._painter, self._into, layer, step, self._scene, parts, in_place=in_place)
+        else:
+            region = reach.layer_region(step, self._scene, self._inks)
+            ink, look = None if region.is_empty else self._ink(step, place), self._inks.look(step, self._scene)
+            done = blend.draw(self._painter, self._into, ink, look, step, self._scene, parts, in_place=in_place)
+        self._owed = without(parts, done)
+        if not self._bounded:
+            self._settle(parts)
+
+    def _settle(self, parts: Parts) -> None:
+        """Passes what of the parts is owed through 8 bits."""
+        if not self._owed:
+            return
+        settled = parts if len(self._owed) <= OWED_PARTS_MAX else self._owed
+        in_place = self._executor.levers.read_in_place
+        blend.coarsen(self._painter, self._into, common(self._owed, settled), in_place=in_place)
+        self._owed = without(self._owed, settled)
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
         if step.group is None:
@@ -173,15 +210,9 @@ class _Walk:
                 layers.composite(self._painter, self._into, lit, opacity, blend.fixed(step), parts, step.matte, matte)
             return
         target = self._layer(step, content_opacity, place)
-        if reach.rewrites_all(step):
-            beyond = self._coarseness.passed(step, target, parts) if self._bounded else parts
-            blend.combine(
-                self._painter, self._into, target, step, self._scene, opacity, parts, beyond,
-                in_place=self._executor.levers.read_in_place,
-            )  # fmt: skip
-        elif target is None:
+        if target is None:
             return
-        elif step.layer.glass is not None:
+        if step.layer.glass is not None:
             glass.draw(self._painter, self._into, target, step, self._scene, around(parts))
         else:
             glass.blur_backdrop(self._painter, self._into, target, step, around(parts))
@@ -266,13 +297,12 @@ def _is_direct(step: Draw) -> bool:
         or step.samples
         or layer.glass
         or layer.backdrop_blur > 0
-        or reach.rewrites_all(step)
     )
 
 
 def _is_plain(step: Draw) -> bool:
     """Whether a fixed function composites the layer's own buffer."""
-    return not (reach.rewrites_all(step) or step.layer.glass or step.layer.backdrop_blur > 0)
+    return not (step.layer.glass or step.layer.backdrop_blur > 0)
 
 
 def _is_faded(step: Draw) -> bool:

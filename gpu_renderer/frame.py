@@ -139,8 +139,7 @@ class FrameRenderer:
         if parts:
             self._under.show(footage, parts)
             bare = replace(graph, background=None, background_paint=None)
-            self._executor.draw(bare, scene, parts)
-            blit(self._painter, scene, picture, graph.scene.color, parts, in_place=self._levers.read_in_place)
+            self._encode(graph, scene, picture, parts, self._executor.draw_owing(bare, scene, parts))
         return False
 
     def _picture(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts) -> None:
@@ -151,14 +150,17 @@ class FrameRenderer:
         if texture is not None and touched is not None:
             self._painter.copy_picture(texture, picture, parts)
         drawn = parts if touched is None else touched
-        self._composite(graph, scene, drawn)
-        blit(self._painter, scene, picture, graph.scene.color, drawn, in_place=self._levers.read_in_place)
+        self._encode(graph, scene, picture, drawn, self._composite(graph, scene, drawn))
 
-    def _composite(self, graph: RenderGraph, scene: Target, parts: Parts) -> None:
+    def _encode(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts, coarse: Parts) -> None:
+        in_place = self._levers.read_in_place
+        blit(self._painter, scene, picture, graph.scene.color, parts, in_place=in_place, coarse=coarse)
+
+    def _composite(self, graph: RenderGraph, scene: Target, parts: Parts) -> Parts:
         rest = self._run.restore(graph, scene, parts)
         if rest is graph and not background.fills(graph, scene.region):
             self._painter.erase(scene, parts)
-        self._executor.draw(rest, scene, parts)
+        return self._executor.draw_owing(rest, scene, parts)
 
     def _forget(self) -> None:
         if self._last is not None:

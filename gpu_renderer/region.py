@@ -97,6 +97,16 @@ def outside(parts: Parts, hole: Region) -> Parts:
     return tuple(piece for part in parts for piece in _around_hole(part, part.intersection(hole)))
 
 
+def without(parts: Parts, holes: Parts) -> Parts:
+    """The pixels of the parts that lie in none of the holes."""
+    return reduce(outside, holes, parts)
+
+
+def common(parts: Parts, others: Parts) -> Parts:
+    """The pixels that lie in both."""
+    return tuple(piece for other in others for piece in shared(parts, other))
+
+
 def _around_hole(part: Region, hole: Region) -> Parts:
     if hole.is_empty:
         return (part,)

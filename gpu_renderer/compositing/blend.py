@@ -1,15 +1,18 @@
-"""Blend modes: which are fixed functions of the GPU, and the pass that combines all others (format/compositing.md 3)."""
+"""Blend modes: which are fixed functions of the GPU, and how layers of all others are drawn (format/compositing.md 3).
+
+Those pass all of the target below them through 8 bits: where they are drawn by their own shader, and elsewhere by `coarsen`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from gpu_renderer import area
-from gpu_renderer.compositing import layers
+from gpu_renderer.compositing import layers, quads
+from gpu_renderer.compositing.quads import Ink, Look, Merge
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Parts, Region, around, outside, shared
+from gpu_renderer.region import Parts, shared, without
 from gpu_renderer.targets import Target
 from motion.snapshot import LightWash, ParticleSource
 
@@ -24,7 +27,7 @@ MODES = {
 }  # fmt: skip
 """The numbers of the modes in the table of compositing.md 3.2, as shaders/include/blend.glsl knows them."""
 
-STENCIL, DISSOLVE, DANCING_DISSOLVE = 31, 35, 36
+STENCILS, DISSOLVE, DANCING_DISSOLVE = (31, 32), 35, 36
 
 
 def fixed(step: Draw) -> Blend:
@@ -45,79 +48,81 @@ def takes_opacity_first(step: Draw) -> bool:
     return is_combined or step.matte is not None or layer.glass is not None or layer.backdrop_blur > 0
 
 
-def keeps_beyond(step: Draw) -> bool:
-    """Whether a combined layer leaves what lies beyond it as it is once it has passed through 8 bits.
+def draw(
+    painter: Painter,
+    into: Target,
+    ink: Ink | None,
+    look: Look,
+    step: Draw,
+    scene: Scene,
+    parts: Parts,
+    *,
+    in_place: bool,
+) -> Parts:
+    """Draws content blended with what is below it, one sample a pixel, and returns the parts that are done with.
 
-    By the same arithmetic as all other such layers: what one of them wrote, none of them changes there.
+    `in_place` as in `blit`.
     """
-    return MODES.get(step.blend, 0) < STENCIL and step.blend != "luminescent-premul"
+    if ink is None:
+        return _done(painter, into, step, parts, ())
+    quad = quads.quad_of(ink, step.placement)
+    drawn = shared(parts, quads.touched(ink, quad, into.region))
+    for held, merge in _merging(painter, into, step, scene, drawn, in_place):
+        quads.draw(
+            painter, ink, quad, into, opacity=step.opacity, look=look, blend="replace", scissor=held, is_smooth=False,
+            merge=merge,
+        )  # fmt: skip
+    return _done(painter, into, step, parts, drawn)
 
 
 def combine(
-    painter: Painter,
-    into: Target,
-    layer: Target | None,
-    step: Draw,
-    scene: Scene,
-    opacity: float,
-    parts: Parts,
-    beyond: Parts,
-    *,
-    in_place: bool,
-) -> None:
-    """Replaces the parts of the target by the layer blended with it where that holds pixels, and elsewhere by an 8-bit copy.
+    painter: Painter, into: Target, layer: Target | None, step: Draw, scene: Scene, parts: Parts, *, in_place: bool
+) -> Parts:
+    """Draws a layer's own buffer in the same way."""
+    drawn = shared(parts, layer.region) if layer is not None else ()
+    for held, merge in _merging(painter, into, step, scene, drawn, in_place):
+        assert layer is not None
+        painter.draw(
+            "compositing/combine.frag", into, textures={"u_layer": layer, **merge.textures}, scissor=held,
+            defines=merge.defines, uniforms=merge.uniforms,
+        )  # fmt: skip
+    return _done(painter, into, step, parts, drawn)
 
-    `beyond`: the parts where that copy is needed. `in_place` as in `blit`.
-    """
+
+def coarsen(painter: Painter, into: Target, parts: Parts, *, in_place: bool) -> None:
+    """Passes the parts through 8 bits. `blit` does the same of its own."""
+    for held, merge in _backdrops(painter, into, parts, in_place):
+        painter.draw("compositing/coarse.frag", into, textures=merge.textures, scissor=held, defines=merge.defines)
+
+
+def _done(painter: Painter, into: Target, step: Draw, parts: Parts, drawn: Parts) -> Parts:
+    """The parts that need no passage any more: those that were drawn, and all under a stencil, which leaves only itself."""
+    if MODES.get(step.blend) not in STENCILS:
+        return drawn
+    painter.erase(into, without(parts, drawn))
+    return parts
+
+
+def _merging(
+    painter: Painter, into: Target, step: Draw, scene: Scene, parts: Parts, in_place: bool
+) -> Iterator[tuple[Parts, Merge]]:
+    """The parts with how a step's shader blends with what they hold."""
     mode = MODES.get(step.blend, 0)
     defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
     uniforms: dict[str, UniformValue] = {}
     if mode >= DISSOLVE:
         uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
         uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
-    if layer is not None:
-        with_layer = {**uniforms, "u_opacity": opacity}
-        _replace(painter, into, {"u_layer": layer}, shared(parts, layer.region), defines, with_layer, in_place)
-        beyond = outside(beyond, layer.region)
-    _replace(painter, into, {}, beyond, defines | {"EMPTY": 1}, uniforms, in_place)
+    for held, merge in _backdrops(painter, into, parts, in_place):
+        yield held, Merge({**defines, **merge.defines}, uniforms, merge.textures)
 
 
-def _replace(
-    painter: Painter,
-    into: Target,
-    textures: Mapping[str, Target],
-    parts: Parts,
-    defines: Mapping[str, object],
-    uniforms: Mapping[str, UniformValue],
-    in_place: bool,
-) -> None:
-    shader = "compositing/combine.frag"
+def _backdrops(painter: Painter, into: Target, parts: Parts, in_place: bool) -> Iterator[tuple[Parts, Merge]]:
+    """The parts with how a shader reads what they hold: in place all at once where the driver can, else each from a copy."""
     if in_place and painter.can_read_in_place:
-        in_place_defines = {**defines, "IN_PLACE": 1}
-        painter.draw(shader, into, textures=textures, scissor=parts, defines=in_place_defines, uniforms=uniforms)
+        yield from [(parts, Merge({"IN_PLACE": 1}))] if parts else []
         return
     for part in parts:
         backdrop = layers.copied(painter, into, part)
-        read = {**textures, "u_backdrop": backdrop}
-        painter.draw(shader, into, textures=read, scissor=part, defines=defines, uniforms=uniforms)
+        yield (part,), Merge({}, textures={"u_backdrop": backdrop})
         painter.pool.give_back(backdrop)
-
-
-class Coarseness:
-    """What of a target has passed through 8 bits, by the pass of a combined layer, and was not drawn on since."""
-
-    def __init__(self) -> None:
-        self._stale: list[Region] | None = None
-        """Where it was drawn on since the last such pass; None before the first."""
-
-    def drawn(self, parts: Parts) -> None:
-        """Learns of pixels that hold more than 8 bits now."""
-        if self._stale is not None:
-            self._stale.extend(parts)
-
-    def passed(self, step: Draw, layer: Target | None, parts: Parts) -> Parts:
-        """Where the pass of a combined layer changes the parts beyond the layer. Taken as done."""
-        stale = None if self._stale is None or not keeps_beyond(step) else area.area(around(parts), self._stale)
-        drawn = shared(parts, layer.region) if layer is not None else ()
-        self._stale = list(drawn) if keeps_beyond(step) else None
-        return parts if stale is None else tuple(p for tiles in stale.parts() for p in shared(parts, tiles))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gpu_renderer.painter import Painter
-from gpu_renderer.region import Parts
+from gpu_renderer.region import Parts, without
 from gpu_renderer.targets import Target
 from motion.snapshot import ColorManagement
 
@@ -11,17 +13,38 @@ _DISPLAYS = {"srgb": 0, "aces": 1, "pq": 2, "hlg": 3}
 
 
 def blit(
-    painter: Painter, scene: Target, into: Target, color: ColorManagement, parts: Parts, *, in_place: bool
+    painter: Painter,
+    scene: Target,
+    into: Target,
+    color: ColorManagement,
+    parts: Parts,
+    *,
+    in_place: bool,
+    coarse: Parts = (),
 ) -> None:
     """Encodes parts of the scene into an 8-bit target, opaque.
 
     `in_place`: reads the scene as an attachment where the driver can, which spares software rasterisers the texture unit.
+    `coarse`: those of the parts that have yet to pass through 8 linear bits, see `blend`.
     """
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
     if color.working_space == "aces-cg":
         defines["ACES"] = 1
     if in_place and painter.can_read_in_place:
         with painter.beside(scene, into) as both:
-            painter.draw("compositing/blit.frag", both, scissor=parts, defines={**defines, "IN_PLACE": 1})
+            _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, parts, coarse)
     else:
-        painter.draw("compositing/blit.frag", into, textures={"u_scene": scene}, scissor=parts, defines=defines)
+        _encode(painter, into, {"u_scene": scene}, defines, parts, coarse)
+
+
+def _encode(
+    painter: Painter,
+    into: Target,
+    textures: Mapping[str, Target],
+    defines: Mapping[str, object],
+    parts: Parts,
+    coarse: Parts,
+) -> None:
+    for held, passage in ((without(parts, coarse), {}), (coarse, {"COARSE": 1})):
+        if held:
+            painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines={**defines, **passage})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import moderngl
@@ -100,6 +100,21 @@ class Look:
 PLAIN = Look()
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """How content is blended with what is below it, by its own shader (include/combine.glsl)."""
+
+    defines: Mapping[str, object]
+    uniforms: Mapping[str, UniformValue] = field(default_factory=dict)
+    textures: Mapping[str, Target] = field(default_factory=dict)
+
+
+def touched(ink: Ink, quad: Matrix3, within: Region) -> Region:
+    """The pixels that content on a quad may touch."""
+    held = within.intersection(ink.target.region) if isinstance(ink, Layered) else within
+    return Region(*within[:2], 0, 0) if matrix.inverse(quad) is None else placement.bounds(inked(ink, quad), held)
+
+
 def quad_of(ink: Ink, placed: Placement) -> Matrix3:
     """The matrix from the unit square to the frame for content in its place."""
     if isinstance(ink, Layered) and not ink.is_cropped:
@@ -127,37 +142,38 @@ def draw(
     lighting: Mapping[str, UniformValue] | None = None,
     feeds_effects: bool = False,
     split_edges: bool = False,
+    merge: Merge | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
     `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
+    `merge`: replaces all pixels that the quad may touch by what it says.
     """
     to_unit = matrix.inverse(quad)
-    within = into.region if scissor is None else around(scissor).intersection(into.region)
-    if isinstance(ink, Layered):
-        within = within.intersection(ink.target.region)
-    shown = inked(ink, quad)
-    part = placement.bounds(shown, within)
+    part = touched(ink, quad, into.region if scissor is None else around(scissor).intersection(into.region))
     if to_unit is None or part.is_empty:
         return
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
     is_inset = _is_inset(ink, to_unit)
     samples = 0 if is_inset or placement.pixel_aligned(quad) else 4 if is_smooth else 1
-    is_split = split_edges and not lighting and _may_be_split(ink, shown, part)
+    is_split = split_edges and not lighting and _may_be_split(ink, inked(ink, quad), part)
     shape = _outline(ink, quad, to_unit, into.region, samples, is_inset=is_inset) if is_split else None
     variant = defines(ink, look, quad) | ({"LIT": 1} if lighting else {})
     if _is_exact(ink, look, feeds_effects):
         variant["IN_FLOAT"] = 1
     values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
+    read = textures(ink, look)
+    if merge is not None:
+        variant, values, read = variant | dict(merge.defines), values | dict(merge.uniforms), {**read, **merge.textures}
     for piece in _pieces(shape, ink, part.width * part.height, is_inset=is_inset):
         is_inside = piece == INSIDE
         is_hiding = blend == "over" and opacity == 1.0 and _is_opaque(ink, look, samples, is_inside=is_inside)
         painter.draw(
             "compositing/quad.frag",
             into,
-            textures=textures(ink, look),
+            textures=read,
             blend="replace" if is_hiding else blend,
             scissor=part if scissor is None else shared(scissor, part),
             defines={"SAMPLES": 0 if is_inside else samples, **({} if piece is None else {"PIECE": piece}), **variant},

@@ -1,6 +1,7 @@
 // The last pass: straight colour, display transform, premultiplied again over black (format/compositing.md 1.6).
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
+// COARSE: the scene has yet to pass through 8 linear bits (include/coarse.glsl).
 // IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
 // in: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
 #ifdef IN_PLACE
@@ -9,6 +10,7 @@
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
+#include "coarse.glsl"
 
 #ifdef IN_PLACE
 layout(location = 0) inout vec4 io_scene;
@@ -70,7 +72,11 @@ vec3 displayed(vec3 v) {
 }
 
 void main() {
+#ifdef COARSE
+    vec4 color = straight(coarse(scene()));
+#else
     vec4 color = straight(scene());
+#endif
     // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
     o_color = vec4(displayed(color.rgb) * color.a, 1.0);
 }

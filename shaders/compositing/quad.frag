@@ -7,14 +7,23 @@
 // PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: what the layer has; IN_FLOAT: the texture is filtered in full precision
 //
+// MODE, PRESERVE, IN_PLACE: the content is blended with what is below it (include/combine.glsl), and what comes out replaces that
+//
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
+#ifdef IN_PLACE
+#extension GL_EXT_shader_framebuffer_fetch : require
+#endif
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
 #include "plane.glsl"
 #include "texels.glsl"
 
+#ifdef MODE
+#include "combine.glsl"
+#else
 out vec4 o_color;
+#endif
 
 uniform float u_opacity;
 #if CONTENT == 1 || CONTENT == 2
@@ -103,5 +112,10 @@ void main() {
 #ifdef MASK
     color.a *= texture(u_mask, unit).r;
 #endif
+#ifdef MODE
+    color.a *= coverage(v_frame);
+    o_color = combined(color.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(color.rgb, 0.0, 1.0), color.a));
+#else
     o_color = premultiplied(color) * coverage(v_frame);
+#endif
 }

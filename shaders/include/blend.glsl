@@ -1,5 +1,5 @@
-// The blend functions B(b, s) of format/compositing.md 3.2 on straight linear colours; b backdrop, s source.
-// MODE selects one; 0 is normal.
+// The blend functions B(b, s) of format/compositing.md 3.2 in linear light; b backdrop, s source. MODE selects one; 0 is normal.
+// The backdrop comes as it is stored, times its alpha a, and so does the result: a B(b / a, s). The source is straight.
 
 float lum(vec3 c) {
     return dot(c, vec3(0.3, 0.59, 0.11));
@@ -26,94 +26,95 @@ vec3 set_lum(vec3 c, float l) {
     return c;
 }
 
-float color_dodge(float b, float s) {
-    return b <= 0.0 ? 0.0 : s >= 1.0 ? 1.0 : min(1.0, b / (1.0 - s));
+float color_dodge(float b, float a, float s) {
+    return b <= 0.0 ? 0.0 : s >= 1.0 ? a : min(a, b / (1.0 - s));
 }
 
-float color_burn(float b, float s) {
-    return b >= 1.0 ? 1.0 : s <= 0.0 ? 0.0 : 1.0 - min(1.0, (1.0 - b) / s);
+float color_burn(float b, float a, float s) {
+    return b >= a ? a : s <= 0.0 ? 0.0 : a - min(a, (a - b) / s);
 }
 
-float hard_light(float b, float s) {
-    return s <= 0.5 ? 2.0 * b * s : 1.0 - 2.0 * (1.0 - b) * (1.0 - s);
+float soft_light(float b, float a, float s) {
+    float c = b / max(a, 1.0 / 255.0);
+    float g = c <= 0.25 ? ((16.0 * c - 12.0) * c + 4.0) * c : sqrt(c);
+    return s <= 0.5 ? b - (1.0 - 2.0 * s) * b * (1.0 - c) : b + (2.0 * s - 1.0) * (a * g - b);
 }
 
-float soft_light(float b, float s) {
-    float g = b <= 0.25 ? ((16.0 * b - 12.0) * b + 4.0) * b : sqrt(b);
-    return s <= 0.5 ? b - (1.0 - 2.0 * s) * b * (1.0 - b) : b + (2.0 * s - 1.0) * (g - b);
-}
-
-float vivid_light(float b, float s) {
+float vivid_light(float b, float a, float s) {
     if (s <= 0.5) {
         float d = 2.0 * s;
-        return d <= 0.0 ? 0.0 : 1.0 - min(1.0, (1.0 - b) / d);
+        return d <= 0.0 ? 0.0 : a - min(a, (a - b) / d);
     }
     float d = 2.0 * (s - 0.5);
-    return d >= 1.0 ? 1.0 : min(1.0, b / (1.0 - d));
+    return d >= 1.0 ? a : min(a, b / (1.0 - d));
 }
 
-float channel(float b, float s) {
+float channel(float b, float a, float s) {
 #if MODE == 1
     return b * s;
 #elif MODE == 2
-    return b + s - b * s;
+    return b + a * s - b * s;
 #elif MODE == 3
-    return hard_light(s, b);
+    return 2.0 * b <= a ? 2.0 * b * s : a - 2.0 * (a - b) * (1.0 - s);
 #elif MODE == 4
-    return min(b, s);
+    return min(b, a * s);
 #elif MODE == 5
-    return max(b, s);
+    return max(b, a * s);
 #elif MODE == 6
-    return color_dodge(b, s);
+    return color_dodge(b, a, s);
 #elif MODE == 7
-    return color_burn(b, s);
+    return color_burn(b, a, s);
 #elif MODE == 8
-    return hard_light(b, s);
+    return s <= 0.5 ? 2.0 * b * s : a - 2.0 * (a - b) * (1.0 - s);
 #elif MODE == 9
-    return soft_light(b, s);
+    return soft_light(b, a, s);
 #elif MODE == 10 || MODE == 26
-    return abs(b - s);
+    return abs(b - a * s);
 #elif MODE == 11
-    return b + s - 2.0 * b * s;
+    return b + a * s - 2.0 * b * s;
 #elif MODE == 16
-    return clamp(b + s - 1.0, 0.0, 1.0);
+    return clamp(b + a * s - a, 0.0, a);
 #elif MODE == 17
-    return clamp(b + s, 0.0, 1.0);
+    return clamp(b + a * s, 0.0, a);
 #elif MODE == 18
-    return clamp(b + 2.0 * s - 1.0, 0.0, 1.0);
+    return clamp(b + 2.0 * a * s - a, 0.0, a);
 #elif MODE == 19
-    return vivid_light(b, s);
+    return vivid_light(b, a, s);
 #elif MODE == 20
-    return s <= 0.5 ? min(b, 2.0 * s) : max(b, 2.0 * s - 1.0);
+    return s <= 0.5 ? min(b, 2.0 * a * s) : max(b, a * (2.0 * s - 1.0));
 #elif MODE == 21
-    return vivid_light(b, s) < 0.5 ? 0.0 : 1.0;
+    return vivid_light(b, a, s) < 0.5 * a ? 0.0 : a;
 #elif MODE == 22
-    return clamp(b - s, 0.0, 1.0);
+    return clamp(b - a * s, 0.0, a);
 #elif MODE == 23
-    return s <= 0.0 ? 1.0 : min(1.0, b / s);
+    return s <= 0.0 ? a : min(a, b / s);
 #elif MODE == 24
-    return clamp(1.0 - (1.0 - b) / max(s, 1e-6), 0.0, 1.0);
+    return clamp(a - (a - b) / max(s, 1e-6), 0.0, a);
 #elif MODE == 25
-    return clamp(b / max(1.0 - s, 1e-6), 0.0, 1.0);
+    return clamp(b / max(1.0 - s, 1e-6), 0.0, a);
 #else
-    return s;
+    return a * s;
 #endif
 }
 
-vec3 blended(vec3 b, vec3 s) {
+vec3 blended(vec4 backdrop, vec3 s) {
+    float a = backdrop.a;
+#if MODE >= 12 && MODE <= 15 || MODE == 27 || MODE == 28
+    vec3 b = backdrop.rgb / max(a, 1.0 / 255.0);
+#endif
 #if MODE == 12
-    return set_lum(set_sat(s, sat_of(b)), lum(b));
+    return a * set_lum(set_sat(s, sat_of(b)), lum(b));
 #elif MODE == 13
-    return set_lum(set_sat(b, sat_of(s)), lum(b));
+    return a * set_lum(set_sat(b, sat_of(s)), lum(b));
 #elif MODE == 14
-    return set_lum(s, lum(b));
+    return a * set_lum(s, lum(b));
 #elif MODE == 15
-    return set_lum(b, lum(s));
+    return a * set_lum(b, lum(s));
 #elif MODE == 27
-    return lum(s) < lum(b) ? s : b;
+    return a * (lum(s) < lum(b) ? s : b);
 #elif MODE == 28
-    return lum(s) > lum(b) ? s : b;
+    return a * (lum(s) > lum(b) ? s : b);
 #else
-    return vec3(channel(b.r, s.r), channel(b.g, s.g), channel(b.b, s.b));
+    return vec3(channel(backdrop.r, a, s.r), channel(backdrop.g, a, s.g), channel(backdrop.b, a, s.b));
 #endif
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gpu_renderer.painter import Painter
@@ -32,6 +33,30 @@ def test_a_blend_mode_gives_the_colours_of_the_format(
 def test_an_advanced_blend_passes_the_whole_backdrop_through_eight_linear_bits(painter: Painter) -> None:
     picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", 8, 8, 4, 4, blend="overlay")))
     assert at(picture, 50, 40) == (28, 50, 248)
+
+
+@pytest.mark.parametrize(
+    "mode", ["multiply", "soft-light", "vivid-light", "luminosity", "alpha-add", "silhouette-luma"]
+)
+def test_a_blended_layer_is_the_same_straight_and_through_a_buffer_of_its_own(painter: Painter, mode: str) -> None:
+    straight = rect("#6f8fa8", 20, 20, 24, 24, blend=mode, opacity=0.7, transform=Transform2D(20, 20, 30))
+    assert isinstance(straight.transform, Transform2D)
+    buffered = replace(straight, samples=(Sample(straight.transform, 0.7),))
+    below = rect("#ff2d55a0", 30, 24, 44, 40)
+    pictures = [drawn(painter, snapshot(below, layer, background=None)) for layer in (straight, buffered)]
+    assert np.abs(pictures[0].astype(int) - pictures[1]).max() <= 1
+
+
+def test_a_blended_layer_out_of_sight_still_passes_the_backdrop_through_eight_linear_bits(painter: Painter) -> None:
+    picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", -40, 8, 4, 4, blend="overlay")))
+    assert at(picture, 50, 40) == (28, 50, 248)
+
+
+@pytest.mark.parametrize("mode", ["stencil-alpha", "stencil-luma"])
+def test_a_stencil_leaves_nothing_beyond_itself(painter: Painter, mode: str) -> None:
+    picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#ffffff", 20, 20, 20, 20, blend=mode), background=None))
+    assert at(picture, 20, 20) == pytest.approx((28, 50, 248), abs=2)
+    assert at(picture, 50, 40) == (0, 0, 0)
 
 
 def test_a_blurred_layer_is_faded_once(painter: Painter) -> None:

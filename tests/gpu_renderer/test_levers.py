@@ -194,6 +194,34 @@ def test_a_layer_that_moves_over_a_still_blurred_backdrop_leaves_the_backdrop_as
     frames.release()
 
 
+def crowd(frame: int) -> Snapshot:
+    """More layers over one that blends than have their own passage through 8 bits, and another such layer above them."""
+    still = [rect("#60708040", 12 + 16 * (i % 20), 20 + 40 * (i // 20), 9, 13, id=f"c{i}") for i in range(80)]
+    below = rect("#2080ff", 100, 90, 160, 110, id="below", blend="overlay", transform=Transform2D(100, 90, 12))
+    above = rect("#ff8800", 160 + 8 * frame, 110, 90, 70, id="above", blend="screen", opacity=0.8)
+    over = rect("#40ff40", 200 - 7 * frame, 60, 50, 40, id="over", opacity=0.6)
+    return snapshot(
+        paper(gradient("#203040", "#80a0ff", angle=30), *SIZE),
+        below,
+        *still,
+        above,
+        over,
+        width=SIZE[0],
+        height=SIZE[1],
+    )
+
+
+@pytest.mark.parametrize("lever", ["bounded_passes", "redraw_changes_only", "keep_static_run", "read_in_place"])
+def test_layers_over_a_blended_one_give_the_same_bytes_however_they_are_drawn(painter: Painter, lever: str) -> None:
+    plain = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))
+    pulled = renderer(painter, replace(Levers(**dict.fromkeys(NAMES, False)), **{lever: True}))
+    for frame in range(8):
+        expected = pixels(plain.draw(crowd(frame), *SIZE)).copy()
+        assert np.array_equal(pixels(pulled.draw(crowd(frame), *SIZE)), expected), f"frame {frame}"
+    plain.release()
+    pulled.release()
+
+
 STACKS = [
     ("screen", "normal", "screen", "multiply"),
     ("overlay", "overlay", "stencil-alpha", "screen"),

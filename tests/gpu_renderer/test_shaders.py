@@ -20,17 +20,23 @@ CONVOLVE: list[Defines] = [
     {"REACH": 8, "CLEAR_OUTSIDE": 1},
     {"REACH": 4, "ALPHA": 1},
 ]
+QUADS: list[Defines] = [
+    {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
+    for content, samples in product(range(5), (0, 1, 4))
+    for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
+]
+BLENDED: list[Defines] = [
+    {"CONTENT": content, "SAMPLES": 1, "MODE": mode} for content, mode in product((0, 2, 3, 5), (2, 9, 12, 31, 36))
+]
 VARIANTS: dict[str, list[Defines]] = {
-    "compositing/quad.frag": [
-        {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
-        for content, samples in product(range(5), (0, 1, 4))
-        for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
-    ],
+    "compositing/quad.frag": QUADS + BLENDED,
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],
     "effects/convolve.frag": CONVOLVE,
     "effects/halve.frag": [{}, {"ALPHA": 1}],
-    "compositing/blit.frag": [{"DISPLAY": d, **aces} for d, aces in product(range(4), ({}, {"ACES": 1}))],
+    "compositing/blit.frag": [
+        {"DISPLAY": d, **more} for d, more in product(range(4), ({}, {"ACES": 1}, {"ACES": 1, "COARSE": 1}))
+    ],
 }
 
 

@@ -1,0 +1,25 @@
+// What lies below a blended layer passed through 8 linear bits, where the layer itself is not drawn (compositing.md 1.3).
+//
+// IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Linear premultiplied, to replace.
+#ifdef IN_PLACE
+#extension GL_EXT_shader_framebuffer_fetch : require
+#endif
+#include "frame.glsl"
+#include "coarse.glsl"
+
+#ifdef IN_PLACE
+layout(location = 0) inout vec4 o_color;
+#else
+out vec4 o_color;
+
+uniform sampler2D u_backdrop;
+uniform vec4 u_backdrop_region;
+#endif
+
+void main() {
+#ifdef IN_PLACE
+    o_color = coarse(o_color);
+#else
+    o_color = coarse(texel_of(u_backdrop, u_backdrop_region, v_frame));
+#endif
+}
