@@ -9,6 +9,10 @@ import numpy.typing as npt
 
 from gpu_renderer.vector.css import Rgba
 
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom as shares of the width and the height."""
+WHOLE_BOX: Box = (0.0, 0.0, 1.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raster:
@@ -29,3 +33,16 @@ class Raster:
     """Whether every pixel is known to be opaque."""
     is_fleeting: bool = False
     """Whether it is one of many that follow each other, as frames of a video do: not worth keeping."""
+    inked: Box = WHOLE_BOX
+    """Nothing is drawn outside, however the pixels are filtered."""
+
+
+def inked(coverage: npt.NDArray[np.uint8]) -> Box:
+    """Where pixels of shape (rows, columns) are not all zero, and one pixel around it, as far as there are pixels."""
+    rows = np.flatnonzero(coverage.any(axis=1))
+    if not rows.size:
+        return 0.0, 0.0, 0.0, 0.0
+    columns = np.flatnonzero(coverage[rows[0] : rows[-1] + 1].any(axis=0))
+    height, width = coverage.shape
+    left, right = max(0, int(columns[0]) - 1) / width, min(width, int(columns[-1]) + 2) / width
+    return left, max(0, int(rows[0]) - 1) / height, right, min(height, int(rows[-1]) + 2) / height

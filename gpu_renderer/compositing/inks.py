@@ -206,7 +206,7 @@ class Inks:
         crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
         return Picture(
             texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
-            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene),
+            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene), raster.inked,
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:

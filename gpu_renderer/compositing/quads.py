@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,6 +18,7 @@ from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects.stage import ColorStage
 from gpu_renderer.painter import FULLSCREEN, Blend, Painter
 from gpu_renderer.programs import UniformValue
+from gpu_renderer.raster import WHOLE_BOX, Box
 from gpu_renderer.region import Parts, Region, around, shared
 from gpu_renderer.targets import Target
 
@@ -27,6 +29,8 @@ FLAT_FROM_PX, SHADED_FROM_PX = 15000, 80000
 """From how many pixels inside a shape of one colour, or a picture, two passes are cheaper than one."""
 BESIDE_FROM_PX = 3000
 """From how many pixels beside a quad it is cheaper to draw its outline than all of the rectangle around it."""
+SAMPLE_REACH_PX = 0.5
+"""More than the distance of a pixel's samples from its centre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Picture:
     is_nearest: bool = False
     is_opaque: bool = False
     color: Rgba | None = None
+    inked: Box = WHOLE_BOX
+    """Nothing is drawn outside, nor shown of it beyond the texture's edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,14 @@ def quad_of(ink: Ink, placed: Placement) -> Matrix3:
     return placed.quad(ink.width, ink.height, ink.padding)
 
 
+def shown(ink: Ink, quad: Matrix3) -> Matrix3:
+    """The matrix from the unit square to what the content shows of its quad."""
+    if not isinstance(ink, Picture) or ink.inked == WHOLE_BOX:
+        return quad
+    left, top, right, bottom = ink.inked
+    return matrix.boxed(quad, left, top, right - left, bottom - top)
+
+
 def draw(
     painter: Painter,
     ink: Ink,
@@ -126,22 +140,25 @@ def draw(
     `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
     """
     to_unit = matrix.inverse(quad)
+    drawn = shown(ink, quad) if split_edges else quad
     within = into.region if scissor is None else around(scissor).intersection(into.region)
     if isinstance(ink, Layered):
         within = within.intersection(ink.target.region)
-    part = placement.bounds(quad, within)
+    part = placement.bounds(drawn, within)
     if to_unit is None or part.is_empty:
         return
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
-    is_split = split_edges and not lighting and _may_be_split(ink, quad, part)
-    shape = _outline(ink, quad, to_unit, into.region, samples) if is_split else None
+    if drawn is not quad and _is_clear_of_edges(ink, to_unit):
+        samples = 0
+    is_split = split_edges and not lighting and _may_be_split(ink, drawn, part)
+    shape = _outline(ink, drawn, into.region, samples) if is_split else None
     variant = defines(ink, look, quad) | ({"LIT": 1} if lighting else {})
     if _is_exact(ink, look, feeds_effects):
         variant["IN_FLOAT"] = 1
     values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
-    for piece in _pieces(shape, ink, part.width * part.height):
+    for piece in _pieces(shape, ink, samples, part.width * part.height):
         is_inside = piece == INSIDE
         is_hiding = blend == "over" and opacity == 1.0 and _is_opaque(ink, look, samples, is_inside=is_inside)
         painter.draw(
@@ -164,6 +181,16 @@ def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     return (samples == 0 or is_inside) and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
+def _is_clear_of_edges(ink: Ink, to_unit: Matrix3) -> bool:
+    """Whether no pixel that shows anything is cut by the quad's edge."""
+    if not isinstance(ink, Picture) or not matrix.is_affine(to_unit):
+        return False
+    left, top, right, bottom = ink.inked
+    across = SAMPLE_REACH_PX * math.hypot(to_unit[0], to_unit[1])
+    down = SAMPLE_REACH_PX * math.hypot(to_unit[3], to_unit[4])
+    return left > across and 1.0 - right > across and top > down and 1.0 - bottom > down
+
+
 def _may_be_split(ink: Ink, quad: Matrix3, part: Region) -> bool:
     """Whether the quad is so large, or its part of the frame so empty, that drawing it by its outline may be cheaper."""
     area_px = abs(quad[0] * quad[4] - quad[1] * quad[3])
@@ -174,18 +201,21 @@ def _inside_from_px(ink: Ink) -> int:
     return FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX
 
 
-def _outline(ink: Ink, quad: Matrix3, to_unit: Matrix3, held: Region, samples: int) -> Outline | None:
+def _outline(ink: Ink, quad: Matrix3, held: Region, samples: int) -> Outline | None:
+    to_unit = matrix.inverse(quad)
+    if to_unit is None:
+        return None
     if isinstance(ink, Analytic):
         shape: Shape = "picture" if ink.is_hard else ink.primitive
         return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius)
-    return outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0) if samples else None
+    return None if placement.pixel_aligned(quad) else outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0)
 
 
-def _pieces(shape: Outline | None, ink: Ink, part_px: int) -> tuple[int | None, ...]:
+def _pieces(shape: Outline | None, ink: Ink, samples: int, part_px: int) -> tuple[int | None, ...]:
     """What is drawn of a shape, as PIECE of the outline's shader; None is all of the scissor."""
     if shape is None:
         return (None,)
-    if shape.inside_px > _inside_from_px(ink):
+    if (samples or isinstance(ink, Analytic)) and shape.inside_px > _inside_from_px(ink):
         return (EDGE, INSIDE)
     return (AROUND,) if part_px - shape.around_px > BESIDE_FROM_PX else (None,)
 

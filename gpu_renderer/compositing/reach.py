@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpu_renderer import area, effects
 from gpu_renderer.area import Area
-from gpu_renderer.compositing import placement
+from gpu_renderer.compositing import placement, quads
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Parts, Region, around
@@ -80,7 +80,10 @@ def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
     if step.plane is not None and has_passes(step.layer):
         return placement.bounds(step.placement.quad(*flattening.box(step.layer, ink, scene)), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
-    return around([placement.bounds(placed.quad(ink.width, ink.height, ink.padding), scene.frame) for placed in places])
+    quads_drawn = [placed.quad(ink.width, ink.height, ink.padding) for placed in places]
+    if not has_passes(step.layer):
+        quads_drawn = [quads.shown(ink, quad) for quad in quads_drawn]
+    return around([placement.bounds(quad, scene.frame) for quad in quads_drawn])
 
 
 def of_group(step: Draw, group: RenderGraph, scene: Scene, inks: Inks) -> Region:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gpu_renderer.raster import Raster
+from gpu_renderer.raster import Raster, inked
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.glyph_layout import glyph_places, is_per_glyph
 from gpu_renderer.text.glyph_paint import paint_glyphs, spread
@@ -34,7 +34,7 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
     color = css.parse(source.style.fill) or css.BLACK
     covered = glyph_coverage(glyphs, color, columns, rows)
     if not any(placed.styled.face.is_color for placed in glyphs):
-        return Raster(covered, width, height, padded, color)
+        return Raster(covered, width, height, padded, color, inked=inked(covered))
     return Raster(_with_color_glyphs(covered, glyphs, color), width, height, padded)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import skia
 
-from gpu_renderer.raster import Raster
+from gpu_renderer.raster import WHOLE_BOX, Raster, inked
 from gpu_renderer.vector import css, sampled
 from gpu_renderer.vector.brush import paint_over
 from gpu_renderer.vector.outline import fill_outline, outline, runs_outline
@@ -48,7 +48,8 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     drawn = source if color is None else _in_white(source)
     _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
     paint_over(pixels, canvas, source.brush_strokes, scale)
-    return Raster(pixels, source.width, source.height, padded, color)
+    shown = WHOLE_BOX if color is None else inked(pixels)
+    return Raster(pixels, source.width, source.height, padded, color, inked=shown)
 
 
 def round_half_up(value: float) -> int:

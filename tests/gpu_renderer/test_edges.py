@@ -10,7 +10,8 @@ import pytest
 
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
-from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from gpu_renderer.raster import inked
+from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import gradient, paper, pixels, renderer, snapshot
 
 pytestmark = pytest.mark.gl
@@ -47,3 +48,37 @@ def test_an_edge_drawn_apart_gives_the_bytes_of_one_pass(painter: Painter, seed:
     assert np.array_equal(pixels(apart.draw(scene, *SIZE)), expected)
     whole.release()
     apart.release()
+
+
+def star(seed: int) -> LayerSnapshot:
+    """A path somewhere in a box that it fills, or fills in part, turned, stretched and flipped."""
+    chance = random.Random(seed)
+    width, height = chance.uniform(20, 300), chance.uniform(20, 200)
+    left, right = sorted((chance.uniform(-0.5, 0.5), chance.choice((0.5, chance.uniform(-0.5, 0.5)))))
+    top, bottom = sorted((chance.uniform(-0.5, 0.5), chance.choice((-0.5, chance.uniform(-0.5, 0.5)))))
+    corners = ((left, top), (right, top * 0.5 + bottom * 0.5), (left * 0.2 + right * 0.8, bottom), (left, bottom))
+    run = Run(tuple(PathPoint(*(x * width, y * height) * 3) for x, y in corners), closed=True)
+    source = ShapeSource("path", width, height, (SolidPaint("#4080c0"),), runs=(run,))
+    transform = Transform2D(
+        chance.uniform(0, SIZE[0]), chance.uniform(0, SIZE[1]), chance.choice((0, 90, 17, chance.uniform(0, 360))),
+        chance.choice((1, -1, 3, 0.3)), chance.choice((1, 1.5, 0.2)), skew=chance.choice((0, 0, 25)),
+    )  # fmt: skip
+    return LayerSnapshot("s", "s", source, transform, opacity=chance.choice((1.0, 0.6)))
+
+
+@pytest.mark.parametrize("seed", range(32))
+def test_a_picture_drawn_where_it_has_ink_gives_the_bytes_of_the_whole(painter: Painter, seed: int) -> None:
+    below = paper(gradient("#102030", "#f0e0d0", angle=50), *SIZE)
+    scene = snapshot(below, star(seed), width=SIZE[0], height=SIZE[1])
+    whole, bounded = renderer(painter, replace(Levers(), split_edges=False)), renderer(painter)
+    expected = pixels(whole.draw(scene, *SIZE)).copy()
+    assert np.array_equal(pixels(bounded.draw(scene, *SIZE)), expected)
+    whole.release()
+    bounded.release()
+
+
+def test_ink_is_found_with_one_pixel_around_it() -> None:
+    coverage = np.zeros((10, 20), np.uint8)
+    coverage[3:5, 8] = coverage[4, 18] = 1
+    assert inked(coverage) == (7 / 20, 2 / 10, 20 / 20, 6 / 10)
+    assert inked(np.zeros((4, 4), np.uint8)) == (0.0, 0.0, 0.0, 0.0)
