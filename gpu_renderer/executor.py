@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
+from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
@@ -85,6 +86,7 @@ class _Walk:
         self._place = place
         self._loans: list[Target] = []
         self._coarseness = blend.Coarseness()
+        self._batch = Batch(executor.painter)
 
     def run(self) -> None:
         for step in self._graph.steps:
@@ -95,8 +97,10 @@ class _Walk:
                 self._step(step, f"{self._place}/{index}")
             finally:
                 if self._loans:
+                    self._batch.flush()
                     self._painter.pool.give_back(*self._loans)
                     self._loans.clear()
+        self._batch.flush()
 
     def _step(self, step: Step, place: str) -> None:
         parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))
@@ -104,6 +108,8 @@ class _Walk:
             return
         if not (isinstance(step, Draw) and reach.rewrites_all(step)):
             self._coarseness.drawn(parts)
+        if not (isinstance(step, Draw) and _may_wait(step)):
+            self._batch.flush()
         if isinstance(step, Regrade):
             for part in parts:
                 adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
@@ -128,6 +134,7 @@ class _Walk:
         quads.draw(
             self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
             scissor=parts, lighting=lighting, split_edges=self._executor.levers.split_edges,
+            batch=self._batch if self._executor.levers.batch_quads and _may_wait(step) else None,
         )  # fmt: skip
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
@@ -268,6 +275,11 @@ def _is_direct(step: Draw) -> bool:
         or layer.backdrop_blur > 0
         or reach.rewrites_all(step)
     )
+
+
+def _may_wait(step: Draw) -> bool:
+    """Whether what the step reads stays as it is while it waits to be drawn."""
+    return step.group is None and not step.layer.effects and _is_direct(step)
 
 
 def _is_plain(step: Draw) -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import moderngl
 
 from gpu_renderer.context import identity
-from gpu_renderer.programs import Programs, UniformValue
+from gpu_renderer.programs import Layout, Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
 
@@ -27,6 +27,7 @@ WHOLE_COPY_GAIN = 1.6
 BAND_BYTES = 1 << 18
 """Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
 COLOURS_KEPT_MAX = 8
+INSTANCE_BYTES = 1 << 14
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -34,6 +35,15 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
     # out.rgb = S + D(1 - S); alpha source-over (compositing.md 3.1)
     "screen": (moderngl.ONE, moderngl.ONE_MINUS_SRC_COLOR, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """What is drawn with one call: the attributes of each instance, packed as 32-bit floats, one after the other."""
+
+    layout: Layout
+    packed: bytes
+    count: int
 
 
 class Painter:
@@ -48,6 +58,7 @@ class Painter:
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = is_software
         self._band = memoryview(bytearray(BAND_BYTES))
+        self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
         self._colours: dict[tuple[tuple[float, float, float, float], Format], memoryview] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
@@ -63,11 +74,13 @@ class Painter:
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
         vertices: int = 0,
+        instances: Instances | None = None,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
         """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names.
 
-        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices.
+        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices, once or
+        for each of at most INSTANCE_BYTES of instances.
         """
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
@@ -81,10 +94,16 @@ class Painter:
             program.set(name, value)
         self._aim(blend)
         mode, count = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, vertices or 4)
+        array, times = program.fullscreen, 1
+        if instances is not None:
+            array, times = program.instanced(self.context, self._instances, instances.layout), instances.count
+            if not self._must_wait:  # a software rasteriser has read what was written before
+                self._instances.orphan()
+            self._instances.write(instances.packed)
         for part in _held(into, scissor):
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.use()
-            program.fullscreen.render(mode, vertices=count)
+            array.render(mode, vertices=count, instances=times)
 
     def applied(
         self,

@@ -13,6 +13,9 @@ from gpu_renderer.varyings import handed_over
 UniformValue = float | int | bool | tuple[float, ...] | bytes
 """A number, a vector or matrix as a flat tuple (matrices by columns, as GLSL stores them), or packed bytes for arrays."""
 
+Layout = tuple[tuple[str, int], ...]
+"""The attributes of an instance: name and number of floats."""
+
 
 class Program:
     """A compiled program with its full-screen vertex array; unknown uniforms are refused, unused ones skipped."""
@@ -28,7 +31,17 @@ class Program:
         self.fullscreen = context.vertex_array(self.gl, [])
         members = {name: self.gl[name] for name in self.gl}
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
+        self._instanced: moderngl.VertexArray | None = None
         self._last: dict[str, UniformValue] = {}
+
+    def instanced(self, context: moderngl.Context, buffer: moderngl.Buffer, layout: Layout) -> moderngl.VertexArray:
+        """The vertex array that takes an instance's attributes from the buffer, always the same one; unread ones are skipped."""
+        if self._instanced is None:
+            read = [(name, count) for name, count in layout if name in self.gl]
+            parts = (f"{count}f" if name in self.gl else f"{4 * count}x" for name, count in layout)
+            form = f"{' '.join(parts)} /i"
+            self._instanced = context.vertex_array(self.gl, [(buffer, form, *(name for name, _ in read))])
+        return self._instanced
 
     def set(self, name: str, value: UniformValue) -> None:
         """Sets a uniform. One that the compiler removed is skipped; one that the text never declares is a mistake."""
@@ -69,9 +82,8 @@ class Programs:
         key = (fragment, vertex, tuple(sorted((name, str(value)) for name, value in defines.items())))
         if key not in self._programs:
             texts = shaders.source(vertex, key[2]), shaders.source(fragment, key[2])
-            self._programs[key] = Program(
-                self._context, fragment, handed_over(*texts) if self._flat_uniforms else texts
-            )
+            handed = handed_over(*texts, with_uniforms=self._flat_uniforms)
+            self._programs[key] = Program(self._context, fragment, handed)
         return self._programs[key]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,24 +12,31 @@ import moderngl
 
 from gpu_renderer.color import Rgba
 from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.compositing.batches import PICTURES, SHAPES, Batch, Kind
 from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.matrix import Matrix3
-from gpu_renderer.compositing.outlines import Outline, Shape, outline
+from gpu_renderer.compositing.outlines import COVERAGE_PX, Outline, Shape, outline
 from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects.stage import ColorStage
-from gpu_renderer.painter import FULLSCREEN, Blend, Painter
+from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.raster import WHOLE_BOX, Box
-from gpu_renderer.region import Parts, Region, around, shared
+from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import Target
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
+CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
+_CORNERS, _ATTRIBUTES = struct.Struct("8f").pack, struct.Struct("18f").pack
+"""An instance, by the layouts of batches."""
 INSIDE, EDGE, AROUND = 0, 1, 2
-_VERTICES = {None: 3, INSIDE: 8, EDGE: 18, AROUND: 8}
+_LINEAR, _NEAREST = (moderngl.LINEAR, moderngl.LINEAR), (moderngl.NEAREST, moderngl.NEAREST)
+_VERTICES = {INSIDE: 8, EDGE: 18, AROUND: 8}
 FLAT_FROM_PX, SHADED_FROM_PX = 15000, 80000
 """From how many pixels inside a shape of one colour, or a picture, two passes are cheaper than one."""
 BESIDE_FROM_PX = 3000
 """From how many pixels beside a quad it is cheaper to draw its outline than all of the rectangle around it."""
+TURNED_FROM_PX = 400
+"""The same for a quad whose outline costs nothing but a moment's arithmetic."""
 SAMPLE_REACH_PX = 0.5
 """More than the distance of a pixel's samples from its centre."""
 
@@ -133,45 +141,127 @@ def draw(
     lighting: Mapping[str, UniformValue] | None = None,
     feeds_effects: bool = False,
     split_edges: bool = False,
+    batch: Batch | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
     `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
+    `batch`: what may wait there to be drawn with the quads that follow.
     """
     to_unit = matrix.inverse(quad)
     drawn = shown(ink, quad) if split_edges else quad
-    within = into.region if scissor is None else around(scissor).intersection(into.region)
-    if isinstance(ink, Layered):
-        within = within.intersection(ink.target.region)
-    part = placement.bounds(drawn, within)
-    if to_unit is None or part.is_empty:
+    held = into.region.intersection(ink.target.region) if isinstance(ink, Layered) else into.region
+    whole = placement.bounds(drawn, held)
+    parts = shared((whole,) if scissor is None else scissor, whole)
+    if to_unit is None or not parts:
         return
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
     if drawn is not quad and _is_clear_of_edges(ink, to_unit):
         samples = 0
-    is_split = split_edges and not lighting and _may_be_split(ink, drawn, part)
-    shape = _outline(ink, drawn, into.region, samples) if is_split else None
-    variant = defines(ink, look, quad) | ({"LIT": 1} if lighting else {})
-    if _is_exact(ink, look, feeds_effects):
-        variant["IN_FLOAT"] = 1
-    values = {"u_to_unit": matrix.columns(to_unit), "u_opacity": opacity, **uniforms(ink, look), **(lighting or {})}
-    for piece in _pieces(shape, ink, samples, part.width * part.height):
-        is_inside = piece == INSIDE
-        is_hiding = blend == "over" and opacity == 1.0 and _is_opaque(ink, look, samples, is_inside=is_inside)
-        painter.draw(
-            "compositing/quad.frag",
-            into,
-            textures=textures(ink, look),
-            blend="replace" if is_hiding else blend,
-            scissor=part if scissor is None else shared(scissor, part),
-            defines={"SAMPLES": 0 if is_inside else samples, **({} if piece is None else {"PIECE": piece}), **variant},
-            vertex=FULLSCREEN if piece is None else "compositing/outline.vert",
-            vertices=_VERTICES[piece],
-            uniforms=values if shape is None or piece is None else {**values, "u_outline": shape.corners},
-        )
+    waiting = batch or Batch(painter)
+    set_filter(ink, waiting)
+    work = _Work(ink, look, into, samples, blend, opacity, _is_exact(ink, look, feeds_effects), lighting or {})
+    is_split = split_edges and not lighting
+    shape = _outline(ink, drawn, into.region, samples) if is_split and _may_be_split(ink, drawn, parts) else None
+    pieces = _pieces(shape, ink, samples, parts)
+    if shape is not None and pieces:
+        waiting.flush()
+        for piece in pieces:
+            _by_outline(painter, work, quad, to_unit, shape, piece, parts)
+        return
+    corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
+    quads = [corners] if corners else [_rectangle(part) for part in parts]
+    waiting.add(work.kind(quad), [corners + work.packed(to_unit) for corners in quads])
+    if batch is None:
+        waiting.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is drawn on a quad, and how."""
+
+    ink: Ink
+    look: Look
+    into: Target
+    samples: int
+    blend: Blend
+    opacity: float
+    is_exact: bool
+    lighting: Mapping[str, UniformValue]
+
+    def variant(self, quad: Matrix3) -> dict[str, object]:
+        added: dict[str, object] = {"LIT": 1} if self.lighting else {}
+        if self.is_exact:
+            added["IN_FLOAT"] = 1
+        return {"SAMPLES": self.samples, **defines(self.ink, self.look, quad), **added}
+
+    def kind(self, quad: Matrix3) -> Kind:
+        """What it has in common with other quads."""
+        uniforms = {**_shared_uniforms(self.ink, self.look), **self.lighting}
+        layout = SHAPES if isinstance(self.ink, Analytic) else PICTURES
+        blend = self.blend_of(is_inside=False)
+        return Kind(self.into, layout, self.variant(quad), textures(self.ink, self.look), blend, uniforms)
+
+    def packed(self, to_unit: Matrix3) -> bytes:
+        """Its own attributes, after the corners."""
+        ink, color = self.ink, CLEAR
+        if isinstance(ink, Analytic):
+            color = CLEAR if isinstance(ink.fill, Gradient) else ink.fill
+            own = (ink.width, ink.height, ink.radius, float(ink.is_hard))
+        else:
+            color = ink.color or CLEAR if isinstance(ink, Picture) else CLEAR
+            own = ink.crop if isinstance(ink, Picture) else WHOLE
+        return _ATTRIBUTES(*matrix.columns(to_unit), self.opacity, *color, *own)
+
+    def blend_of(self, *, is_inside: bool) -> Blend:
+        is_hiding = self.blend == "over" and self.opacity == 1.0
+        is_hiding = is_hiding and _is_opaque(self.ink, self.look, self.samples, is_inside=is_inside)
+        return "replace" if is_hiding else self.blend
+
+
+def _by_outline(
+    painter: Painter, work: _Work, quad: Matrix3, to_unit: Matrix3, shape: Outline, piece: int, parts: Parts
+) -> None:
+    """Draws a piece of a shape by its outline."""
+    is_inside = piece == INSIDE
+    painter.draw(
+        "compositing/quad.frag",
+        work.into,
+        textures=textures(work.ink, work.look),
+        blend=work.blend_of(is_inside=is_inside),
+        scissor=parts,
+        defines={**work.variant(quad), "PIECE": piece} | ({"SAMPLES": 0} if is_inside else {}),
+        vertex="compositing/outline.vert",
+        vertices=_VERTICES[piece],
+        uniforms={
+            "u_to_unit": matrix.columns(to_unit),
+            "u_opacity": work.opacity,
+            "u_outline": shape.corners,
+            **uniforms(work.ink, work.look),
+        },
+    )
+
+
+def _rectangle(part: Region) -> bytes:
+    x, y, width, height = part
+    return _CORNERS(x, y, x + width, y, x, y + height, x + width, y + height)
+
+
+def _corners(quad: Matrix3, whole: Region) -> bytes | None:
+    """The corners of all pixels that a quad touches; None where the rectangle around it is hardly larger."""
+    a, b, c, d, e, f, *_ = quad
+    scale = abs(a * e - b * d)
+    if not (b or d) or not scale or not matrix.is_affine(quad):
+        return None
+    u, v = COVERAGE_PX * math.hypot(b, e) / scale, COVERAGE_PX * math.hypot(a, d) / scale
+    if whole.width * whole.height - (1 + 2 * u) * (1 + 2 * v) * scale < TURNED_FROM_PX:
+        return None
+    x0, y0 = c - a * u - b * v, f - d * u - e * v
+    ax, ay, bx, by = a * (1 + 2 * u), d * (1 + 2 * u), b * (1 + 2 * v), e * (1 + 2 * v)
+    return _CORNERS(x0, y0, x0 + ax, y0 + ay, x0 + bx, y0 + by, x0 + ax + bx, y0 + ay + by)
 
 
 def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
@@ -191,10 +281,10 @@ def _is_clear_of_edges(ink: Ink, to_unit: Matrix3) -> bool:
     return left > across and 1.0 - right > across and top > down and 1.0 - bottom > down
 
 
-def _may_be_split(ink: Ink, quad: Matrix3, part: Region) -> bool:
+def _may_be_split(ink: Ink, quad: Matrix3, parts: Parts) -> bool:
     """Whether the quad is so large, or its part of the frame so empty, that drawing it by its outline may be cheaper."""
     area_px = abs(quad[0] * quad[4] - quad[1] * quad[3])
-    return area_px > _inside_from_px(ink) or part.width * part.height - area_px > BESIDE_FROM_PX
+    return area_px > _inside_from_px(ink) or pixels(parts) - area_px > BESIDE_FROM_PX
 
 
 def _inside_from_px(ink: Ink) -> int:
@@ -211,13 +301,13 @@ def _outline(ink: Ink, quad: Matrix3, held: Region, samples: int) -> Outline | N
     return None if placement.pixel_aligned(quad) else outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0)
 
 
-def _pieces(shape: Outline | None, ink: Ink, samples: int, part_px: int) -> tuple[int | None, ...]:
-    """What is drawn of a shape, as PIECE of the outline's shader; None is all of the scissor."""
+def _pieces(shape: Outline | None, ink: Ink, samples: int, parts: Parts) -> tuple[int, ...]:
+    """What is drawn of a shape by its outline, as PIECE of the outline's shader; nothing where that does not pay."""
     if shape is None:
-        return (None,)
+        return ()
     if (samples or isinstance(ink, Analytic)) and shape.inside_px > _inside_from_px(ink):
         return (EDGE, INSIDE)
-    return (AROUND,) if part_px - shape.around_px > BESIDE_FROM_PX else (None,)
+    return (AROUND,) if pixels(parts) - shape.around_px > BESIDE_FROM_PX else ()
 
 
 def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
@@ -261,11 +351,20 @@ def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
     return is_amplified and isinstance(ink, Picture) and not ink.is_nearest
 
 
+def set_filter(ink: Ink, waiting: Batch | None = None) -> None:
+    """Sets how a picture is filtered, for what does not wait to be drawn."""
+    if isinstance(ink, Picture):
+        wanted = _NEAREST if ink.is_nearest else _LINEAR
+        if ink.texture.filter != wanted:
+            if waiting is not None:
+                waiting.flush()
+            ink.texture.filter = wanted
+
+
 def textures(ink: Ink, look: Look) -> Mapping[str, Target | moderngl.Texture]:
     """The textures that the variant reads."""
     found: dict[str, Target | moderngl.Texture] = {}
     if isinstance(ink, Picture):
-        ink.texture.filter = (moderngl.NEAREST,) * 2 if ink.is_nearest else (moderngl.LINEAR,) * 2
         found["u_content"] = ink.texture
     elif isinstance(ink, Layered):
         found["u_content"] = ink.target
@@ -280,14 +379,23 @@ def textures(ink: Ink, look: Look) -> Mapping[str, Target | moderngl.Texture]:
 
 def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
     """The uniforms that the variant reads, without the placement."""
-    found: dict[str, UniformValue] = {}
+    found = _shared_uniforms(ink, look)
     if isinstance(ink, Analytic):
         found |= {"u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard), "u_radius": ink.radius}
-        found |= ink.fill.uniforms() if isinstance(ink.fill, Gradient) else {"u_color": tuple(ink.fill)}
+        if not isinstance(ink.fill, Gradient):
+            found["u_color"] = tuple(ink.fill)
     elif isinstance(ink, (Picture, Flattened)):
         found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
         if isinstance(ink, Picture) and ink.color is not None:
             found["u_color"] = tuple(ink.color)
+    return found
+
+
+def _shared_uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
+    """Those of them that are no attributes of an instance."""
+    found: dict[str, UniformValue] = {}
+    if isinstance(ink, Analytic) and isinstance(ink.fill, Gradient):
+        found |= ink.fill.uniforms()
     if look.gain != 1.0:
         found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
