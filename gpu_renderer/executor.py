@@ -90,6 +90,8 @@ class _Walk:
 
     def run(self) -> None:
         for step in self._graph.steps:
+            if isinstance(step, Draw) and step.is_bare:
+                continue
             self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._parts)
         for index, step in enumerate(self._graph.steps):
@@ -108,8 +110,10 @@ class _Walk:
             return
         if not (isinstance(step, Draw) and reach.rewrites_all(step)):
             self._coarseness.drawn(parts)
-        if not (isinstance(step, Draw) and _may_wait(step)):
-            self._batch.flush()
+        if isinstance(step, Draw) and step.is_bare:
+            self._direct(step, place, parts, self._batch if self._executor.levers.batch_quads else None)
+            return
+        self._batch.flush()
         if isinstance(step, Regrade):
             for part in parts:
                 adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
@@ -118,14 +122,14 @@ class _Walk:
             region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)
             depth.draw(self._painter, self._into, sheets, region, parts)
         elif _is_direct(step):
-            self._direct(step, place, parts)
+            self._direct(step, place, parts, None)
         else:
             self._apart(step, place, parts)
 
     # ---------------------------------------------------------------------------------------- straight into the target
 
-    def _direct(self, step: Draw, place: str, parts: Parts) -> None:
-        """Content straight onto what is below: four samples a pixel, no buffer of its own."""
+    def _direct(self, step: Draw, place: str, parts: Parts, batch: Batch | None) -> None:
+        """Content straight onto what is below: four samples a pixel, no buffer of its own. It may wait in the batch."""
         sheet = self._sheet(step, place)
         if sheet.ink is None:
             return
@@ -134,7 +138,7 @@ class _Walk:
         quads.draw(
             self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
             scissor=parts, lighting=lighting, split_edges=self._executor.levers.split_edges,
-            batch=self._batch if self._executor.levers.batch_quads and _may_wait(step) else None,
+            batch=batch,
         )  # fmt: skip
 
     def _ink(self, step: Draw, place: str) -> quads.Ink | None:
@@ -275,11 +279,6 @@ def _is_direct(step: Draw) -> bool:
         or layer.backdrop_blur > 0
         or reach.rewrites_all(step)
     )
-
-
-def _may_wait(step: Draw) -> bool:
-    """Whether what the step reads stays as it is while it waits to be drawn."""
-    return step.group is None and not step.layer.effects and _is_direct(step)
 
 
 def _is_plain(step: Draw) -> bool:

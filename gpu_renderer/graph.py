@@ -21,6 +21,9 @@ from motion.snapshot import (
     RadialGradient,
 )
 
+FIXED_BLENDS = ("normal", "add")
+"""Those that the GPU does by itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedSample:
@@ -64,6 +67,25 @@ class Draw:
     group: RenderGraph | None = None
     matte: MatteUse | None = None
     plane: Plane | None = None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
+        layer = self.layer
+        return not (
+            layer.effects
+            or layer.masks
+            or self.samples
+            or self.group
+            or self.matte
+            or self.plane
+            or layer.mesh
+            or layer.glass
+            or layer.preserve_transparency
+            or layer.backdrop_blur > 0
+            or layer.fill_opacity < 1
+            or self.blend not in FIXED_BLENDS
+        )
 
 
 @dataclass(frozen=True, slots=True)

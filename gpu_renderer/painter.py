@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import moderngl
 
@@ -37,13 +37,12 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
+class Instances(NamedTuple):
     """What is drawn with one call: the attributes of each instance, packed as 32-bit floats, one after the other."""
 
     layout: Layout
     packed: bytes
-    count: int
+    times: int
 
 
 class Painter:
@@ -96,7 +95,7 @@ class Painter:
         mode, count = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, vertices or 4)
         array, times = program.fullscreen, 1
         if instances is not None:
-            array, times = program.instanced(self.context, self._instances, instances.layout), instances.count
+            array, times = program.instanced(self.context, self._instances, instances.layout), instances.times
             if not self._must_wait:  # a software rasteriser has read what was written before
                 self._instances.orphan()
             self._instances.write(instances.packed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import moderngl
 
@@ -17,8 +17,7 @@ PICTURES: Layout = (*_PLACED, ("u_crop", 4))
 _COUNT_MAX = INSTANCE_BYTES // (4 * sum(count for _, count in SHAPES))
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """What the quads of a call have in common."""
 
     into: Target
@@ -50,15 +49,18 @@ class Batch:
         self._kind, self._waiting = None, []
         if kind is None:
             return
-        for first in range(0, len(waiting), _COUNT_MAX):
-            these = waiting[first : first + _COUNT_MAX]
-            self._painter.draw(
-                "compositing/quad.frag",
-                kind.into,
-                textures=kind.textures,
-                blend=kind.blend,
-                defines=kind.defines,
-                vertex="compositing/quads.vert",
-                instances=Instances(kind.layout, b"".join(these), len(these)),
-                uniforms=kind.uniforms,
-            )
+        while waiting:
+            self._draw(kind, waiting[:_COUNT_MAX])
+            waiting = waiting[_COUNT_MAX:]
+
+    def _draw(self, kind: Kind, instances: list[bytes]) -> None:
+        self._painter.draw(
+            "compositing/quad.frag",
+            kind.into,
+            textures=kind.textures,
+            blend=kind.blend,
+            defines=kind.defines,
+            vertex="compositing/quads.vert",
+            instances=Instances(kind.layout, b"".join(instances), len(instances)),
+            uniforms=kind.uniforms,
+        )

@@ -6,7 +6,8 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache
+from typing import Literal, NamedTuple
 
 import moderngl
 
@@ -179,8 +180,7 @@ def draw(
         waiting.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(NamedTuple):
     """What is drawn on a quad, and how."""
 
     ink: Ink
@@ -192,34 +192,44 @@ class _Work:
     is_exact: bool
     lighting: Mapping[str, UniformValue]
 
-    def variant(self, quad: Matrix3) -> dict[str, object]:
+    def variant(self, quad: Matrix3) -> Mapping[str, object]:
+        ink, is_gradient = self.ink, isinstance(self.ink, Analytic) and isinstance(self.ink.fill, Gradient)
+        if self.look is PLAIN and not (is_gradient or self.is_exact or self.lighting):
+            return _plain_variant(_content(ink), self.samples, matrix.is_affine(quad))
         added: dict[str, object] = {"LIT": 1} if self.lighting else {}
         if self.is_exact:
             added["IN_FLOAT"] = 1
-        return {"SAMPLES": self.samples, **defines(self.ink, self.look, quad), **added}
+        return {"SAMPLES": self.samples, **defines(ink, self.look, quad), **added}
 
     def kind(self, quad: Matrix3) -> Kind:
         """What it has in common with other quads."""
-        uniforms = {**_shared_uniforms(self.ink, self.look), **self.lighting}
+        uniforms = _shared_uniforms(self.ink, self.look)
+        if self.lighting:
+            uniforms |= self.lighting
         layout = SHAPES if isinstance(self.ink, Analytic) else PICTURES
         blend = self.blend_of(is_inside=False)
         return Kind(self.into, layout, self.variant(quad), textures(self.ink, self.look), blend, uniforms)
 
     def packed(self, to_unit: Matrix3) -> bytes:
         """Its own attributes, after the corners."""
-        ink, color = self.ink, CLEAR
+        ink, color, own = self.ink, CLEAR, WHOLE
         if isinstance(ink, Analytic):
             color = CLEAR if isinstance(ink.fill, Gradient) else ink.fill
             own = (ink.width, ink.height, ink.radius, float(ink.is_hard))
-        else:
-            color = ink.color or CLEAR if isinstance(ink, Picture) else CLEAR
-            own = ink.crop if isinstance(ink, Picture) else WHOLE
+        elif isinstance(ink, Picture):
+            color, own = ink.color or CLEAR, ink.crop
         return _ATTRIBUTES(*matrix.columns(to_unit), self.opacity, *color, *own)
 
     def blend_of(self, *, is_inside: bool) -> Blend:
         is_hiding = self.blend == "over" and self.opacity == 1.0
         is_hiding = is_hiding and _is_opaque(self.ink, self.look, self.samples, is_inside=is_inside)
         return "replace" if is_hiding else self.blend
+
+
+@cache
+def _plain_variant(content: int, samples: int, is_affine: bool) -> Mapping[str, object]:  # a cache's key
+    """The variant of content that passes through nothing on its way."""
+    return {"SAMPLES": samples, "CONTENT": content} | ({} if is_affine else {"PROJECTIVE": 1})
 
 
 def _by_outline(
@@ -335,15 +345,11 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
 
 def _content(ink: Ink) -> int:
     """The CONTENT of the quad shader."""
-    match ink:
-        case Picture():
-            return 0 if ink.color is None else 5
-        case Analytic():
-            return 1 if ink.primitive == "rect" else 2
-        case Layered():
-            return 3
-        case Flattened():
-            return 4
+    if isinstance(ink, Analytic):
+        return 1 if ink.primitive == "rect" else 2
+    if isinstance(ink, Picture):
+        return 0 if ink.color is None else 5
+    return 3 if isinstance(ink, Layered) else 4
 
 
 def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
