@@ -18,7 +18,7 @@ Layout = tuple[tuple[str, int], ...]
 
 
 class Program:
-    """A compiled program with its full-screen vertex array; unknown uniforms are refused, unused ones skipped."""
+    """A compiled program with its vertex arrays; unknown uniforms are refused, unused ones skipped."""
 
     def __init__(self, context: moderngl.Context, name: str, texts: tuple[str, str]) -> None:
         """Of the texts of a vertex and a fragment shader. Raises ShaderError."""
@@ -28,20 +28,21 @@ class Program:
             self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         except moderngl.Error as error:
             raise ShaderError(f"{name}: {error}\n{_numbered(texts[1])}") from error
-        self.fullscreen = context.vertex_array(self.gl, [])
+        self._context = context
         members = {name: self.gl[name] for name in self.gl}
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
-        self._instanced: moderngl.VertexArray | None = None
+        self._arrays: dict[int, moderngl.VertexArray] = {}
         self._last: dict[str, UniformValue] = {}
 
-    def instanced(self, context: moderngl.Context, buffer: moderngl.Buffer, layout: Layout) -> moderngl.VertexArray:
-        """The vertex array that takes an instance's attributes from the buffer, always the same one; unread ones are skipped."""
-        if self._instanced is None:
-            read = [(name, count) for name, count in layout if name in self.gl]
-            parts = (f"{count}f" if name in self.gl else f"{4 * count}x" for name, count in layout)
-            form = f"{' '.join(parts)} /i"
-            self._instanced = context.vertex_array(self.gl, [(buffer, form, *(name for name, _ in read))])
-        return self._instanced
+    def array(self, buffer: moderngl.Buffer, layout: Layout) -> moderngl.VertexArray:
+        """The vertex array that takes the attributes of instances from a buffer that stays; unread ones are skipped."""
+        found = self._arrays.get(buffer.glo)
+        if found is None:
+            read = [name for name, _ in layout if name in self.gl]
+            parts = (f"{count}f" if name in read else f"{4 * count}x" for name, count in layout)
+            content = [(buffer, f"{' '.join(parts)} /i", *read)] if read else []
+            found = self._arrays[buffer.glo] = self._context.vertex_array(self.gl, content)
+        return found
 
     def set(self, name: str, value: UniformValue) -> None:
         """Sets a uniform. One that the compiler removed is skipped; one that the text never declares is a mistake."""
