@@ -8,8 +8,8 @@ from itertools import groupby
 
 from gpu_renderer.region import Parts, Region
 
-TILE_PX = 64
-"""Software rasterisers bin by tiles of this size, and fewer, larger rectangles mean fewer passes."""
+TILE_PX = 32
+"""Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Area:
     def parts(self) -> Parts:
         """The same as rectangles: runs of tiles, together over neighbouring rows where they are the same.
 
-        A single tile between two marked ones comes along: every rectangle costs a draw of each pass.
+        A single tile between two marked ones comes along: every rectangle costs something in each pass.
         """
         return tuple(self._parts())
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
+from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
@@ -94,9 +95,12 @@ class _Walk:
         self._loans: list[Target] = []
         self._owed: Parts = ()
         """What has yet to pass through 8 bits, before anything else is drawn there: often the last pass does it as well."""
+        self._batch = Batch(executor.painter)
 
     def run(self) -> Parts:
         for step in self._graph.steps:
+            if isinstance(step, Draw) and step.is_bare:
+                continue
             self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._parts)
         for index, step in enumerate(self._graph.steps):
@@ -104,8 +108,10 @@ class _Walk:
                 self._step(step, f"{self._place}/{index}")
             finally:
                 if self._loans:
+                    self._batch.flush()
                     self._painter.pool.give_back(*self._loans)
                     self._loans.clear()
+        self._batch.flush()
         return self._owed
 
     def _step(self, step: Step, place: str) -> None:
@@ -113,9 +119,14 @@ class _Walk:
         if not parts:
             return
         if isinstance(step, Draw) and reach.rewrites_all(step):
+            self._batch.flush()
             self._blended(step, place, parts)
             return
         self._settle(self._parts if reach.reads_around(step) else parts)
+        if isinstance(step, Draw) and step.is_bare:
+            self._direct(step, place, parts, self._batch if self._executor.levers.batch_quads else None)
+            return
+        self._batch.flush()
         if isinstance(step, Regrade):
             for part in parts:
                 adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
@@ -124,14 +135,14 @@ class _Walk:
             region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)
             depth.draw(self._painter, self._into, sheets, region, parts)
         elif _is_direct(step):
-            self._direct(step, place, parts)
+            self._direct(step, place, parts, None)
         else:
             self._apart(step, place, parts)
 
     # ---------------------------------------------------------------------------------------- straight into the target
 
-    def _direct(self, step: Draw, place: str, parts: Parts) -> None:
-        """Content straight onto what is below: four samples a pixel, no buffer of its own."""
+    def _direct(self, step: Draw, place: str, parts: Parts, batch: Batch | None) -> None:
+        """Content straight onto what is below: four samples a pixel, no buffer of its own. It may wait in the batch."""
         sheet = self._sheet(step, place)
         if sheet.ink is None:
             return
@@ -140,6 +151,7 @@ class _Walk:
         quads.draw(
             self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
             scissor=parts, lighting=lighting, split_edges=self._executor.levers.split_edges,
+            batch=batch,
         )  # fmt: skip
 
     # ----------------------------------------------------------------------------------- blended with all that is below
@@ -162,6 +174,7 @@ class _Walk:
         """Passes what of the parts is owed through 8 bits."""
         if not self._owed:
             return
+        self._batch.flush()
         settled = parts if len(self._owed) <= OWED_PARTS_MAX else self._owed
         in_place = self._executor.levers.read_in_place
         blend.coarsen(self._painter, self._into, common(self._owed, settled), in_place=in_place)

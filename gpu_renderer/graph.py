@@ -5,7 +5,7 @@ Nothing in it is a GPU object. Two graphs that are equal draw the same picture.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gpu_renderer.compositing.matrix import Matrix3
@@ -20,6 +20,9 @@ from motion.snapshot import (
     Matrix4,
     RadialGradient,
 )
+
+FIXED_BLENDS = ("normal", "add")
+"""Those that the GPU does by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,26 @@ class Draw:
     group: RenderGraph | None = None
     matte: MatteUse | None = None
     plane: Plane | None = None
+    is_bare: bool = field(init=False, repr=False, compare=False)
+    """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
+
+    def __post_init__(self) -> None:
+        layer = self.layer
+        is_more = (
+            layer.effects
+            or layer.masks
+            or self.samples
+            or self.group
+            or self.matte
+            or self.plane
+            or layer.mesh
+            or layer.glass
+            or layer.preserve_transparency
+            or layer.backdrop_blur > 0
+            or layer.fill_opacity < 1
+            or self.blend not in FIXED_BLENDS
+        )
+        object.__setattr__(self, "is_bare", not is_more)
 
 
 @dataclass(frozen=True, slots=True)

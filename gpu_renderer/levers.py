@@ -21,6 +21,8 @@ class Levers:
     """A lowest layer that shows opaque pixels one to one is copied where no other layer touches it."""
     split_edges: bool = True
     """The inside of a shape or picture is drawn apart from its edge, without the edge's arithmetic."""
+    batch_quads: bool = True
+    """Quads of one kind that follow each other are drawn in one call."""
     read_in_place: bool = True
     """Passes over what is below read it as an attachment, not as a texture, where the driver can."""
     keep_textures: bool = True

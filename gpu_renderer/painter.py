@@ -8,15 +8,16 @@ For each texture `u_name` that is a Target the shader may declare `uniform sampl
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import moderngl
 
 from gpu_renderer.context import identity
-from gpu_renderer.programs import Programs, UniformValue
+from gpu_renderer.programs import Layout, Program, Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
 
@@ -27,6 +28,10 @@ WHOLE_COPY_GAIN = 1.6
 BAND_BYTES = 1 << 18
 """Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
 COLOURS_KEPT_MAX = 8
+INSTANCE_BYTES = 1 << 14
+PARTS_MAX = INSTANCE_BYTES // 16
+_SHARES = struct.Struct("4f").pack
+_PARTS: Layout = (("i_part", 4),)
 Blend = Literal["replace", "over", "add", "screen"]
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
@@ -34,6 +39,14 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
     # out.rgb = S + D(1 - S); alpha source-over (compositing.md 3.1)
     "screen": (moderngl.ONE, moderngl.ONE_MINUS_SRC_COLOR, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
 }
+
+
+class Instances(NamedTuple):
+    """What is drawn with one call: the attributes of each instance, packed as 32-bit floats, one after the other."""
+
+    layout: Layout
+    packed: bytes
+    times: int
 
 
 class Painter:
@@ -48,6 +61,8 @@ class Painter:
         # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
         self._must_wait = is_software
         self._band = memoryview(bytearray(BAND_BYTES))
+        self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
+        self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
         self._colours: dict[tuple[tuple[float, float, float, float], Format], memoryview] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
@@ -63,11 +78,13 @@ class Painter:
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
         vertices: int = 0,
+        instances: Instances | None = None,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
         """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names.
 
-        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices.
+        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices, once or
+        for each of at most INSTANCE_BYTES of instances.
         """
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
@@ -80,11 +97,38 @@ class Painter:
         for name, value in (uniforms or {}).items():
             program.set(name, value)
         self._aim(blend)
-        mode, count = (moderngl.TRIANGLES, 3) if vertex == FULLSCREEN else (moderngl.TRIANGLE_STRIP, vertices or 4)
+        if vertex == FULLSCREEN:
+            self._fill(program, into, _held(into, scissor))
+            return
+        array = program.array(self._instances, () if instances is None else instances.layout)
+        if instances is not None:
+            self._hand_over(instances.packed)
         for part in _held(into, scissor):
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.use()
-            program.fullscreen.render(mode, vertices=count)
+            array.render(
+                moderngl.TRIANGLE_STRIP, vertices=vertices or 4, instances=1 if instances is None else instances.times
+            )
+
+    def _fill(self, program: Program, into: Target, parts: Parts) -> None:
+        """Runs a program over parts of a target: over one within a scissor, over more of them as instances."""
+        if len(parts) == 1:
+            into.framebuffer.scissor = _box(into, parts[0])
+            into.framebuffer.use()
+            program.array(self._whole, _PARTS).render(moderngl.TRIANGLES, vertices=3)
+            return
+        into.framebuffer.scissor = (0, 0, *into.size)
+        into.framebuffer.use()
+        for first in range(0, len(parts), PARTS_MAX):
+            these = parts[first : first + PARTS_MAX]
+            self._hand_over(b"".join([_shares(into, part) for part in these]))
+            array = program.array(self._instances, _PARTS)
+            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=len(these))
+
+    def _hand_over(self, instances: bytes) -> None:
+        if not self._must_wait:  # a software rasteriser has read what was written before
+            self._instances.orphan()
+        self._instances.write(instances)
 
     def applied(
         self,
@@ -220,6 +264,13 @@ def _held(into: Target, parts: Region | Parts | None) -> Parts:
 
 def _box(into: Target, part: Region) -> tuple[int, int, int, int]:
     return part.x - into.region.x, part.y - into.region.y, part.width, part.height
+
+
+def _shares(into: Target, part: Region) -> bytes:
+    """A part of a target as shares of its size, packed."""
+    x, y, width, height = into.region
+    left, top = part.x - x, part.y - y
+    return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
 def _bands(box: tuple[int, int, int, int], bytes_per_pixel: int) -> Iterator[tuple[int, int, int, int]]:

@@ -13,9 +13,12 @@ from gpu_renderer.varyings import handed_over
 UniformValue = float | int | bool | tuple[float, ...] | bytes
 """A number, a vector or matrix as a flat tuple (matrices by columns, as GLSL stores them), or packed bytes for arrays."""
 
+Layout = tuple[tuple[str, int], ...]
+"""The attributes of an instance: name and number of floats."""
+
 
 class Program:
-    """A compiled program with its full-screen vertex array; unknown uniforms are refused, unused ones skipped."""
+    """A compiled program with its vertex arrays; unknown uniforms are refused, unused ones skipped."""
 
     def __init__(self, context: moderngl.Context, name: str, texts: tuple[str, str]) -> None:
         """Of the texts of a vertex and a fragment shader. Raises ShaderError."""
@@ -25,10 +28,21 @@ class Program:
             self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         except moderngl.Error as error:
             raise ShaderError(f"{name}: {error}\n{_numbered(texts[1])}") from error
-        self.fullscreen = context.vertex_array(self.gl, [])
+        self._context = context
         members = {name: self.gl[name] for name in self.gl}
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
+        self._arrays: dict[int, moderngl.VertexArray] = {}
         self._last: dict[str, UniformValue] = {}
+
+    def array(self, buffer: moderngl.Buffer, layout: Layout) -> moderngl.VertexArray:
+        """The vertex array that takes the attributes of instances from a buffer that stays; unread ones are skipped."""
+        found = self._arrays.get(buffer.glo)
+        if found is None:
+            read = [name for name, _ in layout if name in self.gl]
+            parts = (f"{count}f" if name in read else f"{4 * count}x" for name, count in layout)
+            content = [(buffer, f"{' '.join(parts)} /i", *read)] if read else []
+            found = self._arrays[buffer.glo] = self._context.vertex_array(self.gl, content)
+        return found
 
     def set(self, name: str, value: UniformValue) -> None:
         """Sets a uniform. One that the compiler removed is skipped; one that the text never declares is a mistake."""
@@ -69,9 +83,8 @@ class Programs:
         key = (fragment, vertex, tuple(sorted((name, str(value)) for name, value in defines.items())))
         if key not in self._programs:
             texts = shaders.source(vertex, key[2]), shaders.source(fragment, key[2])
-            self._programs[key] = Program(
-                self._context, fragment, handed_over(*texts) if self._flat_uniforms else texts
-            )
+            handed = handed_over(*texts, with_uniforms=self._flat_uniforms)
+            self._programs[key] = Program(self._context, fragment, handed)
         return self._programs[key]
 
 

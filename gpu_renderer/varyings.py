@@ -1,6 +1,7 @@
 """Uniforms handed over as flat varyings: a software rasteriser fetches a uniform for every pixel, and a varying once.
 
-A flat varying is a vertex's value unchanged, so that the bytes of a pass are the same either way.
+A flat varying is a vertex's value unchanged, so that the bytes of a pass are the same either way. What a vertex shader has as
+an attribute of the same name, another one for each instance, is handed over everywhere.
 """
 
 from __future__ import annotations
@@ -13,27 +14,30 @@ _COMPONENTS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat3": 9}
 _ELEMENT_COMPONENTS = 4
 """What an element of an array takes, whatever it is."""
 _UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
 
 
-def handed_over(vertex: str, fragment: str) -> tuple[str, str]:
+def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:
     """Both texts with the fragment shader's uniforms read by the vertex shader; samplers, integers and switches stay.
 
+    Without uniforms only those are handed over that are attributes.
     Of the arrays those are handed over whose length hangs on a #define, like `[STOPS - 1]`: their loops are unrolled.
     """
-    handed = _fitting(fragment)
-    return _handing(vertex, handed), _receiving(fragment, handed)
+    attributes = set(_ATTRIBUTES.findall(vertex))
+    handed = _fitting(fragment, attributes, with_uniforms=with_uniforms)
+    return (_handing(vertex, handed, attributes), _receiving(fragment, handed)) if handed else (vertex, fragment)
 
 
-def _fitting(fragment: str) -> dict[str, str]:
+def _fitting(fragment: str, attributes: set[str], *, with_uniforms: bool) -> dict[str, str]:
     """Name, with an array's length, and type of the uniforms of every variant, as many as there is room for."""
     found: dict[str, str] = {}
     room = COMPONENTS_MAX
-    for match in _UNIFORMS.finditer(fragment):
+    declared = [(name, match) for match in _UNIFORMS.finditer(fragment) for name in _declared(match)]
+    for name, match in sorted(declared, key=lambda each: each[0] not in attributes):
         size = _size(match, fragment)
-        for name in _declared(match):
-            if size <= room and name not in found:
-                found[name], room = match[1], room - size
+        if size <= room and name not in found and (with_uniforms or name in attributes):
+            found[name], room = match[1], room - size
     return found
 
 
@@ -50,8 +54,8 @@ def _declared(match: re.Match[str]) -> list[str]:
     return [match[2] + (match[3] or ""), *filter(None, match[7].split(", "))]
 
 
-def _handing(vertex: str, handed: dict[str, str]) -> str:
-    own = {name for match in _UNIFORMS.finditer(vertex) for name in _declared(match)}
+def _handing(vertex: str, handed: dict[str, str], attributes: set[str]) -> str:
+    own = attributes.union(name for match in _UNIFORMS.finditer(vertex) for name in _declared(match))
     bare = [name.partition("[")[0] for name in handed]
     lines = [vertex.replace("void main()", "void place()")]
     lines += [f"uniform {kind} {name};" for name, kind in handed.items() if name not in own]

@@ -12,7 +12,8 @@ from gpu_renderer.compositing import masks, placement, routes
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.gradients import gradient_of
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import Analytic, Ink, Look, Picture
+from gpu_renderer.compositing.quads import PLAIN, Analytic, Ink, Look, Picture
+from gpu_renderer.compositing.source_inks import Made, SourceInks
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
@@ -79,6 +80,7 @@ class Inks:
         self._textures = textures
         self._tables: dict[bytes, moderngl.Texture] = {}
         self._made: dict[int, tuple[Draw, Scene, Ink | None]] = {}
+        self._sources = SourceInks()
         self.regions = StepRegions()
         self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
         self.baked: KeptTargets[tuple[Raster, tuple[object, ...]]] = KeptTargets(painter.pool, BAKED_BYTES_MAX)
@@ -105,23 +107,43 @@ class Inks:
     def end_frame(self) -> None:
         """Forgets the frame's steps."""
         self._made.clear()
+        self._sources.end_frame()
         self.regions.end_frame()
 
     def _ink(self, step: Draw, scene: Scene) -> Ink | None:
         layer = step.layer
+        made = self._sources.find(step, scene) if step.is_bare else None
+        if made is not None and self._is_at_hand(made):
+            return made.ink
         if effects.needs_baking(layer):
             return self._baked(step, scene)
         if routes.is_analytic(layer):
-            return self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
+            shape = self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
+            return self._remembered(step, scene, shape, None)
         if isinstance(layer.source, LightWash):
             return self._picture(step, lights.wash(layer.source), scene)
         raster = self._raster(step)
-        return None if raster is None else self._picture(step, raster, scene)
+        return None if raster is None else self._remembered(step, scene, self._picture(step, raster, scene), raster)
+
+    def _is_at_hand(self, made: Made) -> bool:
+        """Whether a picture's texture is there still; asking for it keeps it there."""
+        if made.raster is None or not isinstance(made.ink, Picture):
+            return True
+        return self._textures.of(made.raster.pixels) is made.ink.texture
+
+    def _remembered(
+        self, step: Draw, scene: Scene, ink: Analytic | Picture, raster: Raster | None
+    ) -> Analytic | Picture:
+        if step.is_bare:
+            self._sources.put(step, scene, ink, raster)
+        return ink
 
     def look(self, step: Draw, scene: Scene) -> Look:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
         layer = step.layer
         aces = scene.color.working_space == "aces-cg"
+        if step.is_bare and not aces and not masks.has_paths(layer):
+            return PLAIN
         gain = 1.0 if step.plane is None else step.plane.gain
         if effects.needs_baking(layer):
             return Look(aces_cg=aces, gain=gain)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_renderer.compositing import matrix
@@ -57,25 +56,37 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
 
 def bounds(quad: Matrix3, frame: Region) -> Region:
     """The frame pixels that a quad may touch; the whole frame where a corner lies behind the eye; empty if degenerate."""
-    if matrix.is_affine(quad) and matrix.finite(quad):
-        a, b, c, d, e, f, *_ = quad
-        return _around((c, a + c, a + b + c, b + c), (f, d + f, d + e + f, e + f), frame)
+    a, b, c, d, e, f, g, h, i = quad
+    if g == 0.0 and h == 0.0 and i == 1.0:  # asked for several times a layer, so without a list of corners
+        left, right = (
+            (a if a < 0 else 0.0) + (b if b < 0 else 0.0) + c,
+            (a if a > 0 else 0.0) + (b if b > 0 else 0.0) + c,
+        )
+        top, bottom = (
+            (d if d < 0 else 0.0) + (e if e < 0 else 0.0) + f,
+            (d if d > 0 else 0.0) + (e if e > 0 else 0.0) + f,
+        )
+        if math.isfinite(left - right + top - bottom):
+            return _within(left, top, right, bottom, frame)
     corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
     if not all(matrix.finite(corner) for corner in corners):
         return Region(frame.x, frame.y, 0, 0)
     if any(w < NEAR for _, _, w in corners):
         return frame if any(w >= NEAR for _, _, w in corners) else Region(frame.x, frame.y, 0, 0)
-    return _around([x / w for x, _, w in corners], [y / w for _, y, w in corners], frame)
+    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
+    return _within(min(xs), min(ys), max(xs), max(ys), frame)
 
 
-def _around(xs: Sequence[float], ys: Sequence[float], frame: Region) -> Region:
-    """The pixels of the frame around points, which may lie as far from it as they like."""
+def _within(left: float, top: float, right: float, bottom: float, frame: Region) -> Region:
+    """The pixels of the frame that a rectangle touches, which may lie as far from it as it likes."""
     low_x, low_y, width, height = frame
     high_x, high_y = low_x + width, low_y + height
     return enclosing(
-        min(max(min(xs), low_x), high_x), min(max(min(ys), low_y), high_y),
-        max(min(max(xs), high_x), low_x), max(min(max(ys), high_y), low_y),
-    )  # fmt: skip
+        low_x if left < low_x else high_x if left > high_x else left,
+        low_y if top < low_y else high_y if top > high_y else top,
+        high_x if right > high_x else low_x if right < low_x else right,
+        high_y if bottom > high_y else low_y if bottom < low_y else bottom,
+    )
 
 
 def extent(quad: Matrix3) -> tuple[float, float, float, float]:

@@ -9,12 +9,10 @@ from gpu_renderer import area, effects
 from gpu_renderer.area import Area
 from gpu_renderer.compositing import placement, quads
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
-from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.graph import FIXED_BLENDS, DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Parts, Region, around
 from gpu_renderer.space import flattening
 from motion.snapshot import MissingSource
-
-FIXED_BLENDS = ("normal", "add")
 
 
 def of_graph(graph: RenderGraph, inks: Inks) -> Region:
@@ -30,6 +28,8 @@ def of_graph(graph: RenderGraph, inks: Inks) -> Region:
 
 def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
     """The pixels of the target below that a step may change."""
+    if isinstance(step, Draw) and step.is_bare:
+        return _layer_bounds(step, scene, inks).intersection(scene.clip)
     if isinstance(step, Regrade):
         return scene.clip
     if isinstance(step, DepthGroup):

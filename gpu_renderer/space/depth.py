@@ -75,6 +75,7 @@ def _sheet(painter: Painter, into: Target, sheet: Sheet) -> None:
     if to_unit is None:
         return
     into.framebuffer.depth_mask = sheet.writes_depth
+    quads.set_filter(sheet.ink)
     light = lighting(sheet.step, sheet.ink, sheet.scene)
     variant = quads.defines(sheet.ink, sheet.look, quad) | ({"LIT": 1} if light else {})
     painter.draw(

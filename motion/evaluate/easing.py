@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 Handles = tuple[float, float, float, float]
 """(x1, y1, x2, y2) of a cubic from (0, 0) to (1, 1)."""
@@ -15,10 +16,12 @@ _AUTO: Handles = (0.333, 0.0, 0.667, 1.0)
 _NEWTON_STEPS = 8
 
 
+@lru_cache(maxsize=1024)
 def cubic_bezier(handles: Handles, x: float) -> float:
     """The y of the curve at `x`, by eight Newton steps and no bisection.
 
-    Extreme handles are cut off before they converge, and the reference shows exactly that eighth iterate.
+    Extreme handles are cut off before they converge, and the reference shows exactly that eighth iterate. Remembered, because
+    the tracks of a layer, and layers that move together, have the same curve at the same place.
     """
     x1, y1, x2, y2 = handles
     x = clamp_unit(x)

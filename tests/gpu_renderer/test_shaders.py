@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import moderngl
 import pytest
 
 import shaders
@@ -69,6 +70,14 @@ def test_the_shader_of_planes_compiles(painter: Painter) -> None:
 @pytest.mark.parametrize("piece", range(3))
 def test_the_shader_of_outlines_compiles(painter: Painter, piece: int) -> None:
     painter.programs.get("compositing/quad.frag", "compositing/outline.vert", CONTENT=2, SAMPLES=4, PIECE=piece)
+
+
+@pytest.mark.parametrize("flat_uniforms", [False, True])
+def test_the_shader_of_quads_compiles(painter: Painter, flat_uniforms: bool) -> None:
+    programs = Programs(painter.context, flat_uniforms=flat_uniforms)
+    for defines in variants("compositing/quad.frag"):
+        program = programs.get("compositing/quad.frag", "compositing/quads.vert", **defines)
+        assert "u_to_unit" not in program.gl or isinstance(program.gl["u_to_unit"], moderngl.Attribute)
 
 
 @pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])
