@@ -46,6 +46,7 @@ class RenderRequest(Shape):
 
     model_config = ConfigDict(
         json_schema_extra={
+            "required": ["templateId", "inputs"],
             "examples": [
                 {
                     "templateId": "tpl_0mwp2m4bexso1mmxmmmb6n",
@@ -53,12 +54,12 @@ class RenderRequest(Shape):
                     "output": {"width": 1280, "height": 720, "fps": 30},
                     "callbackUrl": "https://example.com/render-finished",
                 }
-            ]
+            ],
         }
     )
 
-    template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)]
-    inputs: Annotated[Any, WithJsonSchema(_INPUTS)]
+    template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)] = Field(default_factory=lambda: None)
+    inputs: Annotated[Any, WithJsonSchema(_INPUTS)] = Field(default_factory=lambda: None)
     output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
 

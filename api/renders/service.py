@@ -61,7 +61,7 @@ async def create(
     template = await _template(session, caller, wanted)
     origins = frozenset(filter(None, (origin, farm.settings.public_origin)))
     faults = await faults_of(farm, caller.account.id, origins, template, wanted)
-    if faults:
+    if template is None or faults:
         raise InvalidInputs(faults)
     await _respect_rate(farm, caller)
     job = _job(farm, caller, template, wanted, origin)
@@ -133,9 +133,10 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
     return earlier
 
 
-async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template:
+async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
+    """The account's template, None where the request names none; raises NotFound."""
     if not isinstance(wanted.template_id, str):
-        raise InvalidInputs([("templateId", "must be a string")])
+        return None
     row = await templates.owned(session, caller.account.id, checked_id(wanted.template_id, "template"))
     return found(row, "template")
 

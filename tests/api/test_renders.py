@@ -119,8 +119,18 @@ def test_the_output_defaults_to_the_templates_own(own_world: World) -> None:
 def test_a_template_larger_than_any_output_needs_an_output(world: World) -> None:
     ada = world.account()
     template = ada.template(width=8192, height=100)
-    assert set(errors(ada.render(template))) == {"output"}
+    assert set(errors(ada.render(template))) == {"output.width"}
     assert ada.render(template, output={"width": 4096}).status_code == 201
+
+
+def test_the_limits_of_an_output_hold_for_the_templates_own_size_and_rate(world: World) -> None:
+    ada = world.account()
+    template = ada.template(width=0.4, height=63, fps=240)
+    assert set(errors(ada.render(template))) == {"output.width", "output.height", "output.fps"}
+    assert set(errors(ada.render(template, output={"width": 64, "height": 64}))) == {"output.fps"}
+    assert ada.render(template, output={"width": 64, "height": 64, "fps": 120}).status_code == 201
+    assert ada.render(ada.template(fps=29.97)).status_code == 201
+    assert set(errors(ada.render(ada.template(fps=0.5)))) == {"output.fps"}
 
 
 def test_missing_and_malformed_fields_are_named(world: World) -> None:
@@ -128,8 +138,14 @@ def test_missing_and_malformed_fields_are_named(world: World) -> None:
     answer = ada.post("/renders", json={})
     assert answer.status_code == 400
     assert {one["field"] for one in answer.json()["errors"]} == {"templateId", "inputs"}
-    assert ada.post("/renders", json={"templateId": 7, "inputs": {}}).status_code == 400
     assert ada.post("/renders", json=[]).status_code == 400
+    rest = {"output": {"width": 1, "fps": 0.5}, "callbackUrl": "http://localhost/"}
+    told = {"output.width", "output.fps", "callbackUrl"}
+    for wrong in (None, 7, ["x"]):
+        answer = ada.post("/renders", json={"templateId": wrong, "inputs": {}, **rest})
+        assert set(errors(answer)) == {"templateId"} | told
+    assert set(errors(ada.post("/renders", json={"templateId": ada.template(), **rest}))) == {"inputs"} | told
+    assert set(errors(ada.post("/renders", json=rest))) == {"templateId", "inputs"} | told
 
 
 def test_a_template_of_another_account_is_not_there(world: World) -> None:
