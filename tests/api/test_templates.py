@@ -44,6 +44,25 @@ def test_required_may_be_set_explicitly(world: World) -> None:
     assert [one["field"] for one in answer.json()["errors"]] == ["headline"]
 
 
+def test_a_required_input_must_be_given_though_it_has_a_default(world: World) -> None:
+    ada = world.account()
+    body = template_body()
+    body["inputs"][3]["default"] = "https://media.example.com/default.png"
+    made = ada.post("/templates", json=body).json()
+    assert made["inputs"][3]["required"] is True
+    answer = ada.render(made["id"], inputs={})
+    assert [one["field"] for one in answer.json()["errors"]] == ["photo"]
+    body["inputs"][3]["required"] = False
+    assert ada.render(ada.post("/templates", json=body).json()["id"], inputs={}).status_code == 201
+
+
+@pytest.mark.parametrize("default", ["", "blob:https://x/1", "/files/assets/a.png", None])
+def test_a_default_that_is_no_address_is_none(world: World, default: str | None) -> None:
+    body = template_body()
+    body["inputs"][3] |= {"required": False, "default": default}
+    assert "default" not in world.account().post("/templates", json=body).json()["inputs"][3]
+
+
 def test_names_and_descriptions_are_truncated(world: World) -> None:
     ada = world.account()
     made = ada.post("/templates", json=template_body(name="n" * 130, description="d" * 600)).json()
