@@ -42,7 +42,7 @@ _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the calle
 
 
 class RenderRequest(Shape):
-    """A render to create. What it may hold is said by its schema; it is checked by `rules.py`, which finds every fault."""
+    """A render to create. Every fault of it is told at once."""
 
     model_config = ConfigDict(
         json_schema_extra={

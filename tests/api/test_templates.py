@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -150,6 +151,14 @@ def test_a_deleted_template_is_gone(world: World) -> None:
     assert ada.get(f"/templates/{template}").status_code == 404
     assert ada.delete(f"/templates/{template}").status_code == 404
     assert ada.get("/templates").json()["total"] == 0
+
+
+def test_of_concurrent_deletions_one_finds_the_template(world: World) -> None:
+    ada = world.account()
+    template = ada.template()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ada.delete(f"/templates/{template}"), range(16)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [404] * 15
 
 
 def test_templates_are_listed_newest_first_in_pages(own_world: World) -> None:
