@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.farm import Farm
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
@@ -34,12 +37,22 @@ class Output:
 _NO_OUTPUT: Final = Output(0, 0, 0)
 
 
+async def uploads_of(
+    session: AsyncSession, account_id: str, origins: frozenset[str], now: datetime, inputs: Any
+) -> dict[str, bool]:
+    """The values that are addresses of the farm's own files, and whether the account has an upload there."""
+    values = inputs.values() if isinstance(inputs, dict) else ()
+    keys = {url: key for url in values if isinstance(url, str) and (key := assets.own_key(url, origins))}
+    held = await assets.owned_keys(session, account_id, keys.values(), now) if keys else set()
+    return {url: key in held for url, key in keys.items()}
+
+
 async def faults_of(
-    farm: Farm, account_id: str, origins: frozenset[str], template: Template | None, wanted: RenderRequest
+    farm: Farm, template: Template | None, wanted: RenderRequest, uploads: Mapping[str, bool]
 ) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
-        _input_faults(farm, account_id, origins, template, wanted.inputs), _callback_faults(farm, wanted.callback_url)
+        _input_faults(farm, template, wanted.inputs, uploads), _callback_faults(farm, wanted.callback_url)
     )
     named = [] if template else [("templateId", "is required, as a string")]
     return [*named, *inputs, *output_of(template, wanted.output)[1], *callback]
@@ -78,32 +91,25 @@ def _limit_faults(output: Output) -> Faults:
     return faults
 
 
-async def _input_faults(
-    farm: Farm, account_id: str, origins: frozenset[str], template: Template | None, values: Any
-) -> Faults:
+async def _input_faults(farm: Farm, template: Template | None, values: Any, uploads: Mapping[str, bool]) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     if template is None:
         return []
     fields = fields_of(template)
     urls = {value for field in fields if field.kind in _MEDIA_KINDS and isinstance(value := values.get(field.id), str)}
-    reasons = dict(
-        zip(urls, await asyncio.gather(*(_media_fault(farm, account_id, origins, url) for url in urls)), strict=True)
-    )
+    reasons = dict(zip(urls, await asyncio.gather(*(_media_fault(farm, url, uploads) for url in urls)), strict=True))
     nulls = [(name, "must not be null") for name, value in values.items() if value is None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
     return found + [one for one in nulls if one[0] not in dict(found)]
 
 
-async def _media_fault(farm: Farm, account_id: str, origins: frozenset[str], url: str) -> str | None:
+async def _media_fault(farm: Farm, url: str, uploads: Mapping[str, bool]) -> str | None:
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
-    key = assets.own_key(url, origins)
-    if key is None:
-        return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
-    async with farm.database.reading() as session:
-        owned = await assets.owned(session, account_id, key, farm.clock.now())
-    return None if owned else "must be an upload of this account that has not expired"
+    if url in uploads:
+        return None if uploads[url] else "must be an upload of this account that has not expired"
+    return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
 
 
 async def _callback_faults(farm: Farm, url: Any) -> Faults:

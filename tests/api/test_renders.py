@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.api.world import Someone, World
+from tests.api.world import Someone, World, picture
 
 pytestmark = pytest.mark.service
 PHOTO = {"photo": "https://media.example.com/photo.png"}
@@ -162,6 +163,15 @@ def test_a_deleted_template_is_not_there_but_its_jobs_stay(world: World) -> None
     ada.delete(f"/templates/{template}")
     assert ada.render(template).status_code == 404
     assert ada.get(f"/renders/{job}").json()["status"] == "queued"
+
+
+def test_creations_do_not_wait_for_one_anothers_connections(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.app.POOL_CONNECTIONS", 1)
+    ada = start().account()
+    template, photo = ada.template(), ada.upload(picture()).json()["url"]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ada.render(template, inputs={"photo": photo}), range(16)))
+    assert [answer.status_code for answer in answers] == [201] * 16
 
 
 def test_renders_are_listed_newest_first_in_pages(own_world: World) -> None:
