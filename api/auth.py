@@ -57,11 +57,11 @@ def bearer(headers: Headers) -> str | None:
 
 
 def presented_key(headers: Headers) -> str | None:
-    """The API key that the request presents, in either form; None where it presents something else, or nothing."""
-    if "authorization" in headers:
-        value = bearer(headers)
-        return value if value is not None and value.startswith(LIVE_PREFIX) else None
-    return headers.get("x-api-key", "").strip() or None
+    """The API key that the request presents, in either form; None where it presents a token, or nothing."""
+    token = bearer(headers)
+    if token is None:
+        return headers.get("x-api-key", "").strip() or None
+    return token if token.startswith(LIVE_PREFIX) else None
 
 
 async def session_account(farm: Farm, token: str | None) -> Account:

@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from farm_core.errors import BadRequest
 
-DEPTH_MAX: Final = 200
-_NOT_HELD = "The body holds a NUL character (\\u0000), which no field can hold."
+DEPTH_MAX: Final = 254
+"""As deep as orjson writes."""
 
 
 class JSONResponse(responses.JSONResponse):
@@ -34,33 +34,21 @@ class JSONRequest(Request):
 
 
 def parsed(data: bytes) -> Any:
-    """The value of JSON text. Raises json.JSONDecodeError and BadRequest."""
-    if _depth(data) > DEPTH_MAX:
-        raise BadRequest(f"The body is nested deeper than {DEPTH_MAX} levels.")
+    """The value of JSON text. Raises json.JSONDecodeError, and BadRequest as `storable` does."""
     value = orjson.loads(data)
-    if b"\\u0000" in data and _holds_nul(value):
-        raise BadRequest(_NOT_HELD)
+    storable(value)
     return value
 
 
-def _depth(data: bytes) -> int:
-    """How deeply brackets nest; those inside strings count too where a cheap look cannot rule deep nesting out."""
-    if data.count(b"[") + data.count(b"{") <= DEPTH_MAX:
-        return 0
-    depth = deepest = 0
-    in_string = escaped = False
-    for byte in data:
-        if in_string:
-            in_string = escaped or byte != 0x22
-            escaped = not escaped and byte == 0x5C
-        elif byte == 0x22:
-            in_string = True
-        elif byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
-    return deepest
+def storable(value: Any) -> bytes:
+    """The value as JSON, its names in order; raises BadRequest for what JSON allows and the farm cannot keep."""
+    try:
+        data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        raise BadRequest(f"The JSON is nested deeper than {DEPTH_MAX} levels, or holds half a character.") from None
+    if b"\\u0000" in data and _holds_nul(value):
+        raise BadRequest("The JSON holds a NUL character (\\u0000), which no field can hold.")
+    return data
 
 
 def _holds_nul(value: Any) -> bool:

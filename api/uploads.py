@@ -14,13 +14,14 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
 from starlette.requests import ClientDisconnect, Request
 
-from farm_core.errors import BadRequest, UploadTooLarge
+from farm_core.errors import BadRequest, PayloadTooLarge, UploadTooLarge
 
 FILE_FIELD: Final = "file"
 _FIELD_BYTES_MAX: Final = 64 * 1024
 _PARTS_MAX: Final = 64
 _HEADER_BYTES_MAX: Final = 16 * 1024
 _COUNT_ON_BYTES_MAX: Final = 512 * 1024 * 1024
+_REST_BYTES_MAX: Final = 10 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -49,11 +50,15 @@ async def received(request: Request, limit_bytes: int | None) -> AsyncIterator[U
 
 async def _feed(request: Request, body: _Body) -> None:
     parser = MultipartParser(_boundary(request), body.callbacks())
+    size = 0
     try:
         async for chunk in request.stream():
             parser.write(chunk)
-            if body.file_bytes > (body.limit_bytes or _COUNT_ON_BYTES_MAX) + _COUNT_ON_BYTES_MAX:
-                raise UploadTooLarge(body.limit_bytes or _COUNT_ON_BYTES_MAX, body.file_bytes)
+            size += len(chunk)
+            if body.limit_bytes is not None and body.file_bytes > body.limit_bytes + _COUNT_ON_BYTES_MAX:
+                raise UploadTooLarge(body.limit_bytes, body.file_bytes)
+            if size - body.file_bytes > _REST_BYTES_MAX:
+                raise PayloadTooLarge(f"The form holds more than {_REST_BYTES_MAX} bytes beside its file.")
         parser.finalize()
     except MultipartParseError:
         raise BadRequest("The multipart body is malformed.") from None
@@ -146,6 +151,8 @@ class _Body:
             self._seen_file = True
             self._declared_type = self._headers.get("content-type")
             self._filename = filename if isinstance(filename, str) else None
+        elif self._name is not None:
+            self._fields[self._name] = bytearray()  # of a field that is repeated, the last value counts
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         chunk = data[start:end]
@@ -154,7 +161,7 @@ class _Body:
             if self.limit_bytes is None or self.file_bytes <= self.limit_bytes:
                 self._file.write(chunk)
         elif self._name is not None:
-            kept = self._fields.setdefault(self._name, bytearray())
+            kept = self._fields[self._name]
             kept += chunk
             if len(kept) > _FIELD_BYTES_MAX:
                 raise BadRequest(f"The form's field {self._name!r} is too long.")

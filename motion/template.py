@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from motion.errors import PropertyRefused
@@ -71,7 +71,7 @@ class Fault:
 
 def discover(document: Document, composition_id: str | None = None, include_text: bool = False) -> Discovery:
     """The inputs of an imported document: its media layers, its text layers if asked for, and the colours and numbers that
-    its author exposed. Ids are slugs of the layers' names; an authored colour or number keeps its own, if it is free.
+    its author exposed. Ids are slugs of the layers' names; an authored colour or number keeps its own, if it is valid and free.
 
     Raises CompositionUnknown.
     """
@@ -88,7 +88,7 @@ def discover(document: Document, composition_id: str | None = None, include_text
             fields.add(_text_field(layer))
     for field in authored_fields(document, composition_id):
         if field.kind in {"color", "number"}:
-            fields.add(field)
+            fields.add(field if ID_PATTERN.fullmatch(field.id) else replace(field, id=slug(field.id)))
     return Discovery(
         tuple(fields.found), tuple(warnings), tuple(_unrenderable(layers)), any(not _hidden(layer) for layer in shown)
     )
@@ -121,7 +121,7 @@ def validate(
         if field.id in values and values[field.id] is not None:
             message = _value_fault(field, values[field.id], url_fault)
         else:
-            message = "is required" if field.required and not _has_public_default(field) else None
+            message = "is required" if field.required else None
         if message:
             faults.append(Fault(field.id, message))
     return faults
@@ -194,7 +194,7 @@ class _Fields:
         self._targets.add(field.target)
         unique = self._unique(field.id)
         self._taken.add(unique)
-        self.found.append(InputField(unique, field.label, field.kind, field.required, field.default, field.target))
+        self.found.append(replace(field, id=unique))
 
     def _unique(self, stem: str) -> str:
         candidate, suffix = stem, 2
@@ -317,10 +317,6 @@ def _value_fault(field: InputField, value: object, url_fault: Callable[[str], st
     if not value.lower().startswith(("http://", "https://")):
         return "must be a public http(s) URL"
     return url_fault(value) if url_fault else None
-
-
-def _has_public_default(field: InputField) -> bool:
-    return isinstance(field.default, str) and field.default.startswith("http")
 
 
 def _written(node: Record, field: InputField, value: str | float) -> JsonValue:

@@ -11,6 +11,7 @@ from api.pagination import checked_id, found, listed
 from api.route import FarmRoute, needs
 from api.shapes import Deleted, Listed
 from farm_core.accounts.scopes import Scope
+from farm_core.errors import NotFound
 from farm_core.presets import repository
 from farm_core.presets.models import Preset
 
@@ -42,10 +43,8 @@ async def put_preset(work: Work, farm: FarmParts, caller: CallerOf, body: Preset
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
 async def delete_preset(work: Work, caller: CallerOf, id: str) -> Deleted:
     """Deletes a preset."""
-    preset = found(
-        await repository.owned(work, caller.account.id, checked_id(id, "animation preset")), "animation preset"
-    )
-    await work.delete(preset)
+    if not await repository.remove(work, caller.account.id, checked_id(id, "animation preset")):
+        raise NotFound("There is no such animation preset.")
     return Deleted()
 
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from api.shapes import Moment, Shape
 from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
 
 NAME_LENGTH_MAX = 80
+
+
+def _moment(value: object) -> object:
+    """The moment of an ISO 8601 text, in UTC; the framework would take numbers for moments too."""
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(str(value).upper())
+        return moment if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("must be an ISO 8601 date and time") from None
 
 
 class KeyRequest(Shape):
@@ -21,7 +33,9 @@ class KeyRequest(Shape):
 
     name: str = Field("API key", description="Truncated to 80 characters.")
     scopes: list[Scope] = Field(default_factory=lambda: list(DEFAULT_SCOPES), max_length=64)
-    expires_at: AwareDatetime | None = Field(None, description="In the future; never when left out.")
+    expires_at: Annotated[AwareDatetime | None, BeforeValidator(_moment)] = Field(
+        None, description="In the future; never when left out."
+    )
 
 
 class KeySummary(Shape):

@@ -7,7 +7,7 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.auth import presented_key
+from api.auth import bearer
 from api.errors import envelope
 from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.errors import Forbidden
@@ -30,8 +30,9 @@ class KeysStayInside:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers the request."""
         if scope["type"] == "http" and not _allowed(scope):
-            key = presented_key(Headers(scope=scope)) or ""
-            if key.startswith(LIVE_PREFIX):
+            headers = Headers(scope=scope)
+            presented = (bearer(headers) or "", headers.get("x-api-key", "").strip())
+            if any(credential.startswith(LIVE_PREFIX) for credential in presented):
                 error = Forbidden("API keys work only on routes under /v1.")
                 await envelope(scope, error)(scope, receive, send)
                 return

@@ -28,6 +28,7 @@ _REDIRECT: dict[int | str, dict[str, Any]] = {
 IdempotencyKey = Annotated[
     str | None,
     Header(
+        alias="Idempotency-Key",
         pattern=r"^[A-Za-z0-9._:-]{8,128}$",
         description="8 to 128 characters from A-Z a-z 0-9 . _ : -; a repeat returns the original job.",
     ),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.farm import Farm
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
@@ -19,6 +22,9 @@ Faults = list[tuple[str, str]]
 _MEDIA_KINDS = ("image", "media")
 
 
+_BOUNDS: Final = {"width": (SIDE_MIN, SIDE_MAX), "height": (SIDE_MIN, SIDE_MAX), "fps": (1, FPS_MAX)}
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """The size and rate that a render will have."""
@@ -28,77 +34,82 @@ class Output:
     fps: float
 
 
+_NO_OUTPUT: Final = Output(0, 0, 0)
+
+
+async def uploads_of(
+    session: AsyncSession, account_id: str, origins: frozenset[str], now: datetime, inputs: Any
+) -> dict[str, bool]:
+    """The values that are addresses of the farm's own files, and whether the account has an upload there."""
+    values = inputs.values() if isinstance(inputs, dict) else ()
+    keys = {url: key for url in values if isinstance(url, str) and (key := assets.own_key(url, origins))}
+    held = await assets.owned_keys(session, account_id, keys.values(), now) if keys else set()
+    return {url: key in held for url, key in keys.items()}
+
+
 async def faults_of(
-    farm: Farm, account_id: str, origins: frozenset[str], template: Template, wanted: RenderRequest
+    farm: Farm, template: Template | None, wanted: RenderRequest, uploads: Mapping[str, bool]
 ) -> Faults:
-    """What is wrong with the inputs, the output and the callback; nothing means that the render can be made."""
+    """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
-        _input_faults(farm, account_id, origins, template, wanted.inputs), _callback_faults(farm, wanted.callback_url)
+        _input_faults(farm, template, wanted.inputs, uploads), _callback_faults(farm, wanted.callback_url)
     )
-    return [*inputs, *output_of(template, wanted.output)[1], *callback]
+    named = [] if template else [("templateId", "is required, as a string")]
+    return [*named, *inputs, *output_of(template, wanted.output)[1], *callback]
 
 
-def output_of(template: Template, wanted: Any) -> tuple[Output, Faults]:
-    """The output's size and rate, from the request and the template, and what is wrong with the request's."""
+def output_of(template: Template | None, wanted: Any) -> tuple[Output, Faults]:
+    """The output's size and rate, from the request and the template, and what is wrong with them."""
     if wanted is not None and not isinstance(wanted, dict):
-        return Output(0, 0, 0), [("output", "must be an object")]
+        return _NO_OUTPUT, [("output", "must be an object")]
     asked: Mapping[str, Any] = wanted or {}
-    faults: Faults = []
-    if asked.get("format") not in (None, "mp4"):
-        faults.append(("output.format", "must be mp4"))
-    width = _integer(asked, "width", template.width, (SIDE_MIN, SIDE_MAX), faults)
-    height = _integer(asked, "height", template.height, (SIDE_MIN, SIDE_MAX), faults)
-    fps = _integer(asked, "fps", template.fps, (1, FPS_MAX), faults)
-    if not faults:
-        faults += _size_faults(width, height)
-    return Output(round(width), round(height), fps), faults
+    faults = [] if asked.get("format") in (None, "mp4") else [("output.format", "must be mp4")]
+    faults += [fault for name in _BOUNDS if (fault := _integer_fault(name, asked.get(name)))]
+    if faults or template is None:
+        return _NO_OUTPUT, faults
+    width, height, fps = (asked.get(name) or getattr(template, name) for name in _BOUNDS)
+    output = Output(round(width), round(height), float(fps))
+    return output, _limit_faults(output)
 
 
-def _size_faults(width: float, height: float) -> Faults:
-    """What is wrong with a size, whether asked for or the template's own."""
-    if max(width, height) > SIDE_MAX:
-        return [("output", f"would be {width:g} x {height:g}, the template's size; at most {SIDE_MAX} each is allowed")]
-    if width * height > PIXELS_MAX:
-        return [("output", f"has {width * height:g} pixels; at most 16 megapixels are allowed")]
-    return []
+def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:
+    least, most = _BOUNDS[name]
+    if value is None or (type(value) is int and least <= value <= most):
+        return None
+    return f"output.{name}", f"must be an integer from {least} to {most}"
 
 
-def _integer(asked: Mapping[str, Any], name: str, default: float, bounds: tuple[int, int], faults: Faults) -> float:
-    value = asked.get(name)
-    if value is None:
-        return default
-    least, most = bounds
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not least <= value <= most:
-        faults.append((f"output.{name}", f"must be an integer from {least} to {most}"))
-        return default
-    return float(value)
+def _limit_faults(output: Output) -> Faults:
+    """What no output may be, though it be the template's own; a rate of the template may have a fraction."""
+    faults = [
+        (f"output.{name}", f"is {value:g}, the template's own; it must be from {least} to {most}")
+        for name, (least, most) in _BOUNDS.items() if not least <= (value := getattr(output, name)) <= most
+    ]  # fmt: skip
+    pixels = output.width * output.height
+    if not faults and pixels > PIXELS_MAX:
+        return [("output", f"has {pixels} pixels; at most 16 megapixels are allowed")]
+    return faults
 
 
-async def _input_faults(
-    farm: Farm, account_id: str, origins: frozenset[str], template: Template, values: Any
-) -> Faults:
+async def _input_faults(farm: Farm, template: Template | None, values: Any, uploads: Mapping[str, bool]) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
+    if template is None:
+        return []
     fields = fields_of(template)
     urls = {value for field in fields if field.kind in _MEDIA_KINDS and isinstance(value := values.get(field.id), str)}
-    reasons = dict(
-        zip(urls, await asyncio.gather(*(_media_fault(farm, account_id, origins, url) for url in urls)), strict=True)
-    )
+    reasons = dict(zip(urls, await asyncio.gather(*(_media_fault(farm, url, uploads) for url in urls)), strict=True))
     nulls = [(name, "must not be null") for name, value in values.items() if value is None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
     return found + [one for one in nulls if one[0] not in dict(found)]
 
 
-async def _media_fault(farm: Farm, account_id: str, origins: frozenset[str], url: str) -> str | None:
+async def _media_fault(farm: Farm, url: str, uploads: Mapping[str, bool]) -> str | None:
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
-    key = assets.own_key(url, origins)
-    if key is None:
-        return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
-    async with farm.database.reading() as session:
-        owned = await assets.owned(session, account_id, key, farm.clock.now())
-    return None if owned else "must be an upload of this account that has not expired"
+    if url in uploads:
+        return None if uploads[url] else "must be an upload of this account that has not expired"
+    return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
 
 
 async def _callback_faults(farm: Farm, url: Any) -> Faults:

@@ -42,10 +42,11 @@ _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the calle
 
 
 class RenderRequest(Shape):
-    """A render to create. What it may hold is said by its schema; it is checked by `rules.py`, which finds every fault."""
+    """A render to create. Every fault of it is told at once."""
 
     model_config = ConfigDict(
         json_schema_extra={
+            "required": ["templateId", "inputs"],
             "examples": [
                 {
                     "templateId": "tpl_0mwp2m4bexso1mmxmmmb6n",
@@ -53,12 +54,12 @@ class RenderRequest(Shape):
                     "output": {"width": 1280, "height": 720, "fps": 30},
                     "callbackUrl": "https://example.com/render-finished",
                 }
-            ]
+            ],
         }
     )
 
-    template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)]
-    inputs: Annotated[Any, WithJsonSchema(_INPUTS)]
+    template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)] = Field(default_factory=lambda: None)
+    inputs: Annotated[Any, WithJsonSchema(_INPUTS)] = Field(default_factory=lambda: None)
     output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
 

@@ -14,7 +14,7 @@ from api.auth import Caller
 from api.dependencies import Page
 from api.farm import Farm
 from api.pagination import checked_id, found, listed
-from api.renders.rules import faults_of, output_of
+from api.renders.rules import faults_of, output_of, uploads_of
 from api.renders.schemas import JobRecord, RenderRequest
 from api.shapes import Listed
 from farm_core.accounts import repository as accounts
@@ -55,13 +55,16 @@ async def create(
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     request_hash = _hash(wanted)
-    repeated = await _repeat(session, caller, idempotency_key, request_hash)
-    if repeated is not None:
-        return repeated
-    template = await _template(session, caller, wanted)
     origins = frozenset(filter(None, (origin, farm.settings.public_origin)))
-    faults = await faults_of(farm, caller.account.id, origins, template, wanted)
-    if faults:
+    # Its connection is given back before names are resolved: nobody shall wait for another's slow name server.
+    async with farm.database.reading() as reading:
+        repeated = await _repeat(reading, caller, idempotency_key, request_hash)
+        if repeated is not None:
+            return repeated
+        template = await _template(reading, caller, wanted)
+        uploads = await uploads_of(reading, caller.account.id, origins, farm.clock.now(), wanted.inputs)
+    faults = await faults_of(farm, template, wanted, uploads)
+    if template is None or faults:
         raise InvalidInputs(faults)
     await _respect_rate(farm, caller)
     job = _job(farm, caller, template, wanted, origin)
@@ -133,9 +136,10 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
     return earlier
 
 
-async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template:
+async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
+    """The account's template, None where the request names none; raises NotFound."""
     if not isinstance(wanted.template_id, str):
-        raise InvalidInputs([("templateId", "must be a string")])
+        return None
     row = await templates.owned(session, caller.account.id, checked_id(wanted.template_id, "template"))
     return found(row, "template")
 

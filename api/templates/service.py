@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.auth import Caller
 from api.dependencies import Page
 from api.farm import Farm
+from api.json import storable
 from api.pagination import checked_id, found, listed
 from api.shapes import Listed
 from api.templates.schemas import (
@@ -46,7 +46,7 @@ class _Draft:
 
     name: str
     description: str | None
-    document: Document
+    document: bytes
     fields: Sequence[InputField]
     width: float
     height: float
@@ -105,7 +105,7 @@ def _published(farm: Farm, wanted: TemplateRequest) -> _Draft:
     if unrenderable:
         raise UnrenderableAssets(unrenderable)
     return _Draft(
-        wanted.name, wanted.description, document, fields, wanted.width, wanted.height, wanted.fps,
+        wanted.name, wanted.description, storable(document), fields, wanted.width, wanted.height, wanted.fps,
         wanted.duration_seconds, None, wanted.project_id,
     )  # fmt: skip
 
@@ -159,9 +159,10 @@ def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
     _check_limits(composition)
     fields, private = _without_private_defaults(farm, found_fields.fields)
     warnings = [*found_fields.warnings, *private, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
+    name = upload.fields.get("name", "").strip() or composition.name
     draft = _Draft(
-        (upload.fields.get("name") or "").strip() or composition.name, upload.fields.get("description"), document, fields,
-        composition.width, composition.height, composition.fps, composition.duration_seconds, composition_id, None,
+        name, upload.fields.get("description") or None, storable(document), fields, composition.width, composition.height,
+        composition.fps, composition.duration_seconds, composition_id, None,
     )  # fmt: skip
     return draft, list(dict.fromkeys(warnings))
 
@@ -194,9 +195,8 @@ def _check_limits(composition: CompositionSettings) -> None:
 
 
 async def _store(session: AsyncSession, farm: Farm, caller: Caller, draft: _Draft) -> Template:
-    data = orjson.dumps(draft.document, option=orjson.OPT_SORT_KEYS)
-    key = f"documents/{hashlib.sha256(data).hexdigest()}.json"
-    await asyncio.to_thread(farm.storage.put_bytes, key, data, "application/json")
+    key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
+    await asyncio.to_thread(farm.storage.put_bytes, key, draft.document, "application/json")
     now = farm.clock.now()
     row = Template(
         id=new_id("tpl"), account_id=caller.account.id, name=draft.name[:NAME_LENGTH_MAX].strip(),

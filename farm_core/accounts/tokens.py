@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import jwt
 
+from farm_core.errors import Unavailable
+
 ISSUER: Final = "render-farm"
 _OWN_ALGORITHM: Final = "HS256"
 _JWKS_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "ES256", "ES384", "PS256", "EdDSA")
@@ -33,9 +35,11 @@ class TokenReader:
         self._jwks = jwt.PyJWKClient(jwks_url, cache_keys=True, timeout=5) if jwks_url else None
 
     async def subject(self, token: str) -> str:
-        """The account that the token names; raises InvalidToken."""
+        """The account that the token names; raises InvalidToken, or Unavailable where the keys cannot be had."""
         try:
             claims = await self._claims(token)
+        except jwt.PyJWKClientConnectionError as error:
+            raise Unavailable from error
         except jwt.PyJWTError as error:
             raise InvalidToken from error
         return str(claims["sub"])

@@ -42,6 +42,14 @@ async def owned(session: AsyncSession, account_id: str, key: str, now: datetime)
     return found
 
 
+async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:
+    """Those of the keys under which the account has an upload that has not expired."""
+    held = select(col(Asset.storage_key)).where(
+        col(Asset.storage_key).in_(keys), col(Asset.account_id) == account_id, col(Asset.expires_at) > now
+    )
+    return set(await session.scalars(held))
+
+
 async def reap(session: AsyncSession, storage: Storage, now: datetime, assets_max: int = 500) -> int:
     """Deletes uploads that have expired: first the bytes, then the row, so that neither is forgotten. Returns how many."""
     statement = select(Asset).where(col(Asset.expires_at) <= now).order_by(col(Asset.expires_at)).limit(assets_max)

@@ -18,13 +18,14 @@ import idna
 URL_LENGTH_MAX: Final = 2048
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
 _PRIVATE_SUFFIXES: Final = ("localhost", "local", "internal")
-_METADATA_HOSTS: Final = frozenset({"metadata", "metadata.azure.com", "instance-data", "instance-data.ec2.internal"})
+_METADATA_HOSTS: Final = frozenset({"metadata.google", "metadata.goog", "metadata.azure.com"})
 _NOT_PUBLIC_V4: Final = tuple(
     IPv4Network(network)
     for network in (
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
+        "168.63.129.16/32",  # the metadata service of Azure's machines
     )
 )  # fmt: skip
 _GLOBAL_V6: Final = IPv6Network("2000::/3")

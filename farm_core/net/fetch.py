@@ -126,7 +126,7 @@ async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
     async with _exchange("GET", url, {"Accept": "*/*", "Accept-Encoding": "identity"}, None, guard) as response:
         headers = {name.lower(): value for name, value in response.headers}
         if response.status in _REDIRECTS and b"location" in headers:
-            return urljoin(url, headers[b"location"].decode("latin-1"))
+            return _redirected(url, headers[b"location"].decode("latin-1"))
         if response.status != 200:
             raise FetchFailed(f"The server answered {response.status}.", again=response.status >= 500)
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
@@ -134,6 +134,13 @@ async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
         if _declared_length(headers) > limit_bytes:
             raise _too_large(limit_bytes)
         return await _store(response, limit_bytes, headers.get(b"content-type"))
+
+
+def _redirected(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        raise FetchFailed("The server redirects to an address that is not valid.", again=False) from None
 
 
 async def _store(response: httpcore.Response, limit_bytes: int, declared_type: bytes | None) -> Fetched:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -25,6 +25,12 @@ async def owned(session: AsyncSession, account_id: str, preset_id: str) -> Prese
     """The account's preset with this id."""
     found: Preset | None = await session.scalar(of_account(account_id).where(col(Preset.id) == preset_id))
     return found
+
+
+async def remove(session: AsyncSession, account_id: str, preset_id: str) -> bool:
+    """Deletes the account's preset; says whether there was one. One statement: of concurrent deletions one finds it."""
+    statement = delete(Preset).where(col(Preset.account_id) == account_id, col(Preset.id) == preset_id)
+    return (await session.execute(statement.returning(col(Preset.id)))).first() is not None
 
 
 async def upsert(session: AsyncSession, account_id: str, name: str, data: dict[str, Any], now: datetime) -> Preset:

@@ -34,7 +34,7 @@ def joined(inputs: Iterable[Mapping[str, Any]], targets: Mapping[str, Any]) -> l
 
 def _public(field: InputField) -> dict[str, Any]:
     shown: dict[str, Any] = {"id": field.id, "label": field.label, "kind": field.kind, "required": field.required}
-    if field.kind in ("image", "media") and isinstance(field.default, str):
+    if field.kind in ("image", "media") and str(field.default).startswith(("http://", "https://")):
         shown["default"] = field.default
     return shown
 

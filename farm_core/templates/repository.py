@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -27,8 +27,11 @@ async def owned(session: AsyncSession, account_id: str, template_id: str) -> Tem
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:
     """Deletes the template; jobs that use it keep it until they end. Says whether there was one."""
-    template = await owned(session, account_id, template_id)
-    if template is None:
-        return False
-    template.deleted_at = now
-    return True
+    statement = (
+        update(Template)
+        .where(
+            col(Template.id) == template_id, col(Template.account_id) == account_id, col(Template.deleted_at).is_(None)
+        )
+        .values(deleted_at=now)
+    )
+    return (await session.execute(statement.returning(col(Template.id)))).first() is not None

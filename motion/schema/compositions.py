@@ -61,7 +61,7 @@ def _has_node(document: Document, node_id: str) -> bool:
 def _settings(key: str, held: Record) -> CompositionSettings:
     return CompositionSettings(
         id=key,
-        name=text(held, "name") or "Composition",
+        name=text(held, "name").strip() or "Composition",
         width=_positive(held, "width", 1920.0, MAX_SIDE, key),
         height=_positive(held, "height", 1080.0, MAX_SIDE, key),
         fps=_positive(held, "fps", 30.0, MAX_FPS, key),

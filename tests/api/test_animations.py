@@ -44,6 +44,14 @@ def test_versions_are_exact_under_concurrency(world: World) -> None:
     assert sorted(versions) == list(range(1, 9))
 
 
+def test_of_concurrent_deletions_one_finds_the_preset(world: World) -> None:
+    ada = world.account()
+    presets = [ada.post("/animations", json={**BOUNCE, "name": str(n)}).json()["id"] for n in range(10)]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda preset: ada.delete(f"/animations/{preset}"), sorted(presets * 8)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 10 + [404] * 70
+
+
 def test_presets_belong_to_their_account(world: World) -> None:
     ada, bob = world.account(), world.account()
     preset = ada.post("/animations", json=BOUNCE).json()["id"]

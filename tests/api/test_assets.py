@@ -156,6 +156,24 @@ def test_an_upload_of_unknown_length_is_bounded_too(world: World) -> None:
     assert (answer.status_code, answer.json()["bytes"]) == (413, 100_000)
 
 
+def test_what_stands_beside_the_file_is_bounded(world: World) -> None:
+    ada = world.account()
+
+    def body() -> Iterator[bytes]:
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' + picture() + b"\r\n--x--\r\n"
+        for _ in range(11):
+            yield b" " * (1 << 20)
+
+    answer = ada.post("/assets", content=body(), headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert (answer.status_code, answer.json().get("code")) == (413, None)
+
+
+def test_an_account_without_a_limit_may_upload_what_it_likes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.uploads._COUNT_ON_BYTES_MAX", 1000)
+    data = media.files()["audio/wav"] + b"\0" * 100_000
+    assert world.account(maxUploadBytes=None).upload(data).json()["bytes"] == len(data)
+
+
 def test_a_form_without_the_file_is_refused(world: World) -> None:
     ada = world.account()
     assert ada.post("/assets", files={"other": ("a.png", picture())}).status_code == 400
@@ -218,7 +236,7 @@ def test_files_are_served_in_ranges(world: World) -> None:
         assert (part.status_code, part.content) == (206, data[start:end])
         assert part.headers["Content-Range"] == f"bytes {start}-{end - 1}/{size}"
     assert served(world, Range=f"bytes={size}-").status_code == 416
-    for ignored in ("bytes=9-5", "bytes=0-1,3-4", "lines=1-2", "bytes=-", "bytes=a-b"):
+    for ignored in ("bytes=9-5", "bytes=0-1,3-4", "lines=1-2", "bytes=-", "bytes=a-b", "bytes=0-" + "9" * 5000):
         assert served(world, Range=ignored).status_code == 200
 
 

@@ -72,6 +72,11 @@ def test_both_forms_of_presenting_a_key_work(world: World) -> None:
     key = world.account().new_key()
     assert key.get("/usage").status_code == 200
     assert with_headers(key, X_API_Key=secret_of(key)).get("/usage").status_code == 200
+    for other in ("Basic YTpi", ""):
+        both = with_headers(key, X_API_Key=secret_of(key), Authorization=other)
+        assert both.get("/usage").status_code == 200, "a proxy's own credential is none of ours"
+    junk = with_headers(key, X_API_Key=secret_of(key), Authorization="Bearer junk")
+    assert junk.get("/usage").status_code == 401
     assert with_headers(key, Authorization=f"bearer {secret_of(key)}").get("/usage").status_code == 200
 
 
@@ -175,9 +180,11 @@ def test_a_limit_of_null_is_unlimited(world: World) -> None:
 
 
 def test_live_keys_are_rejected_outside_v1(world: World) -> None:
-    key = world.account().new_key()
+    ada = world.account()
+    key = ada.new_key()
+    own = {"X-API-Key": secret_of(key)}
     for path in ("/api/auth/me", "/api/projects", "/api/assets", "/files/assets/x/y.png", "/api/keys", "/"):
-        for headers in (key.headers, {"X-API-Key": secret_of(key)}):
+        for headers in (key.headers, own, {**ada.headers, **own}):
             assert world.client.get(path, headers=headers).status_code == 403, path
     assert world.client.get("/api/projects").status_code == 404
 
@@ -201,3 +208,14 @@ def test_tokens_may_be_signed_by_a_key_of_a_jwks_address(
     signed = with_headers(ada, Authorization=f"Bearer {sign(ada.account_id)}")
     assert signed.get("/usage").status_code == 200
     assert ada.get("/usage").status_code == 401
+
+
+def test_keys_of_tokens_that_cannot_be_had_are_no_fault_of_the_callers(
+    start: Callable[..., World], httpserver_jwks: tuple[str, Callable[[str], str]]
+) -> None:
+    _, sign = httpserver_jwks
+    world = start(jwt_jwks_url="http://127.0.0.1:1/jwks.json")
+    ada = world.account()
+    answer = with_headers(ada, Authorization=f"Bearer {sign(ada.account_id)}").get("/usage")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert with_headers(ada, Authorization="Bearer junk").get("/usage").status_code == 401

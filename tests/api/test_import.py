@@ -58,6 +58,27 @@ def test_name_and_description_are_taken_from_the_form_and_truncated(world: World
     assert (made["name"], made["description"]) == ("n" * 120, "d" * 500)
 
 
+def test_a_composition_without_a_name_gives_the_template_one(world: World) -> None:
+    for name in ("", "  "):
+        stored = {**PROJECT, "comps": {"comp_root": {**PROJECT["comps"]["comp_root"], "name": name}}}
+        assert imported(world.account(), bundle(stored)).json()["name"] == "Composition"
+
+
+def test_of_a_repeated_field_the_last_value_counts(world: World) -> None:
+    files = [("name", (None, "first")), ("name", (None, "second")), ("file", ("a", bundle(PROJECT)))]
+    assert world.account().post("/templates/import", files=files).json()["name"] == "second"
+
+
+def test_an_exposed_colour_gets_an_id_that_can_be_sent(world: World) -> None:
+    target = {"nodeId": "n4", "componentType": "Text", "prop": "fill"}
+    fields = [{"id": "Brand-Colour", "label": "Brand", "kind": "color", "target": target}]
+    ada = world.account()
+    made = imported(ada, bundle(document(*PROJECT["scene"]["nodes"][1:], fields=fields))).json()
+    assert made["inputs"][-1] == {"id": "brandColour", "label": "Brand", "kind": "color", "required": False}
+    inputs = {"myPhoto": PUBLIC, "myPhoto2": PUBLIC, "brandColour": "#ff0000"}
+    assert ada.render(made["id"], inputs=inputs).status_code == 201
+
+
 def test_a_bundle_may_sit_in_a_folder_and_a_legacy_file_needs_no_zip(world: World) -> None:
     ada = world.account()
     for data in (bundle(PROJECT, "project/"), json.dumps(PROJECT).encode()):
@@ -126,6 +147,17 @@ def test_what_is_not_a_project_is_refused_in_words(world: World, data: bytes) ->
     answer = imported(world.account(), data)
     assert answer.status_code == 400
     assert answer.json()["message"]
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else "x"
+
+
+@pytest.mark.parametrize("name", ["half \ud83d", "nul \x00", nested(300)], ids=["half a character", "NUL", "deep"])
+def test_a_project_that_cannot_be_kept_is_refused_in_words(world: World, name: Any) -> None:
+    answer = imported(world.account(), bundle(document(layer("n1", "Photo", "image", src=PUBLIC, note=name))))
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("The JSON")
 
 
 def test_a_form_that_is_not_as_documented_is_refused(world: World) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.api.world import Someone, World
+from tests.api.world import Someone, World, picture
 
 pytestmark = pytest.mark.service
 PHOTO = {"photo": "https://media.example.com/photo.png"}
@@ -119,8 +120,18 @@ def test_the_output_defaults_to_the_templates_own(own_world: World) -> None:
 def test_a_template_larger_than_any_output_needs_an_output(world: World) -> None:
     ada = world.account()
     template = ada.template(width=8192, height=100)
-    assert set(errors(ada.render(template))) == {"output"}
+    assert set(errors(ada.render(template))) == {"output.width"}
     assert ada.render(template, output={"width": 4096}).status_code == 201
+
+
+def test_the_limits_of_an_output_hold_for_the_templates_own_size_and_rate(world: World) -> None:
+    ada = world.account()
+    template = ada.template(width=0.4, height=63, fps=240)
+    assert set(errors(ada.render(template))) == {"output.width", "output.height", "output.fps"}
+    assert set(errors(ada.render(template, output={"width": 64, "height": 64}))) == {"output.fps"}
+    assert ada.render(template, output={"width": 64, "height": 64, "fps": 120}).status_code == 201
+    assert ada.render(ada.template(fps=29.97)).status_code == 201
+    assert set(errors(ada.render(ada.template(fps=0.5)))) == {"output.fps"}
 
 
 def test_missing_and_malformed_fields_are_named(world: World) -> None:
@@ -128,8 +139,14 @@ def test_missing_and_malformed_fields_are_named(world: World) -> None:
     answer = ada.post("/renders", json={})
     assert answer.status_code == 400
     assert {one["field"] for one in answer.json()["errors"]} == {"templateId", "inputs"}
-    assert ada.post("/renders", json={"templateId": 7, "inputs": {}}).status_code == 400
     assert ada.post("/renders", json=[]).status_code == 400
+    rest = {"output": {"width": 1, "fps": 0.5}, "callbackUrl": "http://localhost/"}
+    told = {"output.width", "output.fps", "callbackUrl"}
+    for wrong in (None, 7, ["x"]):
+        answer = ada.post("/renders", json={"templateId": wrong, "inputs": {}, **rest})
+        assert set(errors(answer)) == {"templateId"} | told
+    assert set(errors(ada.post("/renders", json={"templateId": ada.template(), **rest}))) == {"inputs"} | told
+    assert set(errors(ada.post("/renders", json=rest))) == {"templateId", "inputs"} | told
 
 
 def test_a_template_of_another_account_is_not_there(world: World) -> None:
@@ -146,6 +163,15 @@ def test_a_deleted_template_is_not_there_but_its_jobs_stay(world: World) -> None
     ada.delete(f"/templates/{template}")
     assert ada.render(template).status_code == 404
     assert ada.get(f"/renders/{job}").json()["status"] == "queued"
+
+
+def test_creations_do_not_wait_for_one_anothers_connections(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.app.POOL_CONNECTIONS", 1)
+    ada = start().account()
+    template, photo = ada.template(), ada.upload(picture()).json()["url"]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ada.render(template, inputs={"photo": photo}), range(16)))
+    assert [answer.status_code for answer in answers] == [201] * 16
 
 
 def test_renders_are_listed_newest_first_in_pages(own_world: World) -> None:

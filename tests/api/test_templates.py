@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -42,6 +43,25 @@ def test_required_may_be_set_explicitly(world: World) -> None:
     assert [one["required"] for one in made["inputs"]] == [True, False, False, False]
     answer = ada.render(made["id"], inputs={})
     assert [one["field"] for one in answer.json()["errors"]] == ["headline"]
+
+
+def test_a_required_input_must_be_given_though_it_has_a_default(world: World) -> None:
+    ada = world.account()
+    body = template_body()
+    body["inputs"][3]["default"] = "https://media.example.com/default.png"
+    made = ada.post("/templates", json=body).json()
+    assert made["inputs"][3]["required"] is True
+    answer = ada.render(made["id"], inputs={})
+    assert [one["field"] for one in answer.json()["errors"]] == ["photo"]
+    body["inputs"][3]["required"] = False
+    assert ada.render(ada.post("/templates", json=body).json()["id"], inputs={}).status_code == 201
+
+
+@pytest.mark.parametrize("default", ["", "blob:https://x/1", "/files/assets/a.png", None])
+def test_a_default_that_is_no_address_is_none(world: World, default: str | None) -> None:
+    body = template_body()
+    body["inputs"][3] |= {"required": False, "default": default}
+    assert "default" not in world.account().post("/templates", json=body).json()["inputs"][3]
 
 
 def test_names_and_descriptions_are_truncated(world: World) -> None:
@@ -131,6 +151,14 @@ def test_a_deleted_template_is_gone(world: World) -> None:
     assert ada.get(f"/templates/{template}").status_code == 404
     assert ada.delete(f"/templates/{template}").status_code == 404
     assert ada.get("/templates").json()["total"] == 0
+
+
+def test_of_concurrent_deletions_one_finds_the_template(world: World) -> None:
+    ada = world.account()
+    template = ada.template()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ada.delete(f"/templates/{template}"), range(16)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [404] * 15
 
 
 def test_templates_are_listed_newest_first_in_pages(own_world: World) -> None:

@@ -137,11 +137,13 @@ def test_an_import_adds_the_colours_and_numbers_that_the_author_exposed() -> Non
     tint = {"id": "tint", "label": "Tint", "kind": "color", "default": "#ff0000"}
     tint["target"] = {"nodeId": "t", "componentType": "Text", "prop": "fill"}  # type: ignore[assignment]
     taken = {**tint, "id": "picture", "target": {"nodeId": "i", "componentType": "Transform", "prop": "width"}}
-    found = discover(authored(TITLE, PICTURE, tint, taken), include_text=False).fields
+    odd = {**tint, "id": "Brand-Colour 1", "target": {"nodeId": "t", "componentType": "Text", "prop": "stroke"}}
+    found = discover(authored(TITLE, PICTURE, tint, taken, odd), include_text=False).fields
     assert [(entry.id, entry.kind) for entry in found] == [
         ("picture", "media"),
         ("tint", "color"),
         ("picture2", "color"),
+        ("brandColour1", "color"),
     ]
 
 
@@ -178,8 +180,10 @@ def test_addresses_are_judged_by_the_farms_rule() -> None:
     assert fault.message == "resolves to a private address"
 
 
-def test_a_required_picture_is_satisfied_by_a_public_default() -> None:
-    assert validate([field("media", required=True, default=HERO)], {}) == []
+def test_a_required_picture_must_be_given_whatever_its_default() -> None:
+    (fault,) = validate([field("media", required=True, default=HERO)], {})
+    assert fault.message == "is required"
+    assert validate([field("media", required=False, default=HERO)], {}) == []
 
 
 def test_values_are_written_to_a_copy() -> None:

@@ -45,6 +45,8 @@ PRIVATE_URLS = [
     "http://example.com@127.0.0.1/",
     "http://u:p@example.com/",
     "http://metadata/",
+    "http://metadata.goog/",
+    "http://168.63.129.16/",
     "http://198.18.0.1/",
     "http://240.0.0.1/",
     "http://１２７.０.０.１/",

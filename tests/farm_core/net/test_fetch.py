@@ -137,6 +137,16 @@ def test_a_redirect_is_held_to_the_same_rules(location: str) -> None:
     asyncio.run(body())
 
 
+def test_a_redirect_to_no_address_is_a_failure_that_lasts() -> None:
+    async def body() -> None:
+        async with server(lambda _: moved("http://[")) as seen:
+            with pytest.raises(FetchFailed, match="redirects") as failure:
+                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+            assert not failure.value.again
+
+    asyncio.run(body())
+
+
 def test_redirects_are_followed_to_a_limit() -> None:
     async def body() -> None:
         async with server(lambda head: ok(b"there") if "GET /end" in head else moved("/end")) as seen:
