@@ -10,18 +10,21 @@ import argparse
 import importlib
 import pkgutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 from rich.console import Console
 
 import benchmarks
+from benchmarks.benchmark import Benchmark, Row, names
 from benchmarks.machine import ROOT, machine_line
 from benchmarks.result import Result, compared, plot, show
 from gpu_renderer.context import create_context, identity
 
 OUT = ROOT / "out" / "bench"
 STORED = ROOT / "benchmarks" / "results"
+INTERRUPTED = 130
+"""What a shell answers for a program that was interrupted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs and reports; 1 for a name that is none, or results that cannot be compared."""
-    console = Console()
+    """Runs and reports; 1 for a name that is none, or results that cannot be compared, 130 where it was interrupted."""
+    console = Console(highlight=False)
     if arguments.compare:
         return _compare(arguments.compare[0], arguments.compare[1], console)
     found = discovered()
@@ -44,26 +47,44 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     for name in arguments.names or found:
         if arguments.list:
-            console.print(f"{name:12} {found[name].QUESTION}")
-        else:
-            _run(name, found[name], arguments, console)
+            console.print(f"{name:12} {found[name].question}")
+        elif not _run(name, found[name], arguments, console):
+            return INTERRUPTED
     return 0
 
 
-def discovered() -> dict[str, ModuleType]:
-    """The modules of this package that ask a question, by name."""
+def discovered() -> dict[str, Benchmark]:
+    """The benchmarks of this package, by the names of their modules."""
     names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
     modules = {name: importlib.import_module(f"benchmarks.{name}") for name in names}
-    return {name: module for name, module in modules.items() if hasattr(module, "QUESTION")}
+    return {name: module.BENCHMARK for name, module in modules.items() if hasattr(module, "BENCHMARK")}
 
 
-def _run(name: str, module: ModuleType, arguments: argparse.Namespace, console: Console) -> None:
+def _run(name: str, benchmark: Benchmark, arguments: argparse.Namespace, console: Console) -> bool:
+    """Whether it ran to its end. Of one that was interrupted the rows so far are shown, and kept nowhere."""
     machine = machine_line(_renderer())
-    result = Result.of(name, module.QUESTION, module.run(quick=arguments.quick), machine)
-    folder = STORED if arguments.store else OUT
-    path, picture = result.write(folder), plot(result, OUT)
+    rows, is_whole = _measured(name, benchmark, arguments.quick, console)
+    advice = benchmark.advice(rows) if is_whole else "Interrupted: nothing was written."
+    result = Result.of(name, benchmark, rows, advice, machine)
     show(result, console)
-    console.print(f"{path} and {picture}")
+    if is_whole:
+        path = result.write(STORED if arguments.store else OUT)
+        console.print(f"{path} and {plot(result, OUT)}")
+    return is_whole
+
+
+def _measured(name: str, benchmark: Benchmark, quick: bool, console: Console) -> tuple[Sequence[Row], bool]:
+    """The rows, each told as soon as it is known; and whether they are all."""
+    rows: list[Row] = []
+    try:
+        with console.status(f"{name}: {benchmark.question}"):
+            for row in benchmark.rows(quick):
+                rows.append(row)
+                told = " ".join(str(row[column]) for column in names(benchmark.label, row))
+                console.print(f"{name}: {told}: {benchmark.bar} {row[benchmark.bar]}", style="dim", soft_wrap=True)
+    except KeyboardInterrupt:
+        return rows, False
+    return rows, True
 
 
 def _renderer() -> str:

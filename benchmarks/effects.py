@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from benchmarks.benchmark import Benchmark, Row
+from gpu_renderer.compositing import matrix, quads
 from gpu_renderer.context import create_context
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
 from gpu_renderer.painter import Painter
@@ -21,7 +23,6 @@ from gpu_renderer.raster import Raster
 from gpu_renderer.region import Region
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transform2D
 
-QUESTION = "How long does each effect take on a 1920 x 1080 layer that fills the frame, at its defaults?"
 WIDTH, HEIGHT = 1920, 1080
 LIMIT_MS = 150
 REPEATS = 3
@@ -36,17 +37,16 @@ SHOWN: dict[str, dict[str, Any]] = {
 _HALFWAY = {"completion": 50.0, "burn": 50.0}
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
-    """Each effect's milliseconds, route and tier, slowest first. Quick: every eighth effect."""
+def _rows(quick: bool) -> Iterator[Row]:
+    """Each effect's milliseconds, route and tier. Quick: every eighth effect."""
     context = create_context()
     drawn = [effect for effect in every_effect() if effect.route is not Route.TIME]
-    rows = [_row(Painter(context), effect) for effect in (drawn[::8] if quick else drawn)]
+    for effect in drawn[::8] if quick else drawn:
+        yield _row(Painter(context), effect)
     context.release()
-    rows.sort(key=lambda row: -float(row["ms"]))
-    return {"rows": rows, "label": "effect", "bar": "ms", "limit": LIMIT_MS}
 
 
-def _row(painter: Painter, effect: Effect) -> dict[str, Any]:
+def _row(painter: Painter, effect: Effect) -> Row:
     ms = round(_fastest_ms(painter, _work(painter, effect)), 1)
     painter.pool.release()
     return {"effect": effect.id, "ms": ms, "route": effect.route.value, "tier": effect.tier.value}
@@ -77,17 +77,18 @@ def _chained(painter: Painter, entry: EffectSnapshot) -> None:
 
 
 def _graded(painter: Painter, entry: EffectSnapshot) -> None:
-    with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as source:
-        stage = color_stage((entry,))
-        assert stage is not None
-        table = painter.context.texture(
-            (256, 1), 3, (stage.table if stage.table is not None else _RAMP).tobytes(), alignment=1
-        )
-        graded = painter.applied(
-            "effects/grade.frag", source, uniforms=stage.uniforms(), textures={"u_grade_table": table}
-        )
-        painter.pool.give_back(graded)
-        table.release()
+    """A picture drawn with the colour stage in its own pass, as layers are."""
+    stage = color_stage((entry,))
+    assert stage is not None
+    picture = painter.context.texture((WIDTH, HEIGHT), 4, _PICTURE.tobytes())
+    table = None if stage.table is None else painter.context.texture((256, 1), 3, stage.table.tobytes(), alignment=1)
+    with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as into:
+        quads.draw(
+            painter, quads.Picture(picture, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into,
+            look=quads.Look(stage=stage, table=table),
+        )  # fmt: skip
+    for texture in filter(None, (picture, table)):
+        texture.release()
 
 
 def _fastest_ms(painter: Painter, work: Callable[[], None]) -> float:
@@ -117,7 +118,6 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 _PICTURE = _picture()
 _HALF_FLOATS = (_PICTURE / np.float32(255)).astype(np.float16).tobytes()
-_RAMP = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 
 
 def main(words: list[str]) -> int:
@@ -130,6 +130,15 @@ def main(words: list[str]) -> int:
             print(f"{row['ms']:9.1f} ms  {row['route']:2s} {row['effect']}", flush=True)
     return 0
 
+
+BENCHMARK = Benchmark(
+    "How long does each effect take on a 1920 x 1080 layer that fills the frame, at its defaults?",
+    _rows,
+    label="effect",
+    bar="ms",
+    limit=LIMIT_MS,
+    is_ranked=True,
+)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

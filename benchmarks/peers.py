@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured
 
-QUESTION = "How does the farm stand beside the tools that people would pick instead?"
 COMPOSITIONS = {"A": "title-card", "B": "lower-third", "C": "busy"}
 SIZES = {"720p": (1280, 720), "1080p": (1920, 1080)}
 ALONE = {"A 720p": 339, "A 1080p": 141, "B 720p": 167, "B 1080p": 84, "C 720p": 113, "C 1080p": 69}
@@ -22,16 +22,19 @@ PEERS = {
 """Frames a second of each on two shared cores without a GPU, 2026-11-20; only shares of ALONE are compared."""
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
+def _rows(quick: bool) -> Iterator[Row]:
     """A row a composition and size: our share of encoding alone, the best peer's, and whose it is."""
-    sizes = {"720p": SIZES["720p"]} if quick else SIZES
-    rows = [_row(letter, label, quick) for letter in COMPOSITIONS for label in sizes]
+    for letter in COMPOSITIONS:
+        for label in ("720p",) if quick else SIZES:
+            yield _row(letter, label, quick)
+
+
+def _advice(rows: Sequence[Row]) -> str:
     behind = [f"{row['composition']} ({row['best_peer']})" for row in rows if row["ahead"] <= 1.0]
-    recommendation = f"Behind a peer on {', '.join(behind)}." if behind else "Ahead of every peer."
-    return {"rows": rows, "label": "composition", "bar": "ahead", "limit": 1.0, "recommendation": recommendation}
+    return f"Behind a peer on {', '.join(behind)}." if behind else "Ahead of every peer."
 
 
-def _row(letter: str, label: str, quick: bool) -> dict[str, Any]:
+def _row(letter: str, label: str, quick: bool) -> Row:
     name = f"{letter} {label}"
     found = measured(Case(COMPOSITIONS[letter], *SIZES[label], 90 if quick else 300, rounds=1 if quick else 3))
     shares = {peer: speeds[name] / ALONE[name] for peer, speeds in PEERS.items() if name in speeds}
@@ -46,3 +49,13 @@ def _row(letter: str, label: str, quick: bool) -> dict[str, Any]:
         "ahead": round(found.limit_share / shares[best], 3),
         "rss_mb": found.peak_rss_mb,
     }
+
+
+BENCHMARK = Benchmark(
+    "How does the farm stand beside the tools that people would pick instead?",
+    _rows,
+    label="composition",
+    bar="ahead",
+    limit=1.0,
+    advice=_advice,
+)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvloop
 from sqlalchemy import func, select
 from sqlmodel import col
 
+from benchmarks.benchmark import Benchmark, Row
 from benchmarks.noop import NoWork
 from cluster.embedded import postgres
 from cluster.inline_executor import InlineExecutor
@@ -29,10 +31,6 @@ from farm_core.templates.models import Template
 from scheduler.farm import Scheduler
 from scheduler.parts import Parts
 
-QUESTION = (
-    "How long do 1,000 jobs of no work take from the queue to settled, through Postgres, and what does a segment cost?"
-)
-
 JOBS: Final = 1000
 SEGMENTS: Final = 120
 LIMIT_MS: Final = 10.0
@@ -40,18 +38,18 @@ WORKERS: Final = 8
 FPS: Final = 30.0
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
+def _rows(quick: bool) -> Iterator[Row]:
     """Milliseconds a job for JOBS jobs of one segment, and a segment for one job of SEGMENTS frames-worth of them."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server = postgres.start(Path(folder) / "postgres")
         try:
             migrate.upgrade(server.url)
-            return uvloop.run(_measured(server.url, Path(folder), JOBS // 10 if quick else JOBS))
+            yield from uvloop.run(_measured(server.url, Path(folder), JOBS // 10 if quick else JOBS))
         finally:
             server.stop()
 
 
-async def _measured(url: str, folder: Path, jobs: int) -> dict[str, Any]:
+async def _measured(url: str, folder: Path, jobs: int) -> Sequence[Row]:
     database = Database(url)
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
@@ -76,7 +74,7 @@ async def _measured(url: str, folder: Path, jobs: int) -> dict[str, Any]:
     jobs_seconds = await _through(scheduler, database, [_job(number, 1) for number in range(jobs)])
     scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder), url)
     long_seconds = await _through(scheduler, database, [_job(JOBS, round(SEGMENTS * FPS))])
-    rows = [
+    return [
         {
             "what": f"{jobs} jobs of one segment",
             "seconds": round(jobs_seconds, 2),
@@ -88,7 +86,6 @@ async def _measured(url: str, folder: Path, jobs: int) -> dict[str, Any]:
             "ms each": round(long_seconds / SEGMENTS * 1e3, 2),
         },
     ]
-    return {"rows": rows, "label": "what", "bar": "ms each", "limit": LIMIT_MS}
 
 
 def _parts(database: Database, storage: LocalStorage, folder: Path) -> Parts:
@@ -124,3 +121,12 @@ async def _left(database: Database) -> int:
     async with database.work() as session:
         wanted = select(func.count()).where(col(Job.status).in_((JobStatus.queued, JobStatus.processing)))
         return int((await session.execute(wanted)).scalar_one())
+
+
+BENCHMARK = Benchmark(
+    "How long do 1,000 jobs of no work take from the queue to settled, through Postgres, and what does a segment cost?",
+    _rows,
+    label="what",
+    bar="ms each",
+    limit=LIMIT_MS,
+)

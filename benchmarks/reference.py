@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import av
 
+from benchmarks.benchmark import Benchmark, Row
 from gpu_renderer.commands import options
 from gpu_renderer.local import LocalMedia, read_local
 from gpu_renderer.session import Output, RenderSession
 
-QUESTION = "How many times as fast as the editor's own renderer, with software GL on the same documents?"
 CORPUS = options.ROOT.parent / "shared" / "corpus"
 LIMIT_TIMES = 15.0
 ROUNDS = 2
@@ -37,21 +37,21 @@ class Reference:
     yardstick_frames_per_second: float
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
+def _rows(quick: bool) -> Iterator[Row]:
     """A row a document and size; `times` is the ratio of both renderers' frames a second, each over its yardstick."""
     found = [row for row in references() if (CORPUS / "templates" / row.document).is_dir()]
-    shape = {"label": "document", "bar": "times", "limit": LIMIT_TIMES}
     if not found:
-        return {
-            "rows": [],
-            **shape,
-            "recommendation": f"Nothing to compare with: there are no figures in {CORPUS.name}.",
-        }
+        return
     with RenderSession(options.default_session_options(fonts="reference")) as session:
-        rows = [_row(session, reference) for reference in (found[::2] if quick else found)]
+        for reference in found[::2] if quick else found:
+            yield _row(session, reference)
+
+
+def _advice(rows: Sequence[Row]) -> str:
+    if not rows:
+        return f"Nothing to compare with: there are no figures in {CORPUS.name}."
     behind = [f"{row['document']} {row['size']}" for row in rows if row["times"] < LIMIT_TIMES]
-    said = f"Under {LIMIT_TIMES:.0f} times: {', '.join(behind)}." if behind else f"All over {LIMIT_TIMES:.0f} times."
-    return {"rows": rows, **shape, "recommendation": said}
+    return f"Under {LIMIT_TIMES:.0f} times: {', '.join(behind)}." if behind else f"All over {LIMIT_TIMES:.0f} times."
 
 
 def references() -> list[Reference]:
@@ -63,7 +63,7 @@ def references() -> list[Reference]:
     return [Reference(**{key: row[key] for key in wanted}) for row in json.loads(path.read_text())["rows"]]
 
 
-def _row(session: RenderSession, reference: Reference) -> dict[str, Any]:
+def _row(session: RenderSession, reference: Reference) -> Row:
     fps = max(_frames_per_second(session, reference) for _ in range(ROUNDS))
     yardstick = yardstick_frames_per_second()
     theirs = reference.frames_per_second / reference.yardstick_frames_per_second
@@ -109,3 +109,13 @@ def yardstick_frames_per_second() -> float:
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return YARDSTICK_FRAMES / (time.perf_counter() - began)
+
+
+BENCHMARK = Benchmark(
+    "How many times as fast as the editor's own renderer, with software GL on the same documents?",
+    _rows,
+    label="document",
+    bar="times",
+    limit=LIMIT_TIMES,
+    advice=_advice,
+)

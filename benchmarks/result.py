@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
-Row = Mapping[str, Any]
+from benchmarks.benchmark import Benchmark, Row, names
+
+WIDTH_MAX = 10_000
+"""Characters: more than any table takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,12 @@ class Result:
     machine: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, question: str, found: Mapping[str, Any], machine: Mapping[str, str]) -> Result:
-        """The result of a benchmark module's `run`."""
-        return cls(name=name, question=question, machine=machine, **found)
+    def of(
+        cls, name: str, benchmark: Benchmark, rows: Sequence[Row], advice: str, machine: Mapping[str, str]
+    ) -> Result:
+        """The result of a benchmark that has given its rows."""
+        shown = benchmark.ordered(rows)
+        return cls(name, benchmark.question, shown, benchmark.label, benchmark.bar, benchmark.limit, advice, machine)
 
     @classmethod
     def read(cls, path: Path) -> Result:
@@ -49,14 +56,17 @@ class Result:
 
 
 def show(result: Result, console: Console) -> None:
-    """Prints the question, a table and the recommendation."""
-    table = Table(title=result.question, title_justify="left", caption=_machine_caption(result), caption_justify="left")
-    columns = list(result.rows[0]) if result.rows else []
-    for column in columns:
-        table.add_column(column, justify="left" if column == result.label else "right")
-    for row in result.rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
-    console.print(table)
+    """Prints the question, all columns in as many tables as the console's width takes, and the recommendation."""
+    console.print(result.question, style="italic")
+    first = result.rows[0] if result.rows else {}
+    rest = [column for column in first if column not in names(result.label, first)]
+    while rest:
+        count = len(rest)
+        while count > 1 and _width(_table(result, rest[:count]), console) > console.width:
+            count -= 1
+        console.print(_table(result, rest[:count]))
+        rest = rest[count:]
+    console.print(_machine_caption(result), style="dim italic")
     if result.recommendation:
         console.print(result.recommendation)
 
@@ -69,7 +79,7 @@ def plot(result: Result, folder: Path) -> Path:
     from matplotlib import pyplot  # noqa: PLC0415
 
     folder.mkdir(parents=True, exist_ok=True)
-    labels = [" ".join(str(row[key]) for key in (result.label, "size") if key in row) for row in result.rows]
+    labels = [" ".join(map(str, _key(result, row))) for row in result.rows]
     figure, axes = pyplot.subplots(figsize=(9, 1.4 + 0.34 * len(labels)), layout="constrained")
     axes.barh(labels, [row[result.bar] for row in result.rows], color="#2563eb")
     axes.invert_yaxis()
@@ -104,8 +114,23 @@ def compared(old: Result, new: Result) -> Result:
     )
 
 
+def _table(result: Result, columns: Sequence[str]) -> Table:
+    """Some columns of the result beside what names its rows."""
+    table = Table()
+    naming = names(result.label, result.rows[0])
+    for column in (*naming, *columns):
+        table.add_column(column, justify="left" if column in naming else "right", no_wrap=True)
+    for row in result.rows:
+        table.add_row(*(_cell(row[column]) for column in (*naming, *columns)))
+    return table
+
+
+def _width(table: Table, console: Console) -> int:
+    return Measurement.get(console, console.options.update(max_width=WIDTH_MAX), table).maximum
+
+
 def _key(result: Result, row: Row) -> tuple[Any, ...]:
-    return tuple(row[column] for column in (result.label, "size") if column in row)
+    return tuple(row[column] for column in names(result.label, row))
 
 
 def _machine_caption(result: Result) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, Measured, measured
 from benchmarks.scenes import SCENES
 
-QUESTION = "How near does each scene come to encoding its frames alone?"
 SIZES = {(1280, 720): 300, (1920, 1080): 300, (3840, 2160): 60}
 VERTICAL = "vertical-promo"
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
+def _rows(quick: bool) -> Iterator[Row]:
     """A row a scene and size. Quick: 720p only, fewer frames."""
-    sizes = {(1280, 720): 90} if quick else SIZES
-    rows = [_row(measured(_case(name, size, frames, quick))) for size, frames in sizes.items() for name in SCENES]
+    for size, frames in ({(1280, 720): 90} if quick else SIZES).items():
+        for name in SCENES:
+            yield _row(measured(_case(name, size, frames, quick)))
+
+
+def _advice(rows: Sequence[Row]) -> str:
     short = [row for row in rows if row["limit_share"] < row["wanted"]]
     said = "; ".join(f"{row['scene']} {row['size']}: {row['slowest']}" for row in short)
-    recommendation = f"Short of what is wanted, and the stage that holds it back: {said}." if short else ""
-    return {"rows": rows, "label": "scene", "bar": "limit_share", "limit": 0.8, "recommendation": recommendation}
+    return f"Short of what is wanted, and the stage that holds it back: {said}." if short else ""
 
 
 def _case(name: str, size: tuple[int, int], frames: int, quick: bool) -> Case:
@@ -27,7 +30,7 @@ def _case(name: str, size: tuple[int, int], frames: int, quick: bool) -> Case:
     return Case(name, width, height, frames, rounds=2 if quick else 3)
 
 
-def _row(found: Measured) -> dict[str, Any]:
+def _row(found: Measured) -> Row:
     exact = found.exact_stage_ms
     drawing = {name: exact[name] for name in ("evaluate", "draw", "convert", "readback")}
     return {
@@ -44,3 +47,13 @@ def _row(found: Measured) -> dict[str, Any]:
         "first_ms": found.first_frame_ms,
         "rss_mb": found.peak_rss_mb,
     }
+
+
+BENCHMARK = Benchmark(
+    "How near does each scene come to encoding its frames alone?",
+    _rows,
+    label="scene",
+    bar="limit_share",
+    limit=0.8,
+    advice=_advice,
+)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineLevers
 
-QUESTION = "Which encoder threads, preset, readback depth and queue lengths are fastest here?"
 SCENES = ("title-card", "fifty-layers")
 VARIANTS: dict[str, tuple[EncoderProfile, PipelineLevers]] = {
     "as shipped": (EncoderProfile(), PipelineLevers()),
@@ -23,25 +23,32 @@ VARIANTS: dict[str, tuple[EncoderProfile, PipelineLevers]] = {
 }
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
-    """A row a variant and scene; the recommendation names the fastest that keeps the preset."""
+def _rows(quick: bool) -> Iterator[Row]:
+    """A row a variant and scene."""
     frames, rounds = (60, 1) if quick else (240, 2)
-    rows: list[dict[str, Any]] = []
     for scene in SCENES[:1] if quick else SCENES:
         for name, (encoder, levers) in VARIANTS.items():
             found = measured(Case(scene, 1280, 720, frames, rounds, encoder, levers))
-            rows.append(
-                {
-                    "variant": f"{scene}: {name}",
-                    "fps": found.fps,
-                    "alone": found.encode_alone_fps,
-                    "share": found.limit_share,
-                }
-            )
+            yield {
+                "variant": f"{scene}: {name}",
+                "fps": found.fps,
+                "alone": found.encode_alone_fps,
+                "share": found.limit_share,
+            }
+
+
+def _advice(rows: Sequence[Row]) -> str:
+    """Names the fastest of each scene that keeps the preset."""
     kept = [row for row in rows if "preset" not in row["variant"]]
-    best = [
-        max((row for row in kept if row["variant"].startswith(scene)), key=lambda row: row["fps"], default=None)
-        for scene in SCENES
-    ]
-    recommendation = "Fastest with the shipped preset: " + "; ".join(row["variant"] for row in best if row)
-    return {"rows": rows, "label": "variant", "bar": "fps", "recommendation": recommendation}
+    of_scenes = [[row for row in kept if row["variant"].startswith(scene)] for scene in SCENES]
+    best = [max(found, key=lambda row: float(row["fps"]))["variant"] for found in of_scenes if found]
+    return f"Fastest with the shipped preset: {'; '.join(best)}" if best else ""
+
+
+BENCHMARK = Benchmark(
+    "Which encoder threads, preset, readback depth and queue lengths are fastest here?",
+    _rows,
+    label="variant",
+    bar="fps",
+    advice=_advice,
+)

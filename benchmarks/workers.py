@@ -7,30 +7,35 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import ROOT
 from cluster.slots import raster_share
 
-QUESTION = "How many workers and how long segments make the most frames a second on this machine?"
 FRAMES = 240
 SCENE = "fifty-layers"
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
+def _rows(quick: bool) -> Iterator[Row]:
     """A row a number of workers and a segment length: frames a second of all workers together."""
     cores = len(os.sched_getaffinity(0))
     counts = [1] if quick else sorted({1, 2, cores, cores + 1})
     lengths = [60] if quick else [30, 60, 120, 240]
-    rows = [_row(count, 120, FRAMES) for count in counts] + [_row(1, length, FRAMES) for length in lengths]
-    best = max(rows, key=lambda row: row["fps"])
-    said = f"Most frames a second: {best['workers']} workers, segments of {best['segment_frames']} frames."
-    return {"rows": rows, "label": "variant", "bar": "fps", "recommendation": said}
+    for count, length in [*((count, 120) for count in counts), *((1, length) for length in lengths)]:
+        yield _row(count, length, FRAMES)
 
 
-def _row(workers: int, segment_frames: int, frames: int) -> dict[str, Any]:
+def _advice(rows: Sequence[Row]) -> str:
+    best = max(rows, key=lambda row: float(row["fps"]), default=None)
+    if best is None:
+        return ""
+    return f"Most frames a second: {best['workers']} workers, segments of {best['segment_frames']} frames."
+
+
+def _row(workers: int, segment_frames: int, frames: int) -> Row:
     cores = len(os.sched_getaffinity(0))
     words = [
         sys.executable,
@@ -68,6 +73,14 @@ def work(segment_frames: int, frames: int, raster_threads: int) -> tuple[float, 
     path.unlink()
     return begun, ended
 
+
+BENCHMARK = Benchmark(
+    "How many workers and how long segments make the most frames a second on this machine?",
+    _rows,
+    label="variant",
+    bar="fps",
+    advice=_advice,
+)
 
 if __name__ == "__main__":
     print(json.dumps(work(*json.loads(sys.argv[1]))))

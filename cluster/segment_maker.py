@@ -14,6 +14,7 @@ from cluster.media_cache import MediaCache
 from cluster.order_work import Progress, Stopped
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
@@ -34,6 +35,7 @@ class SessionMaker:
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 raster_threads=raster_threads,
                 encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
+                pipeline=PipelineLevers(encode_from_gpu=settings.encode_from_gpu),
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()

@@ -48,6 +48,10 @@ class Settings(BaseSettings):
     font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
     gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
     encoder: str | None = Field(None, description="H.264 encoder to use; the first that passes a probe when unset.")
+    encode_from_gpu: bool = Field(
+        True,
+        description="Keep frames in a GPU's memory on their way to its encoder, where a probe finds the same bytes.",
+    )
     workers: int | None = Field(
         None, ge=1, description="Render actors on each machine; one for each GPU, else for each core, when unset."
     )

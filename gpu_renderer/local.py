@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from motion import template
-from motion.bundle import read_document, read_folder
+from motion.bundle import read_file, read_folder
 from motion.errors import DocumentError
 from motion.schema.stored import Document
 
@@ -25,7 +25,7 @@ def read_local(path: Path) -> Document:
         if path.is_dir():
             files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*.json"))}
             return read_folder({name: file.read_bytes() for name, file in files.items()})
-        return read_document(path.read_bytes())
+        return read_file(path)
     except OSError as error:
         raise DocumentError(f"{path} cannot be read: {error.strerror}.") from error
 

@@ -22,9 +22,11 @@ from gpu_renderer import area
 from gpu_renderer.ahead import iterated_ahead
 from gpu_renderer.area import Area
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.queue import EncoderQueue, FramePool
+from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames
 from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.errors import RenderError
+from gpu_renderer.interop.handover import Handover
+from gpu_renderer.interop.ring import DeviceRing
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import PlaneLayout, Underlay, layout
 from gpu_renderer.readback import ReadbackRing
@@ -32,6 +34,7 @@ from gpu_renderer.stages import StageClock
 from gpu_renderer.targets import Target
 
 SnapshotT = TypeVar("SnapshotT")
+Ring = ReadbackRing | DeviceRing
 
 
 class RenderStopped(RenderError):
@@ -81,6 +84,8 @@ class PipelineLevers:
     """Frames that may wait for the encoder's thread; 0 encodes on the GL thread."""
     reuse_unchanged: bool = True
     convert_changes_only: bool = True
+    encode_from_gpu: bool = True
+    """Frames stay in the GPU's memory on their way to its encoder, where the session's probe found that they can."""
     timed_exactly: bool = False
     """Waits for the GPU after each stage, so that the stage times are its own. Slower: for measuring only."""
 
@@ -116,11 +121,14 @@ class SegmentPipeline(Generic[SnapshotT]):
         levers: PipelineLevers,
         *,
         software: bool,
+        handover: Handover | None = None,
     ) -> None:
+        """With a `handover` frames do not leave the GPU; what it does not manage is raised as InteropFailed or by PyAV."""
         self._painter, self._source, self._profile, self._levers = painter, source, profile, levers
         self._layout: PlaneLayout = layout(source.width, source.height)
         self._pixel_buffers = not software
-        self._pool = FramePool(self._layout, levers.readback_depth + levers.encode_ahead_frames + 2)
+        self._handover = handover
+        self._pool = self._frames()
         self._clock = StageClock()
         self._converted_frames = 0
 
@@ -148,7 +156,14 @@ class SegmentPipeline(Generic[SnapshotT]):
             len(frame_indices), self._converted_frames, writer.held_count, size, wall_ms, self._clock.stage_ms
         )
 
-    def _ring(self) -> ReadbackRing:
+    def _frames(self) -> Frames:
+        if self._handover is not None:
+            return self._handover.frames(self._layout)
+        return FramePool(self._layout, self._levers.readback_depth + self._levers.encode_ahead_frames + 2)
+
+    def _ring(self) -> Ring:
+        if self._handover is not None:
+            return self._handover.ring(self._painter, self._layout, changes_only=self._levers.convert_changes_only)
         return ReadbackRing(
             self._painter,
             self._layout,
@@ -169,7 +184,7 @@ class SegmentPipeline(Generic[SnapshotT]):
     def _send_all(
         self,
         snapshots: Iterator[SnapshotT],
-        ring: ReadbackRing,
+        ring: Ring,
         encoder: EncoderQueue,
         on_progress: Callable[[int], None],
         should_stop: Callable[[], bool],
@@ -196,14 +211,14 @@ class SegmentPipeline(Generic[SnapshotT]):
             self._settle()
         return picture
 
-    def _convert(self, picture: Picture, ring: ReadbackRing, into: av.VideoFrame, *, whole: bool) -> None:
+    def _convert(self, picture: Picture, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
             changed = area.whole(picture.target.region) if whole else picture.changed
             ring.put(picture.target, changed, into, picture.underlay)
             self._settle()
         self._converted_frames += 1
 
-    def _collect(self, ring: ReadbackRing, waiting: deque[_Waiting], encoder: EncoderQueue, *, in_flight: int) -> None:
+    def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, in_flight: int) -> None:
         """Brings back all but the `in_flight` youngest frames and sends on what is complete."""
         while len(ring) > in_flight:
             with self._clock.stage("readback"):

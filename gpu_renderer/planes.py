@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import av
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -57,7 +58,11 @@ def layout(width: int, height: int) -> PlaneLayout:
 
 def encoder_frame(of: PlaneLayout) -> av.VideoFrame:
     """A frame of undefined content in the layout, tagged as what the shaders write."""
-    frame = av.VideoFrame(of.coded_width, of.coded_height, PIXEL_FORMAT)
+    return tagged(av.VideoFrame(of.coded_width, of.coded_height, PIXEL_FORMAT))
+
+
+def tagged(frame: av.VideoFrame) -> av.VideoFrame:
+    """The same frame, said to be what the shaders write."""
     frame.colorspace = frame.color_primaries = frame.color_trc = BT709
     frame.color_range = LIMITED_RANGE
     return frame
@@ -88,6 +93,11 @@ class Planes:
         self._targets = tuple(painter.pool.take(region, "f1") for _ in range(3))
         self.framebuffer = painter.context.framebuffer([target.texture for target in self._targets])
         """Even rows of Y, odd rows of Y, rows of CbCr: one attachment each, of one size, so that one pass writes them."""
+
+    @property
+    def textures(self) -> tuple[moderngl.Texture, ...]:
+        """What `framebuffer` draws into, in its order."""
+        return tuple(target.texture for target in self._targets)
 
     def convert(self, frame: Target, parts: Parts) -> None:
         """Writes what shows the parts of a display-encoded, opaque 8-bit frame into the planes."""

@@ -10,18 +10,22 @@ A session belongs to the thread that made it.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from av import FFmpegError
 
 from gpu_renderer.content import Contents
 from gpu_renderer.context import GpuIdentity, create_context, identity
 from gpu_renderer.encode.probe import chosen
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.frame import FrameRenderer
+from gpu_renderer.interop.device import InteropFailed
+from gpu_renderer.interop.probe import Obstacle, Verdict, probed
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.library import MediaLibrary
 from gpu_renderer.painter import Painter
@@ -39,6 +43,7 @@ from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
+log = logging.getLogger(__name__)
 BUILD = "3"
 """Raised whenever frames of the same document may come out differently."""
 
@@ -163,6 +168,8 @@ class RenderSession:
         self.fonts = Fonts(font_files)
         self.painter = Painter(create_context(options.device_index, options.raster_threads))
         self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
+        self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
+        """Whether frames stay on the GPU on their way to the encoder, or why not. Once it failed, they do not for good."""
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
         """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
@@ -188,19 +195,43 @@ class RenderSession:
 
         `on_progress` gets the number of frames encoded. Raises RenderStopped soon after `should_stop` says so.
         """
-        software = self.identity.gpu.is_software
-        pipeline = SegmentPipeline(self.painter, opened, self.profile, self.options.pipeline, software=software)
         self.make_current()
-        report = pipeline.run(range(first_frame, first_frame + frame_count), path, on_progress, should_stop)
-        return replace(report, warnings=opened.warnings)
+        frames = range(first_frame, first_frame + frame_count)
+        if self.from_gpu.works:
+            try:
+                return self._rendered(opened, frames, path, on_progress, should_stop)
+            except (InteropFailed, FFmpegError) as error:
+                self.from_gpu = Verdict(Obstacle.REFUSED, str(error))
+                log.warning("%s", self.from_gpu)
+        return self._rendered(opened, frames, path, on_progress, should_stop)
+
+    def _rendered(
+        self,
+        opened: Opened,
+        frames: range,
+        path: Path,
+        on_progress: Callable[[int], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> SegmentReport:
+        pipeline = SegmentPipeline(
+            self.painter,
+            opened,
+            self.profile,
+            self.options.pipeline,
+            software=self.identity.gpu.is_software,
+            handover=self._handover if self.from_gpu.works else None,
+        )
+        return replace(pipeline.run(frames, path, on_progress, should_stop), warnings=opened.warnings)
 
     def make_current(self) -> None:
         """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
         self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Frees the context and all that belongs to it."""
+        """Frees the context and all that belongs to it; of a handover that failed nothing, for its encoder may be at it still."""
         self.make_current()
+        if self._handover is not None and self.from_gpu.works:
+            self._handover.close()
         self.painter.pool.release()
         self.painter.context.release()
 

@@ -7,13 +7,14 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from io import BytesIO
-from typing import cast
+from pathlib import Path
+from typing import BinaryIO, cast
 
 from motion.errors import BundleUnreadable
 from motion.migrations import migrate
 from motion.schema.stored import Document, JsonValue, Record, as_record, record
 
-__all__ = ["Document", "read_document", "read_folder", "read_value"]
+__all__ = ["Document", "read_document", "read_file", "read_folder", "read_value"]
 
 CHUNK_NAMES = ("manifest.json", "scene.json", "animation.json", "timeline.json", "meta.json")
 MAX_ENTRIES = 20_000
@@ -29,9 +30,24 @@ def read_document(data: bytes) -> Document:
 
     Raises BundleUnreadable (not a project, damaged, or a zip bomb) and VersionUnsupported.
     """
-    if data[:2] == b"PK" and len(data) >= 4:
-        return read_folder(_unzipped_chunks(data))
-    return read_value(_parsed(data, SINGLE_FILE))
+    return _read(BytesIO(data))
+
+
+def read_file(path: Path) -> Document:
+    """The same of a file on disk; of a bundle only the chunks come into memory, however large its media are.
+
+    Raises OSError, too, where the file cannot be read.
+    """
+    with path.open("rb") as file:
+        return _read(file)
+
+
+def _read(file: BinaryIO) -> Document:
+    head = file.read(4)
+    file.seek(0)
+    if head[:2] == b"PK" and len(head) == 4:
+        return read_folder(_unzipped_chunks(file))
+    return read_value(_parsed(file.read(), SINGLE_FILE))
 
 
 def read_folder(files: Mapping[str, bytes]) -> Document:
@@ -55,9 +71,9 @@ def read_value(value: JsonValue) -> Document:
     return migrate(held)
 
 
-def _unzipped_chunks(data: bytes) -> dict[str, bytes]:
+def _unzipped_chunks(file: BinaryIO) -> dict[str, bytes]:
     try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
+        with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES:
                 raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")

@@ -147,7 +147,7 @@ def _address_fault(farm: Farm, field: InputField) -> str | None:
 
 def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
     try:
-        document = bundle.read_document(upload.path.read_bytes())
+        document = bundle.read_file(upload.path)
         composition_id = upload.fields.get("compId") or None
         composition = chosen(document, composition_id)
         found_fields = template.discover(document, composition_id, upload.fields.get("includeText") == "true")

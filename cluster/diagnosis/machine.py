@@ -6,19 +6,28 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding
 from farm_core.settings import ROOT, Settings
+from gpu_renderer import area
 from gpu_renderer.context import GpuIdentity, create_context, identity
-from gpu_renderer.encode.probe import probe
+from gpu_renderer.encode.probe import chosen, probe
 from gpu_renderer.encode.profile import PREFERENCE
-from gpu_renderer.errors import GpuUnavailable
+from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
+from gpu_renderer.interop.probe import probed
+from gpu_renderer.painter import Painter
+from gpu_renderer.planes import encoder_frame, layout, reference_planes
+from gpu_renderer.readback import ReadbackRing
+from gpu_renderer.region import Region
 from gpu_renderer.text.folders import FontFolders
 
+SQUARE = Region(0, 0, 16, 16)
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
 NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
@@ -74,9 +83,12 @@ def _drawing(settings: Settings, gpus: list[str]) -> Iterator[Finding]:
     except GpuUnavailable as error:
         yield Finding("drawing", "bad", f"no OpenGL context ({error})", MESA)
         return
-    drawn_by = identity(context)
+    yield _drawn_by(identity(context), settings, gpus)
+    painter = Painter(context)
+    yield _colours(painter)
+    yield from _way_to_encoder(painter, settings)
+    painter.pool.release()
     context.release()
-    yield _drawn_by(drawn_by, settings, gpus)
 
 
 def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Finding:
@@ -88,16 +100,38 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
     return Finding("drawing", "poor", f"software, on the processor: {fact}", "A GPU draws many times faster.")
 
 
+def _colours(painter: Painter) -> Finding:
+    """Draws one colour, converts it, reads it back and compares it with the formula."""
+    of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
+    with closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring, painter.pool.lent(SQUARE, "f1") as target:
+        target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
+        ring.put(target, area.whole(SQUARE), encoder_frame(of))
+        luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
+    expected = int(reference_planes(colour)[0][0, 0])
+    if abs(luma - expected) <= 1:
+        return Finding("colours", "good", "what is drawn comes back as it should")
+    return Finding(
+        "colours", "bad", f"luma {luma} came back instead of {expected}", "Update or change the GPU's driver."
+    )
+
+
+def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
+    """Whether frames stay on the GPU; nothing where no encoder works, which is said elsewhere."""
+    with suppress(EncoderUnavailable):
+        verdict, handover = probed(painter, chosen(None), switch=settings.encode_from_gpu)
+        if handover is not None:
+            handover.close()
+        yield Finding("handover", "good", str(verdict))
+
+
 def _encoders() -> Iterator[Finding]:
     results = [probe(codec) for codec in PREFERENCE]
-    chosen = next((result.codec for result in results if result.works), None)
+    first = next((result.codec for result in results if result.works), None)
     for result in results:
         if result.works:
-            yield Finding(
-                "encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == chosen))
-            )
+            yield Finding("encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == first)))
         else:
-            yield Finding("encoder", "poor" if chosen else "bad", f"{result.codec} does not work ({result.reason})")
+            yield Finding("encoder", "poor" if first else "bad", f"{result.codec} does not work ({result.reason})")
 
 
 def _fonts(settings: Settings) -> Iterator[Finding]:

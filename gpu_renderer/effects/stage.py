@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import EffectValues, resolve
-from gpu_renderer.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
@@ -59,14 +58,6 @@ class ColorStage:
 
     affine: Affine
     table: Table | None
-
-    def uniforms(self) -> dict[str, UniformValue]:
-        """The uniforms of shaders/include/grade.glsl, without the table's texture (`u_grade_table`)."""
-        return {
-            "u_grade_matrix": tuple(float(v) for v in self.affine[:, :3].T.ravel()),
-            "u_grade_offset": tuple(float(v) for v in self.affine[:, 3]),
-            "u_has_grade_table": int(self.table is not None),
-        }
 
     def graded_fill(self, rgb: tuple[float, float, float]) -> tuple[float, float, float]:
         """The fill of a plain solid shape: the matrix alone, on sRGB fractions (effects.md 3.3)."""

@@ -15,6 +15,9 @@ from gpu_renderer.planes import BT709, LIMITED_RANGE, PIXEL_FORMAT
 Codec = Literal["h264_nvenc", "libx264"]
 PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")
 """Hardware first: a card's encoder leaves the processor to the rest of the farm."""
+X264_PRESETS = (
+    "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class EncoderProfile:
         return {
             "preset": _nvenc_preset(self.preset),
             "rc": "vbr",
-            "cq": str(self.quality),
+            "cq": str(max(self.quality, 1)),  # 0 leaves the quality to NVENC, at 2 Mbit/s
             "bf": "0",
             "forced-idr": "1",
         }
@@ -82,5 +85,5 @@ def configure(context: Any, profile: EncoderProfile, width: int, height: int, fp
 
 
 def _nvenc_preset(preset: str) -> str:
-    names = ("ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow")
-    return f"p{names.index(preset) + 1}" if preset in names else preset
+    """NVENC has seven presets, p1 the fastest; x264's slowest ones all become the last."""
+    return f"p{min(X264_PRESETS.index(preset) + 1, 7)}" if preset in X264_PRESETS else preset

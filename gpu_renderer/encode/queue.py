@@ -10,6 +10,7 @@ import queue
 import threading
 from collections import Counter
 from types import TracebackType
+from typing import Protocol
 
 import av
 
@@ -18,8 +19,21 @@ from gpu_renderer.planes import PlaneLayout, encoder_frame
 from gpu_renderer.stages import StageClock
 
 
-class FramePool:
+class Frames(Protocol):
     """Encoder frames of one layout, lent while somebody uses them."""
+
+    def take(self) -> av.VideoFrame:
+        """A frame of undefined content with one use."""
+
+    def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
+        """Adds a use."""
+
+    def drop(self, frame: av.VideoFrame) -> None:
+        """Ends a use; after the last one the frame may be taken again."""
+
+
+class FramePool:
+    """`Frames` in the processor's memory, which an encoder copies: so many of them, made once."""
 
     def __init__(self, layout: PlaneLayout, count: int) -> None:
         self._free: queue.SimpleQueue[av.VideoFrame] = queue.SimpleQueue()
@@ -55,7 +69,7 @@ class EncoderQueue:
     is raised by the next call.
     """
 
-    def __init__(self, writer: SegmentWriter, pool: FramePool, ahead_count: int, clock: StageClock) -> None:
+    def __init__(self, writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> None:
         self._writer, self._pool, self._clock = writer, pool, clock
         self._error: BaseException | None = None
         self._sent: queue.Queue[tuple[av.VideoFrame, bool] | None] = queue.Queue(max(ahead_count, 1))

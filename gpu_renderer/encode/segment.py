@@ -48,8 +48,10 @@ class SegmentWriter:
     def write(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
         """Adds the next frame; `is_repeat` tells that it shows the same as the last one: after some repeats it is held.
 
-        Its memory may be overwritten as soon as this returns.
+        The first one says of which kind all are. A frame of the processor's memory may be overwritten as soon as this returns.
         """
+        if self.frame_count == 0:
+            self._stream.codec_context.pix_fmt = frame.format.name
         self._repeats = self._repeats + 1 if is_repeat else 0
         if self._repeats > hold.ENCODED_REPEATS and self._holds_next():
             return

@@ -1,7 +1,6 @@
 // The colour stage of a layer: affine rows, then a 256-entry table (format/effects.md 3.3, 3.4). Straight, linear light.
 // MATRIX, TABLES: what the layer has.
 #include "color.glsl"
-#include "texels.glsl"
 
 #ifdef MATRIX
 uniform mat3 u_grade_matrix;
@@ -17,16 +16,23 @@ vec3 to_aces_cg(vec3 c) {
                 dot(c, vec3(0.020615588, 0.109569769, 0.869814633)));
 }
 
+#ifdef TABLES
+// What a channel's table makes of an encoded level: linear between its entries at 256 times the level, without half a texel,
+// so up to half a level off, as in the reference; in float, see texels.glsl.
+float tabled(float level, int channel) {
+    float at = level * 256.0 - 0.5, low = floor(at);
+    float below = texelFetch(u_grade_table, ivec2(clamp(int(low), 0, 255), 0), 0)[channel];
+    return mix(below, texelFetch(u_grade_table, ivec2(clamp(int(low) + 1, 0, 255), 0), 0)[channel], at - low);
+}
+#endif
+
 vec4 graded(vec4 c) {
 #ifdef MATRIX
     c.rgb = clamp(u_grade_matrix * c.rgb + u_grade_offset, 0.0, 1.0);
 #endif
 #ifdef TABLES
-    // bilinear at u = value, without half a texel: up to half a level off, as in the reference
     vec3 e = clamp(linear_to_srgb(c.rgb), 0.0, 1.0);
-    c.rgb = srgb_to_linear(vec3(between_texels(u_grade_table, vec2(e.r, 0.5)).r,
-                                between_texels(u_grade_table, vec2(e.g, 0.5)).g,
-                                between_texels(u_grade_table, vec2(e.b, 0.5)).b));
+    c.rgb = srgb_to_linear(vec3(tabled(e.r, 0), tabled(e.g, 1), tabled(e.b, 2)));
 #endif
     return c;
 }

@@ -12,8 +12,9 @@ from benchmarks.result import Result, plot
 
 def test_without_figures_there_is_no_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "CORPUS", tmp_path)
-    found = reference.run()
-    assert found["rows"] == []
-    assert found["recommendation"].startswith("Nothing to compare with")
-    result = Result.of("reference", reference.QUESTION, found, {})
+    benchmark = reference.BENCHMARK
+    rows = list(benchmark.rows(False))
+    assert rows == []
+    result = Result.of("reference", benchmark, rows, benchmark.advice(rows), {})
+    assert result.recommendation.startswith("Nothing to compare with")
     assert plot(result, tmp_path).is_file()

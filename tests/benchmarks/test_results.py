@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from rich.console import Console
 
+from benchmarks.benchmark import Benchmark
 from benchmarks.command import discovered
+from benchmarks.machine import ROOT
 from benchmarks.result import Result, compared, plot, show
 from benchmarks.scenes import SCENES
 from farm_core.__main__ import main
@@ -50,10 +51,31 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert "no benchmark result" in capsys.readouterr().err
 
 
-def test_every_benchmark_can_be_run_quickly() -> None:
-    found = discovered()
-    assert {"throughput", "peers", "tuning", "levers", "workers", "soak"} <= set(found)
-    assert all("quick" in inspect.signature(module.run).parameters for module in found.values())
+def test_every_benchmark_is_found_by_its_module() -> None:
+    assert {"throughput", "peers", "tuning", "levers", "workers", "soak"} <= set(discovered())
+
+
+def test_a_benchmark_is_run_stored_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "evaluate", "--quick"]) == 0
+    shown = capsys.readouterr().out
+    assert "evaluate: 50 moving: evaluate_ms" in shown
+    stored = Result.read(ROOT / "out" / "bench" / "evaluate.json")
+    assert [row["layers"] for row in stored.rows] == ["50 moving", "50 at rest"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_every_column_is_readable_on_any_console(width: int) -> None:
+    row = {"scene": "a", "size": "1x1", **{f"column_{number}": f"value_{number}" for number in range(12)}}
+    console = Console(record=True, width=width)
+    show(Result("speed", "How fast?", [row], "scene", "column_0"), console)
+    text = console.export_text()
+    assert all(word in text for word in (*row, *row.values()))
+
+
+def test_a_ranked_benchmark_shows_the_largest_first() -> None:
+    ranked = Benchmark("How slow?", lambda _: iter(()), label="effect", bar="ms", is_ranked=True)
+    result = Result.of("slow", ranked, [{"effect": "a", "ms": 1.0}, {"effect": "b", "ms": 2.0}], "", {})
+    assert [row["effect"] for row in result.rows] == ["b", "a"]
 
 
 def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,7 @@ from PIL import Image
 
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.diagnostics import findings
 from gpu_renderer.encode.check import check
-from gpu_renderer.text.folders import FontFolders
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
 from tests.gpu_renderer.media.video_files import make_video
 
@@ -166,9 +164,3 @@ def test_the_rendered_video_plays_to_its_end(tmp_path: Path) -> None:
     main(["render", str(written(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")])
     with av.open(str(tmp_path / "a.mp4")) as container:
         assert sum(1 for _ in container.decode(video=0)) == 30
-
-
-def test_diagnostics_find_a_machine_that_renders() -> None:
-    found = list(findings(FontFolders(FONTS)))
-    assert all(finding.works is not False for finding in found), found
-    assert {"OpenGL", "drawing and reading back", "encoder libx264", "fonts"} <= {finding.subject for finding in found}

@@ -16,7 +16,7 @@ from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import check
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.levers import Levers
-from gpu_renderer.pipeline import RenderStopped
+from gpu_renderer.pipeline import PipelineLevers, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
@@ -88,6 +88,15 @@ def test_drawing_only_changes_leaves_the_bytes_as_they_are(tmp_path: Path) -> No
     off = Levers(False, False, False, False, False, False)
     for name, levers in (("on", Levers()), ("off", off)):
         options = SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE, drawing=levers)
+        with RenderSession(options) as made, opened(made, moving_square()) as job:
+            made.render_segment(job, 0, 30, tmp_path / f"{name}.mp4")
+    assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
+
+
+def test_frames_that_may_stay_on_the_gpu_give_the_same_bytes_as_those_that_may_not(tmp_path: Path) -> None:
+    for name in ("on", "off"):
+        levers = PipelineLevers(encode_from_gpu=name == "on")
+        options = SessionOptions(fonts=FontFolders(FONTS), pipeline=levers)
         with RenderSession(options) as made, opened(made, moving_square()) as job:
             made.render_segment(job, 0, 30, tmp_path / f"{name}.mp4")
     assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()

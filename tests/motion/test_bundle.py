@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from motion.bundle import read_document, read_folder, read_value
+from motion.bundle import read_document, read_file, read_folder, read_value
 from motion.errors import BundleUnreadable, VersionUnsupported
 from motion.schema.nodes import nodes
 from tests.motion.corpus import CORPUS, needs_corpus
@@ -38,6 +39,21 @@ def test_a_folder_reads_like_its_zip() -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     assert read_folder(files) == read_document(data)
+
+
+def test_of_a_bundle_on_disk_the_media_stay_there(tmp_path: Path) -> None:
+    path = tmp_path / "large.motion"
+    path.write_bytes(bundle(SMALL, files={"assets/film.mp4": b"x"}))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr("assets/film2.mp4", bytes(32 << 20))
+    tracemalloc.start()
+    try:
+        held = read_file(path)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held["scene"] == SMALL["scene"]
+    assert peak_bytes < 4 << 20 < path.stat().st_size
 
 
 def test_entries_that_point_outside_of_the_bundle_are_ignored() -> None:

@@ -1,0 +1,42 @@
+"""What a benchmark is: a question, and the rows that answer it, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Row = Mapping[str, Any]
+"""A line of the result: columns by name."""
+
+
+def names(label: str, row: Row) -> tuple[str, ...]:
+    """The columns that tell a row from others: its label, and its size where it has one."""
+    return tuple(column for column in (label, "size") if column in row)
+
+
+def _nothing(_rows: Sequence[Row]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A module here with a `BENCHMARK` is found by its name."""
+
+    question: str
+    rows: Callable[[bool], Iterator[Row]]
+    """Measures; gives each row as soon as it is known. Told whether to be quick: fewer frames, sizes or rounds."""
+    label: str
+    """The column that names a row."""
+    bar: str
+    """The column that is plotted."""
+    limit: float | None = None
+    """The line to reach."""
+    advice: Callable[[Sequence[Row]], str] = _nothing
+    """What the rows recommend for this machine, or where they fall short."""
+    is_ranked: bool = False
+    """Whether the rows are shown by what is plotted, the largest first."""
+
+    def ordered(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows as they are shown."""
+        return sorted(rows, key=lambda row: -float(row[self.bar])) if self.is_ranked else rows

@@ -1,0 +1,29 @@
+"""What the doctor finds on this machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster.diagnosis.machine import machine_findings
+from farm_core.settings import Settings
+from gpu_renderer.encode.probe import chosen, probe
+
+pytestmark = pytest.mark.gl
+
+
+def test_the_doctor_says_which_way_frames_take_to_the_encoder_and_why() -> None:
+    facts = {finding.subject: finding.fact for finding in machine_findings(Settings())}
+    assert facts["handover"].startswith("frames ")
+    if not probe("h264_nvenc").works:
+        assert facts["handover"].endswith(f"the encoder is not the GPU's ({chosen(None).codec})")
+
+
+def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None:
+    findings = {finding.subject: finding for finding in machine_findings(Settings())}
+    assert findings["colours"].grade == "good"
+
+
+def test_the_way_to_the_encoder_can_be_switched_off() -> None:
+    settings = Settings(encoder="h264_nvenc", encode_from_gpu=False)
+    facts = {finding.subject: finding.fact for finding in machine_findings(settings)}
+    assert "encode_from_gpu is off" in facts["handover"]

@@ -1,0 +1,36 @@
+"""What the encoders are told is what they know, also the one that this machine has no card for."""
+
+from __future__ import annotations
+
+import av
+import pytest
+from av.codec.context import CodecOption
+
+from gpu_renderer.encode.profile import X264_PRESETS, EncoderProfile
+
+
+def known_options() -> dict[str, CodecOption]:
+    options = av.CodecContext.create("h264_nvenc", "w").supported_options
+    return {option.name: option for option in (*options.generic, *options.private)}
+
+
+@pytest.mark.parametrize("preset", [*X264_PRESETS, "p5"])
+@pytest.mark.parametrize("quality", [0, 18, 51])
+def test_nvenc_knows_every_option_and_value(preset: str, quality: int) -> None:
+    known = known_options()
+    for name, value in EncoderProfile(codec="h264_nvenc", preset=preset, quality=quality).options.items():
+        option = known[name]
+        if value.lstrip("-").isdigit():
+            assert option.min <= float(value) <= option.max, name
+        else:
+            assert value in {choice.name for choice in option.choices}, name
+
+
+def test_the_best_quality_is_not_left_to_nvenc() -> None:
+    assert float(EncoderProfile(codec="h264_nvenc", quality=0).options["cq"]) > 0
+
+
+def test_slower_presets_are_never_faster_ones_of_nvenc() -> None:
+    presets = [EncoderProfile(codec="h264_nvenc", preset=preset).options["preset"] for preset in X264_PRESETS]
+    assert presets == sorted(presets)
+    assert (presets[0], presets[-1]) == ("p1", "p7")
