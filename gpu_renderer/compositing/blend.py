@@ -48,6 +48,11 @@ def takes_opacity_first(step: Draw) -> bool:
     return is_combined or step.matte is not None or layer.glass is not None or layer.backdrop_blur > 0
 
 
+def is_stencil(step: Draw) -> bool:
+    """Whether a layer leaves nothing of what lies beyond it."""
+    return MODES.get(step.blend) in STENCILS
+
+
 def draw(
     painter: Painter,
     into: Target,
@@ -97,7 +102,7 @@ def coarsen(painter: Painter, into: Target, parts: Parts, *, in_place: bool) -> 
 
 def _done(painter: Painter, into: Target, step: Draw, parts: Parts, drawn: Parts) -> Parts:
     """The parts that need no passage any more: those that were drawn, and all under a stencil, which leaves only itself."""
-    if MODES.get(step.blend) not in STENCILS:
+    if not is_stencil(step):
         return drawn
     painter.erase(into, without(parts, drawn))
     return parts

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpu_renderer import area, effects
 from gpu_renderer.area import Area
-from gpu_renderer.compositing import placement, quads
+from gpu_renderer.compositing import blend, placement, quads
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import FIXED_BLENDS, DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Parts, Region, around
@@ -151,7 +151,14 @@ def _changed_step(was: Step, now: Step, scene: Scene, inks: Inks) -> Parts:
         is_inside = _carrier(was) == _carrier(now) and was.group.scene == now.group.scene
         if is_inside and not now.layer.effects:
             return changed(was.group, now.group, inks).parts()
+    if isinstance(was, Draw) and isinstance(now, Draw) and _rewrites_beyond(was) and _rewrites_beyond(now):
+        return tuple(_layer_bounds(step, scene, inks).intersection(scene.clip) for step in (was, now))
     return of_step(was, scene, inks), of_step(now, scene, inks)
+
+
+def _rewrites_beyond(step: Draw) -> bool:
+    """Whether a step passes what lies beyond its layer through 8 bits and does no more to it, wherever the layer is."""
+    return rewrites_all(step) and not blend.is_stencil(step)
 
 
 def _carrier(step: Draw) -> Draw:

@@ -222,6 +222,27 @@ def test_layers_over_a_blended_one_give_the_same_bytes_however_they_are_drawn(pa
     pulled.release()
 
 
+def test_a_blended_layer_that_moves_leaves_what_lies_beyond_it_as_it_is(painter: Painter) -> None:
+    frames = renderer(painter)
+    for shift in (0, 10):
+        light = rect("#ff8800", 40 + shift, 40, 10, 10, id="light", blend="screen")
+        frames.draw(snapshot(paper("#203040", 640, 480), light, width=640, height=480), 640, 480)
+    assert pixel_count(frames.changed.parts()) <= 2 * 64 * 64
+    frames.release()
+
+
+@pytest.mark.parametrize("modes", [("screen", "multiply"), ("stencil-alpha", "screen"), ("normal", "screen")])
+def test_a_layer_whose_blend_mode_changes_gives_the_same_bytes_drawn_in_parts(
+    painter: Painter, modes: tuple[str, str]
+) -> None:
+    below = paper(gradient("#203040", "#80a0ff80", angle=30), *SIZE)
+    frames = renderer(painter)
+    for mode in (*modes, *modes):
+        scene = snapshot(below, rect("#ff8800", 150, 90, 80, 60, id="light", blend=mode), width=SIZE[0], height=SIZE[1])
+        assert np.array_equal(pixels(frames.draw(scene, *SIZE)), drawn(painter, scene))
+    frames.release()
+
+
 STACKS = [
     ("screen", "normal", "screen", "multiply"),
     ("overlay", "overlay", "stencil-alpha", "screen"),
