@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-GRID = 64
+GRID = 16
 """Regions are rounded out to this grid, so that moving layers reuse pooled textures instead of making new sizes."""
 
 

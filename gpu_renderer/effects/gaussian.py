@@ -206,8 +206,8 @@ def halved(
     `has_rim`: with a pixel of what the source's own edge repeats to around it, so that it is not a mean that is repeated.
     """
     current = source
-    for level in range(levels):
-        r = current.region.grown(2 if has_rim and not level else 0)
+    for _ in range(levels):
+        r = current.region.grown(2 if has_rim else 0)
         left, top = math.floor(r.x / 2), math.floor(r.y / 2)
         half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
         narrowing = _narrowing(current, format)

@@ -43,7 +43,7 @@ class Halves:
     def at(self, levels: int) -> Target:
         """The alpha, in every channel, halved `levels` times; for 0 the picture itself. Owned by this."""
         while len(self._made) <= levels:
-            self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=len(self._made) == 1))
+            self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=True))
         return self._made[levels]
 
     def release(self) -> None:
@@ -107,7 +107,7 @@ class _Silhouette:
             if levels <= light.levels:
                 self._made[levels] = self._over_light(self._halves.at(levels), light, levels)
             else:
-                self._made[levels] = halved(self._painter, self.at(levels - 1), 1)
+                self._made[levels] = halved(self._painter, self.at(levels - 1), 1, has_rim=True)
         return self._made[levels]
 
     def release(self) -> None:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from gpu_renderer.effects import Box, EffectScene, chain, every_effect, has_chain, spread_px
+from gpu_renderer import effects
+from gpu_renderer.effects import Box, EffectScene, chain, every_effect, has_chain, lit_chain, spread_px
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
 from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry, picture, scene_of, target_of
@@ -214,6 +215,27 @@ def test_a_region_of_the_frame_gives_the_same_pixels_as_the_whole_frame(painter:
     found = buffer_of(result)
     painter.pool.give_back(result)
     assert np.abs(found - whole[inner.y : inner.bottom, inner.x : inner.right]).max() < CLOSE
+
+
+@pytest.mark.parametrize("name", ["glow", "drop-shadow", "blur"])
+@pytest.mark.parametrize("margin", [(3, 3), (5, 9), (17, 30)])
+def test_light_does_not_hang_on_how_much_room_the_picture_has_beside_it(
+    painter: Painter, name: str, margin: tuple[int, int]
+) -> None:
+    source = np.zeros((260, 380, 4))
+    source[101:160, 143:251] = (0.2, 0.1, 0, 1)
+    scene, stack = scene_of(source, exact_blur=False), (entry(name, radius=40.0, softness=50.0, amount=24.0),)
+    content = Region(143, 101, 108, 59)
+    found = []
+    for held in (scene.frame, content.grown(margin[0]), content.grown(margin[1])):
+        part = source[held.y : held.bottom, held.x : held.right].copy()
+        lit = lit_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
+        whole = painter.pool.take(scene.frame, "f4")
+        effects.lit.draw(painter, whole, lit, (scene.frame,), "over", defines={"MATTE": 0}, uniforms={"u_opacity": 1.0})
+        found.append(np.frombuffer(whole.texture.read(), np.float32))
+        painter.pool.give_back(whole, *lit.targets)
+    assert np.abs(found[0] - found[1]).max() < CLOSE
+    assert np.array_equal(found[1], found[2])
 
 
 def test_an_effect_that_would_change_nothing_needs_no_buffer() -> None:
