@@ -11,8 +11,8 @@ import pytest
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import inked
-from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, SolidPaint, Transform2D
-from tests.gpu_renderer.drawing import gradient, paper, pixels, renderer, snapshot
+from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, SolidPaint, Snapshot, Transform2D
+from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, renderer, snapshot
 
 pytestmark = pytest.mark.gl
 SIZE = (400, 300)
@@ -82,3 +82,11 @@ def test_ink_is_found_with_one_pixel_around_it() -> None:
     coverage[3:5, 8] = coverage[4, 18] = 1
     assert inked(coverage) == (7 / 20, 2 / 10, 20 / 20, 6 / 10)
     assert inked(np.zeros((4, 4), np.uint8)) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_a_scale_that_turning_left_a_hair_too_large_takes_no_finer_raster(painter: Painter) -> None:
+    def turned(scale: float) -> Snapshot:
+        layer = replace(star(3), transform=Transform2D(200, 150, 17, scale, scale))
+        return snapshot(layer, width=SIZE[0], height=SIZE[1])
+
+    assert np.array_equal(drawn(painter, turned(1.0)), drawn(painter, turned(1.0000000000000002)))
