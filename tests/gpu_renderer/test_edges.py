@@ -11,7 +11,7 @@ import pytest
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import inked
-from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, SolidPaint, Snapshot, Transform2D
+from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, Snapshot, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, renderer, snapshot
 
 pytestmark = pytest.mark.gl
