@@ -33,6 +33,7 @@ from motion.snapshot import (
 from motion.timing import fit
 
 FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+SCALE_DIGITS = 9
 ISOLATED_LEVELS_MAX = 4
 """Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
 
@@ -132,7 +133,7 @@ class _List:
         samples = tuple(
             PlacedSample(placement.flat(sample.transform, stage.view), sample.opacity) for sample in layer.samples
         )
-        scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
+        scale = stage.view_scale * _settled(max(1.0, abs(transform.scale_x), abs(transform.scale_y)))
         opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
         return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples, matte=matte)
 
@@ -208,7 +209,8 @@ class _List:
             layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
         view = self.stage.view
         affine = projection.affine(transform, self.eye)
-        scale = self.stage.view_scale * max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
+        larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
+        scale = self.stage.view_scale * _settled(larger)
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
             flat = replace(self._flat(layer, transform.flat, matte), raster_scale=scale)
             yield flat if flat.samples else replace(flat, placement=Placement(matrix.product(view, affine)))
@@ -223,6 +225,11 @@ class _List:
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, layer.blend, plane=plane)
+
+
+def _settled(scale: float) -> float:
+    """The scale without what turning leaves of rounding: a hair more than a rung would double a raster."""
+    return round(scale, SCALE_DIGITS)
 
 
 def _keeps_depth(layer: LayerSnapshot) -> bool:

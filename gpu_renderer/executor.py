@@ -5,6 +5,7 @@ The Executor holds what outlives a frame (textures, kept layers and groups); a _
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
@@ -13,12 +14,13 @@ from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import Layered
+from gpu_renderer.compositing.quads import Ink, Layered, Look
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Lit
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
+from gpu_renderer.programs import UniformValue
 from gpu_renderer.region import Parts, around, common, shared, without
 from gpu_renderer.space import depth, flattening
 from gpu_renderer.targets import Target
@@ -124,7 +126,7 @@ class _Walk:
             return
         self._settle(self._parts if reach.reads_around(step) else parts)
         if isinstance(step, Draw) and step.is_bare:
-            self._direct(step, place, parts, self._batch if self._executor.levers.batch_quads else None)
+            self._bare(step, parts)
             return
         self._batch.flush()
         if isinstance(step, Regrade):
@@ -135,23 +137,40 @@ class _Walk:
             region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)
             depth.draw(self._painter, self._into, sheets, region, parts)
         elif _is_direct(step):
-            self._direct(step, place, parts, None)
+            self._direct(step, place, parts)
         else:
             self._apart(step, place, parts)
 
     # ---------------------------------------------------------------------------------------- straight into the target
 
-    def _direct(self, step: Draw, place: str, parts: Parts, batch: Batch | None) -> None:
-        """Content straight onto what is below: four samples a pixel, no buffer of its own. It may wait in the batch."""
+    def _bare(self, step: Draw, parts: Parts) -> None:
+        """Content that passes through nothing, straight onto what is below; it may wait for the next."""
+        ink = self._inks.ink(step, self._scene)
+        if ink is not None:
+            batch = self._batch if self._executor.levers.batch_quads else None
+            self._put(step, ink, self._inks.look(step, self._scene), parts, batch=batch)
+
+    def _direct(self, step: Draw, place: str, parts: Parts) -> None:
+        """Content straight onto what is below: four samples a pixel, no buffer of its own."""
         sheet = self._sheet(step, place)
-        if sheet.ink is None:
-            return
-        quad, mode = quads.quad_of(sheet.ink, step.placement), blend.fixed(step)
-        lighting = depth.lighting(step, sheet.ink, self._scene)
+        if sheet.ink is not None:
+            lighting = depth.lighting(step, sheet.ink, self._scene)
+            self._put(step, sheet.ink, sheet.look, parts, lighting=lighting)
+
+    def _put(
+        self,
+        step: Draw,
+        ink: Ink,
+        look: Look,
+        parts: Parts,
+        *,
+        lighting: Mapping[str, UniformValue] | None = None,
+        batch: Batch | None = None,
+    ) -> None:
+        quad, mode = quads.quad_of(ink, step.placement), blend.fixed(step)
         quads.draw(
-            self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look, blend=mode,
-            scissor=parts, lighting=lighting, split_edges=self._executor.levers.split_edges,
-            batch=batch,
+            self._painter, ink, quad, self._into, opacity=step.opacity, look=look, blend=mode, scissor=parts,
+            lighting=lighting, split_edges=self._executor.levers.split_edges, batch=batch,
         )  # fmt: skip
 
     # ----------------------------------------------------------------------------------- blended with all that is below

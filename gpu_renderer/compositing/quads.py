@@ -177,16 +177,17 @@ def draw(
     set_filter(ink, waiting)
     work = _Work(ink, look, into, samples, blend, opacity, _is_exact(ink, look, feeds_effects), lighting or {}, merge)
     is_split = split_edges and not lighting
-    shape = _outline(ink, drawn, into.region, samples) if is_split and _may_be_split(ink, drawn, parts) else None
+    corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
+    may_be_split = is_split and _may_be_split(ink, drawn, parts if corners is None else ())
+    shape = _outline(ink, drawn, into.region, samples) if may_be_split else None
     pieces = _pieces(shape, ink, samples, parts)
     if shape is not None and pieces:
         waiting.flush()
         for piece in pieces:
             _by_outline(painter, work, quad, to_unit, shape, piece, parts)
         return
-    corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
     quads = [corners] if corners else [_rectangle(part) for part in parts]
-    waiting.add(work.kind(quad), [corners + work.packed(to_unit) for corners in quads])
+    waiting.add(work.kind(quad), [placed + work.packed(to_unit) for placed in quads])
     if batch is None:
         waiting.flush()
 

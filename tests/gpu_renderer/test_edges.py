@@ -16,8 +16,8 @@ from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import WHOLE, Raster, with_ink
 from gpu_renderer.region import Region
-from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint, Transform2D
-from tests.gpu_renderer.drawing import gradient, paper, pixels, renderer, snapshot
+from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, Snapshot, SolidPaint, Transform2D
+from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, renderer, snapshot
 
 pytestmark = pytest.mark.gl
 SIZE = (400, 300)
@@ -82,9 +82,33 @@ def test_a_picture_drawn_where_it_is_inked_gives_the_bytes_of_all_of_it(
     )
     with inked_picture(painter, chance) as picture:
         found = []
-        for drawn in (picture, replace(picture, inked=WHOLE)):
+        for ink in (picture, replace(picture, inked=WHOLE)):
             with painter.pool.lent(Region(0, 0, *SIZE)) as into:
-                quad = quads.quad_of(drawn, placed)
-                quads.draw(painter, drawn, quad, into, opacity=0.7, is_smooth=is_smooth, split_edges=True)
+                quad = quads.quad_of(ink, placed)
+                quads.draw(painter, ink, quad, into, opacity=0.7, is_smooth=is_smooth, split_edges=True)
                 found.append(into.texture.read())
     assert found[0] == found[1]
+
+
+def star(seed: int) -> LayerSnapshot:
+    """A path somewhere in a box that it fills, or fills in part, turned, stretched and flipped."""
+    chance = random.Random(seed)
+    width, height = chance.uniform(20, 300), chance.uniform(20, 200)
+    left, right = sorted((chance.uniform(-0.5, 0.5), chance.choice((0.5, chance.uniform(-0.5, 0.5)))))
+    top, bottom = sorted((chance.uniform(-0.5, 0.5), chance.choice((-0.5, chance.uniform(-0.5, 0.5)))))
+    corners = ((left, top), (right, top * 0.5 + bottom * 0.5), (left * 0.2 + right * 0.8, bottom), (left, bottom))
+    run = Run(tuple(PathPoint(*(x * width, y * height) * 3) for x, y in corners), closed=True)
+    source = ShapeSource("path", width, height, (SolidPaint("#4080c0"),), runs=(run,))
+    transform = Transform2D(
+        chance.uniform(0, SIZE[0]), chance.uniform(0, SIZE[1]), chance.choice((0, 90, 17, chance.uniform(0, 360))),
+        chance.choice((1, -1, 3, 0.3)), chance.choice((1, 1.5, 0.2)), skew=chance.choice((0, 0, 25)),
+    )  # fmt: skip
+    return LayerSnapshot("s", "s", source, transform, opacity=chance.choice((1.0, 0.6)))
+
+
+def test_a_scale_that_turning_left_a_hair_too_large_takes_no_finer_raster(painter: Painter) -> None:
+    def turned(scale: float) -> Snapshot:
+        layer = replace(star(3), transform=Transform2D(200, 150, 17, scale, scale))
+        return snapshot(layer, width=SIZE[0], height=SIZE[1])
+
+    assert np.array_equal(drawn(painter, turned(1.0)), drawn(painter, turned(1.0000000000000002)))

@@ -105,7 +105,7 @@ def baking(
     padding = max(overshoot_px, min(PADDING_EFFECTS_MAX_PX, _effects_padding_px(layer.effects)))
     padding = min(PADDING_MAX_PX, math.ceil(padding + 1)) if padding > 0 else 0.0
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
-    wanted = output_scale * max(1.0, abs(flat.scale_x), abs(flat.scale_y))
+    wanted = output_scale * round(max(1.0, abs(flat.scale_x), abs(flat.scale_y)), 9)  # turning leaves a hair more
     scale = next((step for step in SCALES if step >= wanted), SCALES[-1])
     longest = max(width, height) + 2 * padding
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), float(padding))
