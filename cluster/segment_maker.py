@@ -13,7 +13,7 @@ from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.order_work import Progress, Stopped
 from farm_core.settings import ROOT, Settings
-from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
@@ -33,7 +33,7 @@ class SessionMaker:
                 fonts=FontFolders(ROOT / ".fonts", further=extra),
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 raster_threads=raster_threads,
-                encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
+                encoder=EncoderProfile(codec=settings.encoder) if settings.encoder else None,
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()

@@ -100,8 +100,8 @@ def _user() -> str | None:
 
 
 def _socket_folder(folder: Path) -> Path:
-    """The folder itself, or, where a socket's path would be too long for the system, one in the temporary folder."""
-    if len(str(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX:
+    """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
+    if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     sockets = Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}"
@@ -151,6 +151,9 @@ def _answers(url: str) -> bool:
 
 
 def _make_database(maintenance: str) -> None:
-    with psycopg.connect(maintenance, autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
-            connection.execute(f"CREATE DATABASE {DATABASE}")
+    try:
+        with psycopg.connect(maintenance, autocommit=True) as connection:
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
+                connection.execute(f"CREATE DATABASE {DATABASE}")
+    except psycopg.OperationalError as error:
+        raise process.ServerFailed(f"Postgres went away while it was started: {error}") from error

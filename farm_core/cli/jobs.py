@@ -16,6 +16,7 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import reach, screen
+from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--follow", action="store_true", help="show its progress until it ends")
     parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
     parser.add_argument("--account", metavar="NAME", default=None)
-    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     screen.add_watch_argument(parser)
     reach.add_data_argument(parser)
 

@@ -12,6 +12,7 @@ from sqlalchemy import CursorResult, select
 from sqlmodel import col
 
 from farm_core.cli import reach, screen
+from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.repository import notify
@@ -23,7 +24,7 @@ from farm_core.webhooks.models import Delivery
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Filters and `--watch`, or `--again JOB`."""
     parser.add_argument("--status", choices=[str(status) for status in DeliveryStatus], default=None)
-    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
     screen.add_watch_argument(parser)
     reach.add_data_argument(parser)

@@ -47,7 +47,7 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "s3transfer", "alembic", "asyncio"):
+    for noisy in ("httpx2", "httpcore2", "botocore", "boto3", "urllib3", "s3transfer", "alembic", "asyncio"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

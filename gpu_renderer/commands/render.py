@@ -48,8 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _refused(f"{arguments.file}: {error.message}")
     except (RenderError, OSError) as error:
         return _refused(str(error))
-    except KeyboardInterrupt:
-        return _refused("stopped")
     return 0
 
 
@@ -74,12 +72,15 @@ def _frames(asked: tuple[int | None, int | None], frame_count: int) -> range:
 
 
 def _write(session: RenderSession, opened: Opened, frames: range, output: Path) -> None:
+    kind = output.suffix.lower()
     output.parent.mkdir(parents=True, exist_ok=True)
-    if output.suffix == ".png":
+    if kind in (".png", ".mp4") and output.is_dir():
+        raise IsADirectoryError(f"{output} is a folder")
+    if kind == ".png":
         _save(session.still(opened, frames[0]), output)
         return
     with _progress(len(frames)) as step:
-        if output.suffix == ".mp4":
+        if kind == ".mp4":
             _write_video(session, opened, frames, output, step)
         else:
             _write_pictures(session, opened, frames, output, step)
