@@ -58,6 +58,8 @@ def _render(arguments: argparse.Namespace) -> None:
         print(f"draws with {session.identity.gpu.renderer}, encodes with {session.profile.codec}", file=sys.stderr)
         with session.open(document, options.output_of(arguments), media.resolve) as opened:
             frames = _frames(arguments.frames, opened.frame_count)
+            if _kind(arguments.output) == ".png":
+                frames = frames[:1]
             started = time.perf_counter()
             _write(session, opened, frames, arguments.output)
             _report(opened, len(frames), time.perf_counter() - started, arguments.output)
@@ -72,7 +74,7 @@ def _frames(asked: tuple[int | None, int | None], frame_count: int) -> range:
 
 
 def _write(session: RenderSession, opened: Opened, frames: range, output: Path) -> None:
-    kind = output.suffix.lower()
+    kind = _kind(output)
     output.parent.mkdir(parents=True, exist_ok=True)
     if kind in (".png", ".mp4") and output.is_dir():
         raise IsADirectoryError(f"{output} is a folder")
@@ -84,6 +86,10 @@ def _write(session: RenderSession, opened: Opened, frames: range, output: Path) 
             _write_video(session, opened, frames, output, step)
         else:
             _write_pictures(session, opened, frames, output, step)
+
+
+def _kind(output: Path) -> str:
+    return output.suffix.lower()
 
 
 def _write_video(session: RenderSession, opened: Opened, frames: range, output: Path, step: Step) -> None:
@@ -125,7 +131,7 @@ def _report(opened: Opened, frame_count: int, seconds: float, output: Path) -> N
     for warning in opened.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     print(
-        f"{output}: {opened.width}x{opened.height}, {frame_count} frames in {seconds:.2f} s"
+        f"{output}: {opened.width}x{opened.height}, {frame_count} frame{'s' * (frame_count != 1)} in {seconds:.2f} s"
         f" ({frame_count / seconds:.1f} fps)"
     )
 

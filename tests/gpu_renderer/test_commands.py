@@ -39,12 +39,28 @@ def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: py
     assert [path.name for path in out.parent.iterdir()] == ["out.mp4"]
 
 
-def test_a_png_shows_the_first_of_the_frames(tmp_path: Path) -> None:
+def test_a_png_shows_the_first_of_the_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(written(tmp_path, moving_square()))
     assert main(["render", path, "--frames", "15:", "--size", "80x45", "-o", str(tmp_path / "a.png")]) == 0
     picture = np.asarray(Image.open(tmp_path / "a.png"))
     assert picture.shape == (45, 80, 3)
     assert tuple(picture[22, 65]) == (255, 0, 0)
+    assert "80x45, 1 frame in" in capsys.readouterr().out
+
+
+def test_the_ending_of_the_output_may_be_in_capitals(tmp_path: Path) -> None:
+    path = str(written(tmp_path, moving_square()))
+    assert main(["render", path, "-o", str(tmp_path / "A.PNG")]) == 0
+    assert np.asarray(Image.open(tmp_path / "A.PNG")).shape == (90, 160, 3)
+
+
+def test_a_folder_in_the_place_of_the_video_is_said_before_a_frame_is_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.mp4").mkdir()
+    path = str(written(tmp_path, document(layer("square"), seconds=3600)))
+    assert main(["render", path, "-o", str(tmp_path / "a.mp4")]) == 1
+    assert "a.mp4 is a folder" in capsys.readouterr().err
 
 
 def test_a_folder_gets_numbered_pngs(tmp_path: Path) -> None:
