@@ -88,6 +88,7 @@ def _run(words: list[str]) -> int:
     else:
         arguments = parser.parse_args(rest)
     arguments.embedded_database = _embedded_database
+    arguments.machine = _machine
     status: int = module.run(arguments)
     return status
 
@@ -101,6 +102,15 @@ def _embedded_database(data_folder: Path) -> Iterator[str]:
         yield server.url
     finally:
         server.stop()
+
+
+def _machine() -> object:
+    """What the settings say of drawing, for the commands that draw without the farm."""
+    from farm_core.settings import settings
+
+    chosen, options = settings(), importlib.import_module("gpu_renderer.commands.options")
+    device = importlib.import_module("cluster.devices").device_index(None, software=chosen.gl_software)
+    return options.Machine(chosen.further_fonts, device, chosen.raster_threads, chosen.encoder)
 
 
 def _usage(words: list[str]) -> int:

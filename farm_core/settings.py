@@ -101,6 +101,11 @@ class Settings(BaseSettings):
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
     )
 
+    @property
+    def further_fonts(self) -> tuple[Path, ...]:
+        """The operator's own folders of fonts."""
+        return tuple(Path(folder) for folder in self.font_folders.split(":") if folder)
+
 
 @cache
 def settings() -> Settings:

@@ -6,12 +6,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 
 from cluster.devices import device_index, egl_devices
-from cluster.diagnosis.finding import Finding
+from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.context import GpuIdentity, create_context, identity
 from gpu_renderer.encode.probe import probe
@@ -24,6 +23,7 @@ NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
     "set NVIDIA_DRIVER_CAPABILITIES=graphics,video,compute,utility and use the NVIDIA runtime."
 )
+ENCODERS = "Unset ENCODER to use the first that works; libx264 comes with the farm, h264_nvenc needs a card and a driver that have it."
 
 
 def machine_findings(settings: Settings) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
     gpus = nvidia_gpus()
     yield from _gpus(gpus)
     yield from _drawing(settings, gpus)
-    yield from _encoders()
+    yield from _encoders(settings)
     yield from _fonts(settings)
 
 
@@ -88,8 +88,8 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
     return Finding("drawing", "poor", f"software, on the processor: {fact}", "A GPU draws many times faster.")
 
 
-def _encoders() -> Iterator[Finding]:
-    results = [probe(codec) for codec in PREFERENCE]
+def _encoders(settings: Settings) -> Iterator[Finding]:
+    results = [probe(codec) for codec in PREFERENCE if settings.encoder in (None, codec)]
     chosen = next((result.codec for result in results if result.works), None)
     for result in results:
         if result.works:
@@ -97,12 +97,17 @@ def _encoders() -> Iterator[Finding]:
                 "encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == chosen))
             )
         else:
-            yield Finding("encoder", "poor" if chosen else "bad", f"{result.codec} does not work ({result.reason})")
+            grade: Grade = "poor" if chosen else "bad"
+            yield Finding(
+                "encoder", grade, f"{result.codec} does not work ({result.reason})", "" if chosen else ENCODERS
+            )
 
 
 def _fonts(settings: Settings) -> Iterator[Finding]:
-    further = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
-    files = FontFolders(ROOT / ".fonts", further=further).files()
+    for folder in settings.further_fonts:
+        if not folder.is_dir():
+            yield Finding("fonts", "poor", f"there is no folder {folder}", "Check FONT_FOLDERS.")
+    files = FontFolders(ROOT / ".fonts", further=settings.further_fonts).files()
     families = len({file.family for file in files})
     if files:
         yield Finding("fonts", "good", f"{len(files)} faces of {families} families")

@@ -7,11 +7,11 @@ import sys
 from datetime import datetime
 from typing import Any
 
-from rich.table import Table
 from sqlalchemy import CursorResult, select
 from sqlmodel import col
 
 from farm_core.cli import reach, screen
+from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -42,14 +42,14 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _deliveries(database: Database, arguments: argparse.Namespace) -> Table:
+async def _deliveries(database: Database, arguments: argparse.Namespace) -> Listing:
     wanted = select(Delivery).order_by(col(Delivery.created_at).desc()).limit(arguments.limit)
     if arguments.status is not None:
         wanted = wanted.where(col(Delivery.status) == arguments.status)
     async with database.work() as session:
         deliveries = list((await session.execute(wanted)).scalars())
     now = SystemClock().now()
-    table = Table("job", "status", "next", "url", "attempts")
+    table = Listing("job", "status", "next", "url", "attempts")
     for delivery in deliveries:
         attempts = ", ".join(str(one.get("status") or one.get("error") or "begun") for one in delivery.attempts)
         table.add_row(delivery.job_id, delivery.status, _next(delivery, now), delivery.url, attempts)

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _render(arguments: argparse.Namespace) -> None:
     media = LocalMedia(arguments.media)
     document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
-    with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
+    with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
         print(f"draws with {session.identity.gpu.renderer}, encodes with {session.profile.codec}", file=sys.stderr)
         with session.open(document, options.output_of(arguments), media.resolve) as opened:
             frames = _frames(arguments.frames, opened.frame_count)

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text("utf-8", "replace")
     failed = 0
     try:
-        with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
+        with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
             for result in results(session, [line for line in text.splitlines() if line.strip()]):
                 failed += "error" in result
                 print(json.dumps(result), flush=True)

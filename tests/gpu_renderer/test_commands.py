@@ -12,9 +12,11 @@ import pytest
 from PIL import Image
 
 from farm_core.__main__ import main
+from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.diagnostics import findings
 from gpu_renderer.encode.check import check
+from gpu_renderer.encode.probe import probe
 from gpu_renderer.text.folders import FontFolders
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
 from tests.gpu_renderer.media.video_files import make_video
@@ -46,6 +48,20 @@ def test_a_png_shows_the_first_of_the_frames(tmp_path: Path, capsys: pytest.Capt
     assert picture.shape == (45, 80, 3)
     assert tuple(picture[22, 65]) == (255, 0, 0)
     assert "80x45, 1 frame in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["render", "stills"])
+def test_what_draws_without_the_farm_follows_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.setenv("ENCODER", "h264_nvenc")
+    settings.cache_clear()
+    (tmp_path / "none.jsonl").touch()
+    words = [str(written(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")]
+    works = probe("h264_nvenc").works
+    assert main([command, *(words if command == "render" else [str(tmp_path / "none.jsonl")])]) == (0 if works else 1)
+    assert works or "h264_nvenc" in capsys.readouterr().err
+    settings.cache_clear()
 
 
 def test_the_ending_of_the_output_may_be_in_capitals(tmp_path: Path) -> None:
