@@ -151,6 +151,22 @@ def test_a_reader_that_has_read_enough_ends_a_command_quietly(place: Path) -> No
 
 
 @pytest.mark.gl
+@pytest.mark.service
+def test_the_doctor_names_every_part_that_cannot_be_used(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "file").touch()
+    os.environ |= {
+        "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "RAY_ADDRESS": "auto",
+        "FONT_FOLDERS": "/none",
+    }  # fmt: skip
+    assert farm.main(["doctor", "--data", "file"]) == 1
+    said = capsys.readouterr().out
+    bad = [line.split()[1] for line in said.splitlines() if line.startswith("BAD")]
+    assert bad == ["postgres:", "redis:", "storage:", "ray:", "disk:"]
+    assert "there is no folder /none" in said
+    assert said.endswith("The farm could not work here.\n")
+
+
+@pytest.mark.gl
 def test_a_render_that_is_told_to_end_leaves_nothing_behind(place: Path) -> None:
     file = written(place, document(layer("square"), seconds=3600))
     out = place / "out"
