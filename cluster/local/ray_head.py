@@ -44,6 +44,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DEDUP_LOGS": "0",
         "RAY_enable_metrics_collection": "0",
+        "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them
     }
     command = [
         str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",

@@ -14,19 +14,25 @@ import pytest
 
 from cluster.local.ray_head import free_port
 from gpu_renderer.encode.check import check
-from tests.acceptance.farm import ROOT, run_farm
+from tests.acceptance.farm import ROOT
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
 SECONDS = 60
+AS_ANYBODY = ["setpriv", "--bounding-set=-sys_nice", "--"] if os.geteuid() == 0 else []
+"""Without the privilege to take niceness back, which Ray's workers begin with."""
 
 
-def test_the_demo_makes_its_video_and_leaves_a_deployments_parts_alone(tmp_path: Path) -> None:
+def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alone(tmp_path: Path) -> None:
     deployment = {
         "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "S3_BUCKET": "videos",
         "RAY_ADDRESS": "127.0.0.1:1", "PUBLIC_ORIGIN": "https://farm.example.com",
     }  # fmt: skip
     video = tmp_path / "new" / "demo.mp4"
-    done = run_farm("demo", "-o", str(video), "--data", str(tmp_path / "the demo's Daten ü"), environment=deployment)
+    command = [*AS_ANYBODY, sys.executable, "-m", "farm_core", "demo", "-o", str(video)]
+    done = subprocess.run(
+        [*command, "--data", str(tmp_path / "the demo's Daten ü")],
+        cwd=ROOT, env=os.environ | deployment, capture_output=True, text=True, check=False, timeout=200,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     check(video, frame_count=90, width=1280, height=720, fps=30.0)
     assert str(video) in done.stdout.replace("\n", "")
