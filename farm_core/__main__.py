@@ -12,8 +12,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -93,15 +92,12 @@ def _run(words: list[str]) -> int:
     return status
 
 
-@contextmanager
-def _embedded_database(data_folder: Path) -> Iterator[str]:
+def _embedded_database(data_folder: Path) -> AbstractContextManager[str]:
     """The URL of the data folder's own Postgres, started for as long as the block runs unless it runs already."""
-    postgres = importlib.import_module("cluster.embedded.postgres")
-    server = postgres.start(data_folder / "postgres")
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    found: AbstractContextManager[str] = importlib.import_module("cluster.embedded.postgres").running(
+        data_folder / "postgres"
+    )
+    return found
 
 
 def _machine() -> object:

@@ -117,7 +117,7 @@ class LocalFarm:
         return parts
 
     def _postgres(self) -> postgres.EmbeddedPostgres:
-        server = postgres.start(self._data / "postgres")
+        server = postgres.start(self._data / "postgres", adopt=False)
         self._urls["DATABASE_URL"] = server.url
         return server
 
