@@ -93,7 +93,7 @@ def served(data: Path) -> Iterator[tuple[str, Settings]]:
     """A running API on servers of its own; yields its origin and settings."""
     database, cache = postgres.start(data / "postgres"), valkey.start(data / "valkey")
     port = _free_port()
-    chosen = Settings(_env_file=None, database_url=database.url, redis_url=cache.url, data_folder=data)
+    chosen = Settings(database_url=database.url, redis_url=cache.url, data_folder=data)
     environment = os.environ | {
         "DATABASE_URL": database.url, "REDIS_URL": cache.url, "LOG_LEVEL": "INFO",
         "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "10000000", "PYTHONPATH": str(ROOT),

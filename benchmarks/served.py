@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2
+import httpx
 import psutil
 from sqlalchemy import select
 from sqlmodel import col
@@ -49,7 +49,7 @@ class ServedFarm:
     """A running farm and a caller of it."""
 
     farm: LocalFarm
-    client: httpx2.Client
+    client: httpx.Client
     logo: str
 
     def imported(self, document: bytes) -> str:
@@ -104,9 +104,7 @@ def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
             farm.start()
             farm.wait_ready()
             headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, 'bench')}"}
-            with httpx2.Client(
-                base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False
-            ) as client:
+            with httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
                 picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
                 logo = client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
                 yield ServedFarm(farm, client, logo)

@@ -109,7 +109,7 @@ class RenderActor:
         self._worker_id = worker_id
         self._scratch = tempfile.TemporaryDirectory(prefix="farm-worker-")
         self._process = psutil.Process()
-        self._process.nice(NICENESS)
+        self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
         scratch = Path(self._scratch.name)
         self._thread = RenderThread(partial(order_work, worker_id, settings, scratch, _cuda_index(), raster_threads))
         self._leaving = False

@@ -13,7 +13,7 @@ from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.order_work import Progress, Stopped
 from farm_core.settings import ROOT, Settings
-from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
@@ -28,20 +28,19 @@ class SessionMaker:
     """A render session, and the documents that it has open."""
 
     def __init__(self, settings: Settings, cuda_index: int | None = None, raster_threads: int | None = None) -> None:
-        extra = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
         self._session = RenderSession(
             SessionOptions(
-                fonts=FontFolders(ROOT / ".fonts", further=extra),
+                fonts=FontFolders(ROOT / ".fonts", further=settings.further_fonts),
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 raster_threads=raster_threads,
-                encoder=EncoderProfile(codec=cast(Codec, settings.encoder)) if settings.encoder else None,
+                encoder=EncoderProfile(codec=settings.encoder) if settings.encoder else None,
                 pipeline=PipelineLevers(encode_from_gpu=settings.encode_from_gpu),
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()
         identity = self._session.identity
         self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
-        self.device = identity.gpu.renderer
+        self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
         self.encoder = identity.encoder.codec
 
     def segment_key(self, order: SegmentOrder, media: MediaCache) -> str:

@@ -1,18 +1,22 @@
 """The command line, and the composition root: it may start anything, lazily, and nothing imports it.
 
 Each command is a module with `add_arguments(parser)` and `run(arguments) -> int`; its docstring is its help text.
-Only the module of the command asked for is imported, so that every command starts quickly.
+Only the module of the command asked for is imported, so that every command starts quickly. What a person can mend ends as one
+message and status 1, wherever it was noticed.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
+
+from farm_core.failure import Failure
 
 COMMANDS: Final = {
     "demo": ("cluster.commands.demo", "bring up the whole farm, render an example over HTTP, shut down"),
@@ -39,10 +43,35 @@ COMMANDS: Final = {
 }
 
 
+HELP: Final = ("-h", "--help", "help")
+INTERRUPTED: Final = 128 + signal.SIGINT
+READER_GONE: Final = 128 + signal.SIGPIPE
+
+
 def main(words: list[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
-    words = sys.argv[1:] if words is None else words
-    if not words or words[0] in ("-h", "--help") or words[0] not in COMMANDS:
+    try:
+        status = _run(sys.argv[1:] if words is None else words)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `| head` has read enough; what is still buffered goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    except Failure as failure:
+        return _failed(str(failure))
+    except OSError as error:
+        return _failed(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    return status
+
+
+def _failed(message: str) -> int:
+    print(f"farm: {message}", file=sys.stderr)
+    return 1
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in HELP or words[0] not in COMMANDS:
         return _usage(words)
     name, *rest = words
     module = importlib.import_module(COMMANDS[name][0])
@@ -58,23 +87,30 @@ def main(words: list[str] | None = None) -> int:
     else:
         arguments = parser.parse_args(rest)
     arguments.embedded_database = _embedded_database
+    arguments.machine = _machine
     status: int = module.run(arguments)
     return status
 
 
-@contextmanager
-def _embedded_database(data_folder: Path) -> Iterator[str]:
+def _embedded_database(data_folder: Path) -> AbstractContextManager[str]:
     """The URL of the data folder's own Postgres, started for as long as the block runs unless it runs already."""
-    postgres = importlib.import_module("cluster.embedded.postgres")
-    server = postgres.start(data_folder / "postgres")
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    found: AbstractContextManager[str] = importlib.import_module("cluster.embedded.postgres").running(
+        data_folder / "postgres"
+    )
+    return found
+
+
+def _machine() -> object:
+    """What the settings say of drawing, for the commands that draw without the farm."""
+    from farm_core.settings import settings
+
+    chosen, options = settings(), importlib.import_module("gpu_renderer.commands.options")
+    device = importlib.import_module("cluster.devices").device_index(None, software=chosen.gl_software)
+    return options.Machine(chosen.further_fonts, device, chosen.raster_threads, chosen.encoder, chosen.encode_from_gpu)
 
 
 def _usage(words: list[str]) -> int:
-    asked = bool(words) and words[0] in ("-h", "--help")
+    asked = bool(words) and words[0] in HELP
     out = sys.stdout if asked else sys.stderr
     if words and not asked:
         print(f"farm: there is no command {words[0]!r}", file=out)
@@ -85,5 +121,10 @@ def _usage(words: list[str]) -> int:
     return 0 if asked else 2
 
 
+def _terminate(_number: int, _frame: object) -> None:
+    sys.exit(128 + signal.SIGTERM)  # not the default, which would leave servers and drafts of files behind
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main())

@@ -22,7 +22,8 @@ def settings_page() -> str:
     """Every setting, its default and its meaning."""
     lines = [
         "# Settings", "",
-        "Environment variables, also read from a file `.env`. Made from `farm_core/settings.py`.", "",
+        "Environment variables. Those that are not set are read from a file `.env` in the folder where a command is started. "
+        "Made from `farm_core/settings.py`.", "",
         "| Variable | Default | Meaning |", "|---|---|---|",
     ]  # fmt: skip
     for name, field in Settings.model_fields.items():

@@ -1,4 +1,4 @@
-"""Every setting of the farm, read from the environment (and `.env`) here and nowhere else.
+"""Every setting of the farm, read from the environment (and `.env` in the current folder) here and nowhere else.
 
 The table in `docs/settings.md` is generated from the descriptions below, and a test compares them.
 """
@@ -7,34 +7,56 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from dotenv import load_dotenv
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from farm_core.failure import Failure
+
 ROOT = Path(__file__).resolve().parents[1]
+ENV_FILE: Final = ".env"
+ORIGIN: Final = r"^https?://[^/\s]+/?$"
+WEB_ADDRESS: Final = r"^https?://\S+$"
+
+LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)]
+
+
+class BadSettings(Failure):
+    """A variable has a value that it cannot have; the message names each one."""
 
 
 class Settings(BaseSettings):
     """The farm's settings; an environment variable has the field's name in capitals."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", frozen=True)
 
     data_folder: Path = Field(Path(".farm"), description="Folder of the embedded parts' data.")
-    database_url: str | None = Field(None, description="Postgres; an embedded server when unset.")
-    redis_url: str | None = Field(None, description="Redis or Valkey; an embedded server when unset.")
+    database_url: str | None = Field(
+        None, pattern=r"^postgres(ql)?(\+\w+)?://", description="Postgres; an embedded server when unset."
+    )
+    redis_url: str | None = Field(
+        None, pattern=r"^(rediss?|unix)://", description="Redis or Valkey; an embedded server when unset."
+    )
     s3_bucket: str | None = Field(None, description="Bucket of results, segments and uploads; local files when unset.")
-    s3_endpoint_url: str | None = Field(None, description="Address of an S3 server other than AWS.")
+    s3_endpoint_url: str | None = Field(
+        None, pattern=WEB_ADDRESS, description="Address of an S3 server other than AWS."
+    )
     s3_region: str | None = Field(None, description="Region of the bucket; the usual AWS variables apply too.")
     ray_address: str | None = Field(None, description="A running Ray cluster; a local one when unset.")
     public_origin: str | None = Field(
-        None, description="Origin in absolute URLs (`videoUrl`, asset `url`); from the request when unset."
+        None,
+        pattern=ORIGIN,
+        description="Origin in absolute URLs (`videoUrl`, asset `url`), such as `https://farm.example.com`; from the request "
+        "when unset.",
     )
     jwt_secret: str | None = Field(
         None,
         description="Key of session tokens (HS256); made at first start and kept in the data folder when unset.",
     )
     jwt_jwks_url: str | None = Field(
-        None, description="A JWKS address whose keys sign session tokens, instead of the secret."
+        None, pattern=WEB_ADDRESS, description="A JWKS address whose keys sign session tokens, instead of the secret."
     )
     automation_allow_private_callbacks: bool = Field(False, description="Let webhooks go to private addresses.")
     automation_allow_private_assets: bool = Field(
@@ -47,7 +69,9 @@ class Settings(BaseSettings):
     )
     font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
     gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
-    encoder: str | None = Field(None, description="H.264 encoder to use; the first that passes a probe when unset.")
+    encoder: Literal["h264_nvenc", "libx264"] | None = Field(
+        None, description="H.264 encoder to use, `h264_nvenc` or `libx264`; the first that passes a probe when unset."
+    )
     encode_from_gpu: bool = Field(
         True,
         description="Keep frames in a GPU's memory on their way to its encoder, where a probe finds the same bytes.",
@@ -65,7 +89,9 @@ class Settings(BaseSettings):
         20_000_000_000, ge=0, description="Bytes of rendered segments kept for reuse; the least recently used go first."
     )
     result_days: float = Field(30, gt=0, description="Days that a finished video can be downloaded for.")
-    metrics_port: int | None = Field(None, description="Port of the scheduler's Prometheus metrics; none when unset.")
+    metrics_port: int | None = Field(
+        None, ge=1, le=65535, description="Port of the scheduler's Prometheus metrics; none when unset."
+    )
     workers_max: int | None = Field(
         None,
         ge=1,
@@ -75,10 +101,28 @@ class Settings(BaseSettings):
     worker_memory_bytes: int = Field(
         1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."
     )
-    log_level: str = Field("INFO", description="Least level of log lines.")
+    log_level: LogLevel = Field(
+        "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
+    )
+
+    @property
+    def further_fonts(self) -> tuple[Path, ...]:
+        """The operator's own folders of fonts."""
+        return tuple(Path(folder) for folder in self.font_folders.split(":") if folder)
 
 
 @cache
 def settings() -> Settings:
-    """The settings of this process."""
-    return Settings()
+    """The settings of this process. Raises BadSettings.
+
+    What `.env` says and the environment does not becomes part of the environment: so it reaches libraries (AWS's variables)
+    and the processes that this one starts.
+    """
+    try:
+        load_dotenv(ENV_FILE)
+        return Settings()
+    except ValidationError as error:
+        faults = [f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors()]
+    except UnicodeDecodeError:
+        faults = [f"{ENV_FILE} is not a text file of NAME=VALUE lines"]
+    raise BadSettings("\n      ".join(["wrong settings (docs/settings.md has them all)", *faults]))

@@ -111,7 +111,7 @@ def _root(names: list[str]) -> str:
     for name in names:
         if name.endswith("manifest.json"):
             return name.removesuffix("manifest.json")
-    raise BundleUnreadable("This is a zip, but not a .motion project: it has no manifest.json and no scene.json.")
+    raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
 
 
 def _refuse_other_products(root: str, files: Mapping[str, bytes]) -> None:

@@ -6,7 +6,7 @@ Everything is embedded and lives in `.farm/demo`; nothing is left running. The v
 from __future__ import annotations
 
 import argparse
-import sys
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import av
-import httpx2
+import httpx
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from cluster.embedded.process import ServerFailed
 from cluster.local.accounts import session_token
-from cluster.local.farm import DataFolderBusy, LocalFarm, Wishes
+from cluster.local.farm import LocalFarm, Wishes
 from cluster.local.ray_head import free_port
+from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings, settings
+from farm_core.telemetry import logs
 
 EXAMPLE: Final = ROOT / "examples" / "title-card.motion"
 PICTURE: Final = ROOT / "examples" / "media" / "logo.png"
@@ -32,7 +33,13 @@ LOOK_SECONDS: Final = 0.1
 RENDER_SECONDS_MAX: Final = 600.0
 
 
-class DemoFailed(Exception):
+EMBEDDED: Final = dict.fromkeys(
+    ("database_url", "redis_url", "s3_bucket", "ray_address", "public_origin", "jwt_jwks_url")
+)
+"""A real deployment's parts are left alone, and its addresses are not the demo's."""
+
+
+class DemoFailed(Failure):
     """The demo did not get its video; the message says why."""
 
 
@@ -40,7 +47,7 @@ class DemoFailed(Exception):
 class Caller:
     """Talks to the farm as any caller does, over HTTP; looks after the farm while it waits."""
 
-    client: httpx2.Client
+    client: httpx.Client
     look: Callable[[], None]
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
@@ -59,16 +66,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Renders; 1 where something is wrong, which is said."""
+    """Renders. Raises Failure where something is wrong."""
     chosen = settings()
-    chosen = chosen.model_copy(update={"data_folder": arguments.data or chosen.data_folder / "demo"})
+    chosen = chosen.model_copy(update=EMBEDDED | {"data_folder": arguments.data or chosen.data_folder / "demo"})
+    logs.set_up(chosen.log_level)
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
     try:
         _demonstrate(chosen, arguments.output)
-    except (DemoFailed, DataFolderBusy, ServerFailed, httpx2.HTTPError) as failure:
-        print(f"farm: {failure}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    except httpx.HTTPError as error:
+        raise DemoFailed(f"the farm does not answer: {error}") from error
     return 0
 
 
@@ -78,7 +84,7 @@ def _demonstrate(chosen: Settings, output: Path) -> None:
     with _farm(chosen, console) as farm:
         console.print(f"The farm is ready at {farm.origin}/api after {time.monotonic() - began:.1f} s.")
         headers = {"Authorization": f"Bearer {session_token(chosen, farm.database_url, 'demo')}"}
-        with httpx2.Client(base_url=farm.origin, headers=headers, timeout=60, trust_env=False) as client:
+        with httpx.Client(base_url=farm.origin, headers=headers, timeout=60, trust_env=False) as client:
             caller = Caller(client, farm.look)
             template = _imported(caller, console)
             seconds = _rendered(caller, template, output, console)
@@ -95,6 +101,9 @@ def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
             farm.wait_ready()
         yield farm
     finally:
+        signal.pthread_sigmask(
+            signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM)
+        )  # half an end would leave parts running
         farm.stop()
 
 
@@ -126,7 +135,6 @@ def _rendered(caller: Caller, template: dict[str, Any], output: Path, console: C
         raise DemoFailed(f"the job ended as {job['status']}: {job['error']}")
     video = caller.client.get(f"/api/v1/renders/{job_id}/download", follow_redirects=True)
     video.raise_for_status()
-    output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(video.content)
     return seconds
 

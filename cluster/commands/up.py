@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import threading
-from pathlib import Path
 from types import FrameType
 
-from cluster.embedded.process import ServerFailed
-from cluster.local.farm import DataFolderBusy, LocalFarm, Wishes
+from cluster.local.farm import LocalFarm, Wishes
 from cluster.local.supervisor import LOOK_SECONDS
-from farm_core.settings import settings
+from farm_core.cli import reach
+from farm_core.cli.words import whole
+from farm_core.telemetry import logs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where to listen, where the data lie, how many workers."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data folder (.farm)")
-    parser.add_argument("--workers", type=int, default=None, metavar="N", help="render actors (one a core, or a GPU)")
-    parser.add_argument("--schedulers", type=int, default=1, metavar="N", help="scheduler processes (1)")
+    parser.add_argument("--port", type=whole(1, 65535), default=8000, help="port to listen on (8000)")
+    parser.add_argument(
+        "--workers", type=whole(1), metavar="N", help="render actors (one for each GPU, else each core)"
+    )
+    parser.add_argument("--schedulers", type=whole(1), default=1, metavar="N", help="scheduler processes (1)")
+    reach.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs until a signal; returns 0 after a clean end, 1 where the farm could not start."""
-    chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
+    """Runs until a signal; returns 0 after a clean end. Raises Failure where the farm cannot start."""
+    chosen = reach.settings_of(arguments)
+    logs.set_up(chosen.log_level)
     ended = threading.Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -38,12 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    try:
-        farm = LocalFarm(chosen, Wishes(arguments.host, arguments.port, arguments.workers, arguments.schedulers))
-    except DataFolderBusy as busy:
-        print(f"farm: {busy}", file=sys.stderr)
-        return 1
-    return _looked_after(farm, ended)
+    return _looked_after(
+        LocalFarm(chosen, Wishes(arguments.host, arguments.port, arguments.workers, arguments.schedulers)), ended
+    )
 
 
 def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
@@ -53,9 +52,6 @@ def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
             print(f"ready {farm.origin}/api", flush=True)
         while not ended.wait(LOOK_SECONDS):
             farm.look()
-    except ServerFailed as failure:
-        print(f"farm: {failure}", file=sys.stderr)
-        return 1
     finally:
         farm.stop()
     return 0

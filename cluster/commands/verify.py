@@ -21,6 +21,7 @@ from cluster.media_cache import MediaCache
 from cluster.segment_maker import SessionMaker
 from farm_core.accounts.secret import farm_secret
 from farm_core.cli import reach
+from farm_core.cli.words import whole
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job
 from farm_core.settings import Settings
@@ -38,7 +39,7 @@ class Unverifiable(Exception):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`JOB [--segments N]`."""
     parser.add_argument("job", metavar="JOB")
-    parser.add_argument("--segments", type=int, default=3, metavar="N", help="how many to render again (3)")
+    parser.add_argument("--segments", type=whole(1), default=3, metavar="N", help="how many to render again (3)")
     reach.add_data_argument(parser)
 
 

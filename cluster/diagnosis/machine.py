@@ -7,18 +7,17 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from pathlib import Path
 
 import numpy as np
 import psutil
 
 from cluster.devices import device_index, egl_devices
-from cluster.diagnosis.finding import Finding
+from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import ROOT, Settings
 from gpu_renderer import area
 from gpu_renderer.context import GpuIdentity, create_context, identity
 from gpu_renderer.encode.probe import chosen, probe
-from gpu_renderer.encode.profile import PREFERENCE
+from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.interop.probe import probed
 from gpu_renderer.painter import Painter
@@ -33,6 +32,7 @@ NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
     "set NVIDIA_DRIVER_CAPABILITIES=graphics,video,compute,utility and use the NVIDIA runtime."
 )
+ENCODERS = "Unset ENCODER to use the first that works; libx264 comes with the farm, h264_nvenc needs a card and a driver that have it."
 
 
 def machine_findings(settings: Settings) -> Iterator[Finding]:
@@ -42,7 +42,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
     gpus = nvidia_gpus()
     yield from _gpus(gpus)
     yield from _drawing(settings, gpus)
-    yield from _encoders()
+    yield from _encoders(settings)
     yield from _fonts(settings)
 
 
@@ -118,25 +118,34 @@ def _colours(painter: Painter) -> Finding:
 def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
     """Whether frames stay on the GPU; nothing where no encoder works, which is said elsewhere."""
     with suppress(EncoderUnavailable):
-        verdict, handover = probed(painter, chosen(None), switch=settings.encode_from_gpu)
+        verdict, handover = probed(
+            painter,
+            chosen(EncoderProfile(codec=settings.encoder) if settings.encoder else None),
+            switch=settings.encode_from_gpu,
+        )
         if handover is not None:
             handover.close()
         yield Finding("handover", "good", str(verdict))
 
 
-def _encoders() -> Iterator[Finding]:
-    results = [probe(codec) for codec in PREFERENCE]
+def _encoders(settings: Settings) -> Iterator[Finding]:
+    results = [probe(codec) for codec in PREFERENCE if settings.encoder in (None, codec)]
     first = next((result.codec for result in results if result.works), None)
     for result in results:
         if result.works:
             yield Finding("encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == first)))
         else:
-            yield Finding("encoder", "poor" if first else "bad", f"{result.codec} does not work ({result.reason})")
+            grade: Grade = "poor" if first else "bad"
+            yield Finding(
+                "encoder", grade, f"{result.codec} does not work ({result.reason})", "" if first else ENCODERS
+            )
 
 
 def _fonts(settings: Settings) -> Iterator[Finding]:
-    further = tuple(Path(folder) for folder in settings.font_folders.split(":") if folder)
-    files = FontFolders(ROOT / ".fonts", further=further).files()
+    for folder in settings.further_fonts:
+        if not folder.is_dir():
+            yield Finding("fonts", "poor", f"there is no folder {folder}", "Check FONT_FOLDERS.")
+    files = FontFolders(ROOT / ".fonts", further=settings.further_fonts).files()
     families = len({file.family for file in files})
     if files:
         yield Finding("fonts", "good", f"{len(files)} faces of {families} families")

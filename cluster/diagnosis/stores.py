@@ -96,7 +96,9 @@ def _storage(settings: Settings) -> str:
 
 def _ray(settings: Settings) -> str:
     if settings.ray_address is not None:
-        host, port = settings.ray_address.removeprefix("ray://").rsplit(":", 1)
+        host, _, port = settings.ray_address.removeprefix("ray://").rpartition(":")
+        if not port.isdecimal():
+            raise ValueError(f"{settings.ray_address!r} is not of the form HOST:PORT")
         socket.create_connection((host, int(port)), timeout=5).close()
         return f"answers at {settings.ray_address}"
     if importlib.util.find_spec("ray") is None:
@@ -108,7 +110,11 @@ def _ray(settings: Settings) -> str:
 
 def _disk(settings: Settings) -> Finding:
     folder = settings.data_folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(folder).free
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        fact = f"{folder} cannot be the data folder: {error.strerror}"
+        return Finding("disk", "bad", fact, "Name another one with --data or DATA_FOLDER.")
     fact = f"{free / 1e9:.1f} GB free for {folder}"
     return Finding("disk", "good" if free >= FREE_BYTES_LEAST else "poor", fact)

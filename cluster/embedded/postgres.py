@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.util
 import os
@@ -10,6 +11,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -45,17 +48,48 @@ class EmbeddedPostgres:
             process.end(self.process, signal.SIGINT)
 
 
-def start(folder: Path, *, durable: bool = True) -> EmbeddedPostgres:
+def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> EmbeddedPostgres:
     """Starts a server on the folder, making the folder's cluster and the database where they are missing.
 
-    A server that runs there already is adopted; one that is just going down is waited for; what a killed one left is
-    recovered. `durable=False` is for tests. Raises ServerFailed. Call from a thread that outlives the server.
+    A server that runs there already is adopted, or, where it may end sooner than the caller (`adopt=False`), its end is
+    waited for; so is that of one that is just going down. What a killed one left is recovered. Processes that start at
+    once take turns. `durable=False` is for tests. Raises ServerFailed. Call from a thread that outlives the server.
     """
     folder = folder.resolve()
+    with _alone(folder):
+        return _started(folder, durable, adopt)
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[str]:
+    """The URL of the server that runs on the folder, else of one that ends with the block; such blocks take turns.
+
+    Raises ServerFailed.
+    """
+    with ExitStack() as turn:
+        turn.enter_context(_alone(folder.with_name("command")))
+        server = start(folder)
+        if server.process is None:
+            turn.close()
+        try:
+            yield server.url
+        finally:
+            server.stop()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     _make_cluster(folder)
     sockets = _socket_folder(folder)
     url = f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
-    if _adopted(folder, url):
+    if _adopted(folder, url, adopt):
         return EmbeddedPostgres(folder, url, None)
     server = _launch(folder, sockets, durable)
     maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
@@ -100,8 +134,8 @@ def _user() -> str | None:
 
 
 def _socket_folder(folder: Path) -> Path:
-    """The folder itself, or, where a socket's path would be too long for the system, one in the temporary folder."""
-    if len(str(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX:
+    """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
+    if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     sockets = Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}"
@@ -111,14 +145,14 @@ def _socket_folder(folder: Path) -> Path:
     return sockets
 
 
-def _adopted(folder: Path, url: str) -> bool:
-    """Whether a live server answers on the folder; waits for one that is starting or going down."""
+def _adopted(folder: Path, url: str, adopt: bool) -> bool:
+    """Whether a live server answers on the folder and shall be used; else waits until none is there."""
     deadline = time.monotonic() + _START_SECONDS
     while _running(folder):
-        if _answers(url):
+        if adopt and _answers(url):
             return True
         if time.monotonic() > deadline:
-            raise process.ServerFailed(f"a server that does not answer holds {folder}")
+            raise process.ServerFailed(f"another command's server holds {folder}; end that command first")
         time.sleep(0.05)
     return False
 
@@ -151,6 +185,9 @@ def _answers(url: str) -> bool:
 
 
 def _make_database(maintenance: str) -> None:
-    with psycopg.connect(maintenance, autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
-            connection.execute(f"CREATE DATABASE {DATABASE}")
+    try:
+        with psycopg.connect(maintenance, autocommit=True) as connection:
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
+                connection.execute(f"CREATE DATABASE {DATABASE}")
+    except psycopg.OperationalError as error:
+        raise process.ServerFailed(f"Postgres went away while it was started: {error}") from error

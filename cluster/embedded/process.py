@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from farm_core.failure import Failure
+
 STOP_SECONDS = 20.0
 
 
-class ServerFailed(Exception):
+class ServerFailed(Failure):
     """An embedded server did not start; the message holds the end of its log."""
 
 

@@ -66,7 +66,7 @@ def _command(folder: Path, socket_path: Path) -> list[str]:
 
 def _socket_path(folder: Path) -> Path:
     path = folder / "valkey.sock"
-    if len(str(path)) <= _SOCKET_PATH_MAX:
+    if len(os.fsencode(path)) <= _SOCKET_PATH_MAX:
         return path
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}.sock"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx2
+import httpx
 
 from cluster.embedded import postgres, valkey
 from cluster.embedded.process import ServerFailed
@@ -20,6 +21,7 @@ from cluster.local.ray_head import ray_head
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
 from farm_core import running
 from farm_core.db import migrate
+from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings
 
 READY_SECONDS: Final = 120.0
@@ -36,15 +38,20 @@ class Wishes:
     schedulers: int = 1
 
 
-class DataFolderBusy(Exception):
+class DataFolderBusy(Failure):
     """Another farm runs on the data folder."""
+
+
+class AddressUnusable(Failure):
+    """The farm cannot listen where it is asked to."""
 
 
 class LocalFarm:
     """Everything that `up` runs: start it, look after it until it is to end, stop it. All from one thread."""
 
     def __init__(self, settings: Settings, wishes: Wishes) -> None:
-        self.origin = f"http://{wishes.host}:{wishes.port}"
+        host = f"[{wishes.host}]" if ":" in wishes.host else wishes.host
+        self.origin = f"http://{host}:{wishes.port}"
         self._settings = settings
         self._wishes = wishes
         self._data = settings.data_folder.resolve()
@@ -56,8 +63,10 @@ class LocalFarm:
         self._services: Supervisor | None = None
 
     def start(self) -> None:
-        """Starts every part without waiting for the farm to be ready. Raises ServerFailed."""
+        """Starts every part without waiting for the farm to be ready. Raises Failure."""
+        _check_free(self._wishes.host, self._wishes.port)
         self._stores.start()
+        migrate.upgrade(self.database_url)
         self._services = Supervisor(self._service_parts())
         self._services.start()
         running.write(self._data, self._running())
@@ -70,10 +79,12 @@ class LocalFarm:
         deadline = time.monotonic() + READY_SECONDS
         while not ended():
             self.look()
-            if is_ready(self.origin):
+            lacking = _lacking(self.origin)
+            if not lacking:
                 return True
             if time.monotonic() > deadline:
-                raise ServerFailed(f"the farm was not ready after {READY_SECONDS:.0f} s; see {self._data / 'logs'}")
+                late = f"the farm was not ready after {READY_SECONDS:.0f} s"
+                raise ServerFailed(f"{late} (not working: {lacking}); see {self._data / 'logs'}")
             time.sleep(LOOK_SECONDS)
         return False
 
@@ -106,9 +117,8 @@ class LocalFarm:
         return parts
 
     def _postgres(self) -> postgres.EmbeddedPostgres:
-        server = postgres.start(self._data / "postgres")
+        server = postgres.start(self._data / "postgres", adopt=False)
         self._urls["DATABASE_URL"] = server.url
-        migrate.upgrade(server.url)
         return server
 
     def _valkey(self) -> valkey.EmbeddedValkey:
@@ -149,15 +159,29 @@ class LocalFarm:
 def _told(settings: Settings) -> dict[str, str]:
     """Settings that were chosen, for the parts to read. Secrets are inherited with the environment, never written out."""
     chosen = {name: getattr(settings, name) for name in settings.model_fields_set - INHERITED}
-    return {name.upper(): str(value) for name, value in chosen.items() if value is not None}
+    return {name.upper(): "" if value is None else str(value) for name, value in chosen.items()}
 
 
-def is_ready(origin: str) -> bool:
-    """Whether the farm at the origin says that it can take requests."""
+def _check_free(host: str, port: int) -> None:
+    """Raises AddressUnusable, before anything is started: a part that cannot listen would only be started again and again."""
     try:
-        return httpx2.get(f"{origin}/api/ready", timeout=2.0, trust_env=False).status_code == 200
-    except httpx2.HTTPError:
-        return False
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise AddressUnusable(
+            f"cannot listen on {host}, port {port}: {error.strerror}; see --host and --port"
+        ) from error
+
+
+def _lacking(origin: str) -> str:
+    """What the farm at the origin still needs before it can take requests; empty when it is ready."""
+    try:
+        checks: dict[str, bool] = httpx.get(f"{origin}/api/ready", timeout=2.0, trust_env=False).json()["checks"]
+    except (httpx.HTTPError, ValueError, KeyError):
+        return "api"
+    return ", ".join(name for name, passes in checks.items() if not passes)
 
 
 def _locked(data: Path) -> int:

@@ -44,9 +44,10 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DEDUP_LOGS": "0",
         "RAY_enable_metrics_collection": "0",
+        "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them
     }
     command = [
-        str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
+        sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
         f"--num-cpus={cores}", f"--object-store-memory={OBJECT_STORE_BYTES}", "--include-dashboard=false",
         "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
         f"--ray-client-server-port={free_port()}", "--node-ip-address=127.0.0.1", "--log-color=false",

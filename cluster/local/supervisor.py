@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cluster.embedded.process import ServerFailed
 from cluster.local.parts import Part
+from farm_core.failure import Failure
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
@@ -55,5 +55,5 @@ class Supervisor:
         _log.warning("part died, restarting it", part=part.name, failures=failures)
         try:
             part.start()
-        except ServerFailed as error:
+        except (Failure, OSError) as error:
             _log.error("part did not start", part=part.name, error=str(error))

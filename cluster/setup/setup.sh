@@ -4,20 +4,22 @@
 system_packages="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
 say() { printf '%s\n' "farm: $*" >&2; }
+fail() { say "$*"; exit 1; }
 
 # set_up ROOT VENV
 set_up() {
-    python=$(find_python) || { say "Python 3.11 or newer is needed, and was not found."; exit 1; }
+    python=$(find_python) || fail "Python 3.11 or newer is needed, and was not found."
     install_system_packages "$python"
-    if [ ! -x "$2/bin/python" ]; then
+    if ! "$2/bin/python" -m pip --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
         say "making the environment in $2"
-        "$python" -m venv "$2"
+        "$python" -m venv --clear "$2" || fail "the environment could not be made."
     fi
     say "installing the locked dependencies (a few minutes the first time)"
-    "$2/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$1/requirements.lock"
+    "$2/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$1/requirements.lock" ||
+        fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
     cp "$1/requirements.lock" "$2/requirements.installed"
     say "fetching the fonts that compositions need"
-    PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base
+    PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base || fail "the fonts could not be fetched. Start again to go on."
     cp "$1/gpu_renderer/text/packages.json" "$1/.fonts/packages.installed"
     say "ready"
 }

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from farm_core.accounts.models import Account
+from farm_core.failure import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ NAMES: Final = {
 UNLIMITED_WORDS: Final = ("null", "none", "unlimited")
 
 
-class BadLimit(ValueError):
+class BadLimit(Failure):
     """A limit's name or value is not one; the message says what would be."""
 
 
@@ -74,6 +75,7 @@ def _parsed(name: str, value: str) -> bool | int | float:
         number = float(value) if name == "monthlyRenderMinutes" else int(value)
     except ValueError:
         raise BadLimit(f"{name} is a number, null or plan, not {value!r}.") from None
-    if not 0 <= number < 2**53:
-        raise BadLimit(f"{name} is at least 0.")
+    most = 2**31 - 1 if name == "maxActiveApiKeys" else 2**53 - 1
+    if not 0 <= number <= most:
+        raise BadLimit(f"{name} is from 0 to {most}, not {value}.")
     return number

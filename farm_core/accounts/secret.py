@@ -6,13 +6,21 @@ import os
 import secrets
 from pathlib import Path
 
+from farm_core.failure import Failure
 from farm_core.settings import Settings
 
 _FILE = "jwt-secret"
 
 
+class SecretLost(Failure):
+    """The data folder's secret is empty; signing with nothing would let everybody in."""
+
+
 def farm_secret(settings: Settings) -> bytes:
-    """The secret of the settings, or the one kept in the data folder, made at first use; readable by its owner only."""
+    """The secret of the settings, or the one kept in the data folder, made at first use; readable by its owner only.
+
+    Raises SecretLost.
+    """
     if settings.jwt_secret is not None:
         return settings.jwt_secret.encode()
     return _kept(settings.data_folder / _FILE)
@@ -32,4 +40,7 @@ def _kept(path: Path) -> bytes:
             pass
         finally:
             draft.unlink()
-    return path.read_bytes().strip()
+    secret = path.read_bytes().strip()
+    if not secret:
+        raise SecretLost(f"{path} is empty: remove it for a new secret, with which older tokens and links are void")
+    return secret

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -17,15 +16,16 @@ from sqlmodel import col
 
 from farm_core.accounts import repository
 from farm_core.accounts.models import Account
-from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, BadLimit, limits_of, set_limit
+from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
 from farm_core.cli import reach
 from farm_core.db.database import Database
+from farm_core.failure import Failure
 from farm_core.ids import new_id
 
 NAME_LENGTH_MAX = 120
 
 
-class Refused(Exception):
+class Refused(Failure):
     """The command cannot be done; the message says why."""
 
 
@@ -42,13 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the account, or all of them; 1 where it cannot be done."""
+    """Prints the account, or all of them. Raises Refused and BadLimit."""
     act = {"create": _create, "set": _set, "list": _list}[arguments.action]
-    try:
-        print(json.dumps(reach.with_database(arguments, lambda database: act(database, arguments)), indent=2))
-    except (Refused, BadLimit) as error:
-        print(f"farm: {error}", file=sys.stderr)
-        return 1
+    print(json.dumps(reach.with_database(arguments, lambda database: act(database, arguments)), indent=2))
     return 0
 
 

@@ -10,12 +10,13 @@ from datetime import datetime
 
 from rich.console import Group
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import reach, screen
+from farm_core.cli.listing import Listing
+from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--follow", action="store_true", help="show its progress until it ends")
     parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
     parser.add_argument("--account", metavar="NAME", default=None)
-    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     screen.add_watch_argument(parser)
     reach.add_data_argument(parser)
 
@@ -55,7 +56,7 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _list(database: Database, arguments: argparse.Namespace) -> Table:
+async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
     return _listed(await _jobs(database, arguments), SystemClock().now())
 
 
@@ -70,8 +71,8 @@ async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[t
         return [(row[0], row[1]) for row in rows]
 
 
-def _listed(jobs: Sequence[tuple[Job, str]], now: datetime) -> Table:
-    table = Table("job", "account", "status", "progress", "left", "frames", "took", "created", "error")
+def _listed(jobs: Sequence[tuple[Job, str]], now: datetime) -> Listing:
+    table = Listing("job", "account", "status", "progress", "left", "frames", "took", "created", "error")
     for job, account in jobs:
         took = "" if job.render_duration_ms is None else f"{job.render_duration_ms / 1000:.1f} s"
         table.add_row(
@@ -96,12 +97,13 @@ async def _one(database: Database, job_id: str) -> Group:
         events = (
             await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id)))
         ).scalars()
-        listed = _listed([(job, job.account_id)], SystemClock().now())
+        account = await session.get_one(Account, job.account_id)
+        listed = _listed([(job, account.name)], SystemClock().now())
         return Group(listed, _task_table(list(tasks)), _event_table(list(events)))
 
 
-def _task_table(tasks: Sequence[Task]) -> Table:
-    table = Table("task", "kind", "frames", "status", "attempts", "worker", "seconds", "cached")
+def _task_table(tasks: Sequence[Task]) -> Listing:
+    table = Listing("task", "kind", "frames", "status", "attempts", "worker", "seconds", "cached")
     for task in tasks:
         report = task.report or {}
         frames = f"{task.first_frame}..{task.first_frame + task.frame_count - 1}"
@@ -113,8 +115,8 @@ def _task_table(tasks: Sequence[Task]) -> Table:
     return table
 
 
-def _event_table(events: Sequence[JobEvent]) -> Table:
-    table = Table("at", "event", "status", "detail")
+def _event_table(events: Sequence[JobEvent]) -> Listing:
+    table = Listing("at", "event", "status", "detail")
     for event in events:
         table.add_row(event.at.strftime("%H:%M:%S.%f")[:-3], event.event, event.status, str(event.detail or ""))
     return table

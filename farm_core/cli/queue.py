@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from rich.console import Group
-from rich.table import Table
 
 from farm_core.cli import reach, screen
+from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs import speed
@@ -38,7 +38,7 @@ async def _queue(database: Database) -> Group:
         frames = await speed.frames_left(session)
     if not rows:
         return Group("The queue is empty.")
-    table = Table("account", "queued", "oldest waits", "processing", "segments waiting", "segments rendering")
+    table = Listing("account", "queued", "oldest waits", "processing", "segments waiting", "segments rendering")
     for row in rows:
         waits = "" if row.oldest is None else screen.span((now - row.oldest).total_seconds())
         table.add_row(row.name, str(row.queued), waits, str(row.processing), str(row.pending), str(row.leased))

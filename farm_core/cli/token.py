@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from typing import Final
 
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.secret import farm_secret
 from farm_core.cli import reach
+from farm_core.cli.words import whole
 from farm_core.db.database import Database
+from farm_core.failure import Failure
 
-DEFAULT_TTL_SECONDS = 24 * 3600
+DEFAULT_TTL_SECONDS: Final = 24 * 3600
+TTL_SECONDS_MAX: Final = 100 * 365 * 24 * 3600
+
+
+class NoToken(Failure):
+    """No token of this farm's own can be made for the account."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`NAME [--ttl SECONDS]`."""
     parser.add_argument("name", metavar="NAME", help="the account's name")
-    parser.add_argument("--ttl", type=int, default=DEFAULT_TTL_SECONDS, metavar="SECONDS")
+    parser.add_argument(
+        "--ttl",
+        type=whole(1, TTL_SECONDS_MAX),
+        default=DEFAULT_TTL_SECONDS,
+        metavar="SECONDS",
+        help="how long it holds (a day)",
+    )
     reach.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the token; 1 where there is no such account."""
+    """Prints the token. Raises NoToken."""
+    chosen = reach.settings_of(arguments)
+    if chosen.jwt_jwks_url is not None:
+        raise NoToken("tokens come from whoever signs for JWT_JWKS_URL; the farm takes none of its own")
 
     async def account_id(database: Database) -> str | None:
         async with database.work() as session:
@@ -30,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = reach.with_database(arguments, account_id)
     if found is None:
-        print(f"farm: there is no account {arguments.name!r}; `./farm account create` makes one", file=sys.stderr)
-        return 1
-    print(tokens.issue(farm_secret(reach.settings_of(arguments)), found, arguments.ttl))
+        place = "DATABASE_URL" if chosen.database_url else chosen.data_folder.resolve()
+        raise NoToken(f"there is no account {arguments.name!r} in {place}; `./farm account create` makes one")
+    print(tokens.issue(farm_secret(chosen), found, arguments.ttl))
     return 0

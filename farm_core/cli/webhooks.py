@@ -7,11 +7,12 @@ import sys
 from datetime import datetime
 from typing import Any
 
-from rich.table import Table
 from sqlalchemy import CursorResult, select
 from sqlmodel import col
 
 from farm_core.cli import reach, screen
+from farm_core.cli.listing import Listing
+from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.repository import notify
@@ -23,7 +24,7 @@ from farm_core.webhooks.models import Delivery
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Filters and `--watch`, or `--again JOB`."""
     parser.add_argument("--status", choices=[str(status) for status in DeliveryStatus], default=None)
-    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
     screen.add_watch_argument(parser)
     reach.add_data_argument(parser)
@@ -41,14 +42,14 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _deliveries(database: Database, arguments: argparse.Namespace) -> Table:
+async def _deliveries(database: Database, arguments: argparse.Namespace) -> Listing:
     wanted = select(Delivery).order_by(col(Delivery.created_at).desc()).limit(arguments.limit)
     if arguments.status is not None:
         wanted = wanted.where(col(Delivery.status) == arguments.status)
     async with database.work() as session:
         deliveries = list((await session.execute(wanted)).scalars())
     now = SystemClock().now()
-    table = Table("job", "status", "next", "url", "attempts")
+    table = Listing("job", "status", "next", "url", "attempts")
     for delivery in deliveries:
         attempts = ", ".join(str(one.get("status") or one.get("error") or "begun") for one in delivery.attempts)
         table.add_row(delivery.job_id, delivery.status, _next(delivery, now), delivery.url, attempts)

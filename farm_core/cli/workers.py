@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from rich.table import Table
 from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.cli import reach, screen
+from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs import speed
@@ -38,7 +38,7 @@ async def _run(database: Database, *, watch: bool) -> int:
         return 0 if any(_state(worker, now) == "live" for worker in await session.scalars(select(Worker))) else 1
 
 
-async def _workers(database: Database) -> Table:
+async def _workers(database: Database) -> Listing:
     now = SystemClock().now()
     async with database.work() as session:
         workers = list(await session.scalars(select(Worker).order_by(col(Worker.id))))
@@ -47,7 +47,7 @@ async def _workers(database: Database) -> Table:
             (row[0], row[1]) for row in await session.execute(held.order_by(col(Task.created_at), col(Task.index)))
         ]
         rates = await speed.frames_per_second(session, now)
-    table = Table(
+    table = Listing(
         "worker", "state", "is at", "job left", "frames/s", "device", "encoder", "memory", "frames", "failures"
     )
     for worker in workers:

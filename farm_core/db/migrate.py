@@ -13,16 +13,31 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy.exc import OperationalError
 
 from farm_core.db.database import driver_url
+from farm_core.failure import Failure
 from farm_core.settings import settings
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
+class DatabaseUnfit(Failure):
+    """The database cannot be reached, or belongs to another version of the farm."""
+
+
 def upgrade(url: str) -> None:
-    """Runs every migration that the database has not seen; each in a transaction, under one advisory lock."""
-    command.upgrade(_config(url), "head")
+    """Runs every migration that the database has not seen; each in a transaction, under one advisory lock.
+
+    Raises DatabaseUnfit.
+    """
+    try:
+        command.upgrade(_config(url), "head")
+    except OperationalError as error:
+        raise DatabaseUnfit(f"the database cannot be used: {error.orig}") from error
+    except CommandError as error:
+        raise DatabaseUnfit(f"the database was written by a newer version of the farm: {error}") from error
 
 
 def head() -> str:

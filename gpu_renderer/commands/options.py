@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Output, SessionOptions
 from gpu_renderer.text.folders import PACKS, REFERENCE_PACKS, FontFolders
 
@@ -18,9 +20,27 @@ SIDE_MAX_PX = 16384
 FONT_PACKS = {"installed": PACKS, "reference": REFERENCE_PACKS}
 
 
-def default_session_options(encoder: EncoderProfile | None = None, fonts: str = "installed") -> SessionOptions:
-    """The farm's own font folder, the first GPU, the first encoder that works."""
-    return SessionOptions(fonts=FontFolders(FONTS, FONT_PACKS[fonts]), encoder=encoder)
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the farm's settings say of drawing and encoding on this machine; the composition root gives it to commands."""
+
+    further_fonts: tuple[Path, ...] = ()
+    device_index: int | None = None
+    raster_threads: int | None = None
+    codec: Codec | None = None
+    encode_from_gpu: bool = True
+
+
+def default_session_options(machine: Machine | None = None, fonts: str = "installed") -> SessionOptions:
+    """The farm's own font folder, the first GPU, the first encoder that works, where the machine's settings say nothing."""
+    own = machine or Machine()
+    return SessionOptions(
+        fonts=FontFolders(FONTS, FONT_PACKS[fonts], own.further_fonts),
+        device_index=own.device_index,
+        raster_threads=own.raster_threads,
+        encoder=EncoderProfile(codec=own.codec) if own.codec else None,
+        pipeline=PipelineLevers(encode_from_gpu=own.encode_from_gpu),
+    )
 
 
 def add_font_argument(parser: argparse.ArgumentParser, default: str) -> None:

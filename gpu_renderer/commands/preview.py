@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Shows the window until it is closed; 1 with a message where there is no display or no such document."""
     try:
-        with RenderSession(options.default_session_options()) as session, _opened(session, arguments) as opened:
+        drawing = options.default_session_options(arguments.machine())
+        with RenderSession(drawing) as session, _opened(session, arguments) as opened:
             _Window(session, opened, arguments).run()
     except DocumentError as error:
         return _refused(f"{arguments.file}: {error.message}")

@@ -48,18 +48,18 @@ def run(arguments: argparse.Namespace) -> int:
         return _refused(f"{arguments.file}: {error.message}")
     except (RenderError, OSError) as error:
         return _refused(str(error))
-    except KeyboardInterrupt:
-        return _refused("stopped")
     return 0
 
 
 def _render(arguments: argparse.Namespace) -> None:
     media = LocalMedia(arguments.media)
     document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
-    with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
+    with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
         print(f"draws with {session.identity.gpu.renderer}, encodes with {session.profile.codec}", file=sys.stderr)
         with session.open(document, options.output_of(arguments), media.resolve) as opened:
             frames = _frames(arguments.frames, opened.frame_count)
+            if _kind(arguments.output) == ".png":
+                frames = frames[:1]
             started = time.perf_counter()
             _write(session, opened, frames, arguments.output)
             _report(opened, len(frames), time.perf_counter() - started, arguments.output)
@@ -74,15 +74,22 @@ def _frames(asked: tuple[int | None, int | None], frame_count: int) -> range:
 
 
 def _write(session: RenderSession, opened: Opened, frames: range, output: Path) -> None:
+    kind = _kind(output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    if output.suffix == ".png":
+    if kind in (".png", ".mp4") and output.is_dir():
+        raise IsADirectoryError(f"{output} is a folder")
+    if kind == ".png":
         _save(session.still(opened, frames[0]), output)
         return
     with _progress(len(frames)) as step:
-        if output.suffix == ".mp4":
+        if kind == ".mp4":
             _write_video(session, opened, frames, output, step)
         else:
             _write_pictures(session, opened, frames, output, step)
+
+
+def _kind(output: Path) -> str:
+    return output.suffix.lower()
 
 
 def _write_video(session: RenderSession, opened: Opened, frames: range, output: Path, step: Step) -> None:
@@ -124,7 +131,7 @@ def _report(opened: Opened, frame_count: int, seconds: float, output: Path) -> N
     for warning in opened.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     print(
-        f"{output}: {opened.width}x{opened.height}, {frame_count} frames in {seconds:.2f} s"
+        f"{output}: {opened.width}x{opened.height}, {frame_count} frame{'s' * (frame_count != 1)} in {seconds:.2f} s"
         f" ({frame_count / seconds:.1f} fps)"
     )
 

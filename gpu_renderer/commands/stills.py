@@ -55,12 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draws every case; 0 when all succeeded."""
-    text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text(encoding="utf-8")
+    text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text("utf-8", "replace")
     failed = 0
-    with RenderSession(options.default_session_options(fonts=arguments.fonts)) as session:
-        for result in results(session, [line for line in text.splitlines() if line.strip()]):
-            failed += "error" in result
-            print(json.dumps(result), flush=True)
+    try:
+        with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
+            for result in results(session, [line for line in text.splitlines() if line.strip()]):
+                failed += "error" in result
+                print(json.dumps(result), flush=True)
+    except RenderError as error:
+        print(f"stills: {error}", file=sys.stderr)
+        return 1
     return 1 if failed else 0
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx2
+import httpx
 import psutil
 from sqlalchemy import select
 from sqlmodel import col
@@ -40,7 +40,7 @@ PARTS: dict[str, Callable[[str], bool]] = {
     "actor": lambda words: "ray::RenderActor" in words or "ray::IDLE" in words,
     "scheduler": lambda words: "-m scheduler" in words,
     "api": lambda words: "-m api" in words,
-    "ray": lambda words: "ray start" in words,
+    "ray": lambda words: "ray.scripts.scripts start" in words,
     "raylet": lambda words: "raylet/raylet" in words,
     "valkey": lambda words: "unixsocketperm" in words,
     "postgres": lambda words: "bin/postgres -D" in words,
@@ -56,7 +56,7 @@ class ProcessFarm:
     process: subprocess.Popen[bytes]
     token: str = ""
     storage: S3Server | None = None
-    client: httpx2.Client = field(default_factory=lambda: httpx2.Client(timeout=20, trust_env=False))
+    client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
@@ -65,7 +65,7 @@ class ProcessFarm:
         while True:
             try:
                 answer = self.client.request(method, f"{self.origin}/api/v1{path}", headers=headers, **request)
-            except httpx2.HTTPError:
+            except httpx.HTTPError:
                 answer = None
             if answer is not None and answer.is_success:
                 body: dict[str, Any] = answer.json()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import httpx2
+import httpx
 import pytest
 
 from tests.acceptance.farm import PARTS, ROOT, ProcessFarm, drawn_segments, imported, process_farm, summary, uploaded
@@ -117,8 +117,8 @@ def test_a_job_on_s3_is_downloaded_by_ranges_from_there_cached_and_verified(farm
     assert farm.storage is not None
     link = farm.link(first)
     assert link.startswith(f"{farm.storage.url}/{BUCKET}/results/")
-    whole = httpx2.get(link, trust_env=False).content
-    part = httpx2.get(link, headers={"Range": "bytes=4-11"}, trust_env=False)
+    whole = httpx.get(link, trust_env=False).content
+    part = httpx.get(link, headers={"Range": "bytes=4-11"}, trust_env=False)
     assert part.content == whole[4:12]
     assert part.content.startswith(b"ftyp")
     second = farm.render(template, "on-s3-second", logo=logo, headline="On S3", side=(160, 90))

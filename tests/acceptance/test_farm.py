@@ -81,7 +81,9 @@ def test_a_job_cancelled_while_it_renders_is_cancelled_and_the_farm_goes_on(
 def test_operators_see_the_workers_and_the_jobs(farm: ProcessFarm, template: str, logo: str) -> None:
     job_id = farm.render(template, "seen-one", logo=logo, caption="Seen")
     farm.ended(job_id)
-    assert "live" in farm.command("workers")
+    workers = farm.command("workers")
+    assert "live" in workers
+    assert ("llvmpipe" in workers) == ("software: " in workers)
     assert "complete" in farm.command("jobs", job_id)
     assert "The queue is empty." in farm.command("queue")
 

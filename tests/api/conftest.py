@@ -61,7 +61,6 @@ def world(
 
 def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
     return Settings(
-        _env_file=None,
         database_url=database_url,
         redis_url=redis_url,
         data_folder=data_folder,

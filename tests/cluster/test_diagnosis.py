@@ -24,6 +24,6 @@ def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None
 
 
 def test_the_way_to_the_encoder_can_be_switched_off() -> None:
-    settings = Settings(encoder="h264_nvenc", encode_from_gpu=False)
+    settings = Settings(encode_from_gpu=False)
     facts = {finding.subject: finding.fact for finding in machine_findings(settings)}
     assert "encode_from_gpu is off" in facts["handover"]

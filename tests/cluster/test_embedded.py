@@ -107,8 +107,9 @@ def test_a_server_ends_with_a_killed_parent_and_starts_again(module: str, folder
     again.stop()
 
 
-def test_a_folder_with_a_very_long_name_will_do(tmp_path: Path) -> None:
-    folder = tmp_path / ("long" * 20) / ("name" * 20)
+@pytest.mark.parametrize("name", ["long" * 40, "ü" * 20 + " long in bytes", "Räume, mit 'Namen' %41"])
+def test_a_folder_with_an_unusual_name_will_do(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
     server, cache = postgres.start(folder / "postgres"), valkey.start(folder / "valkey")
     assert server.alive and cache.alive
     server.stop()

@@ -12,8 +12,10 @@ import pytest
 from PIL import Image
 
 from farm_core.__main__ import main
+from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.check import check
+from gpu_renderer.encode.probe import probe
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
 from tests.gpu_renderer.media.video_files import make_video
 
@@ -37,12 +39,42 @@ def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: py
     assert [path.name for path in out.parent.iterdir()] == ["out.mp4"]
 
 
-def test_a_png_shows_the_first_of_the_frames(tmp_path: Path) -> None:
+def test_a_png_shows_the_first_of_the_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(written(tmp_path, moving_square()))
     assert main(["render", path, "--frames", "15:", "--size", "80x45", "-o", str(tmp_path / "a.png")]) == 0
     picture = np.asarray(Image.open(tmp_path / "a.png"))
     assert picture.shape == (45, 80, 3)
     assert tuple(picture[22, 65]) == (255, 0, 0)
+    assert "80x45, 1 frame in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["render", "stills"])
+def test_what_draws_without_the_farm_follows_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.setenv("ENCODER", "h264_nvenc")
+    settings.cache_clear()
+    (tmp_path / "none.jsonl").touch()
+    words = [str(written(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")]
+    works = probe("h264_nvenc").works
+    assert main([command, *(words if command == "render" else [str(tmp_path / "none.jsonl")])]) == (0 if works else 1)
+    assert works or "h264_nvenc" in capsys.readouterr().err
+    settings.cache_clear()
+
+
+def test_the_ending_of_the_output_may_be_in_capitals(tmp_path: Path) -> None:
+    path = str(written(tmp_path, moving_square()))
+    assert main(["render", path, "-o", str(tmp_path / "A.PNG")]) == 0
+    assert np.asarray(Image.open(tmp_path / "A.PNG")).shape == (90, 160, 3)
+
+
+def test_a_folder_in_the_place_of_the_video_is_said_before_a_frame_is_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.mp4").mkdir()
+    path = str(written(tmp_path, document(layer("square"), seconds=3600)))
+    assert main(["render", path, "-o", str(tmp_path / "a.mp4")]) == 1
+    assert "a.mp4 is a folder" in capsys.readouterr().err
 
 
 def test_a_folder_gets_numbered_pngs(tmp_path: Path) -> None:

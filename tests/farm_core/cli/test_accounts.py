@@ -69,6 +69,29 @@ def test_accounts_live_in_the_data_folders_own_database(data_folder: Path) -> No
     assert claims["exp"] - claims["iat"] == 60
 
 
+def test_a_secret_that_was_lost_signs_nothing(terminal: Terminal, data_folder: Path) -> None:
+    terminal.account("create", "ada")
+    data_folder.mkdir(exist_ok=True)
+    (data_folder / "jwt-secret").touch()
+    status, out, err = terminal.run("token", "ada")
+    assert (status, out) == (1, "")
+    assert "jwt-secret is empty" in err
+
+
+def test_commands_that_begin_at_once_on_a_new_folder_take_turns(data_folder: Path) -> None:
+    """As `./farm up &` and the next line do."""
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    command = [sys.executable, "-m", "farm_core", "account", "create"]
+    begun = [
+        subprocess.Popen(
+            [*command, name, "--data", str(data_folder)],
+            cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for name in ("ada", "bob", "cleo")
+    ]  # fmt: skip
+    assert [(one.communicate(timeout=120)[1], one.returncode) for one in begun] == [("", 0)] * 3
+
+
 def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
     first = terminal.account("create", "bob", "--plan", "free")
     assert (first["plan"], first["limits"]["apiEnabled"]) == ("free", False)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from farm_core import __main__ as farm
 from farm_core.clock import SystemClock
@@ -104,6 +105,20 @@ def test_a_webhook_that_waits_says_for_how_long(look: Look) -> None:
     assert cells[1] == "due"
     assert cells[2].startswith("in 1 h ")
     assert cells[4] == "503"
+
+
+@pytest.mark.parametrize("words", [["jobs"], ["jobs", "job_half"], ["workers"], ["webhooks"], ["queue"]], ids=" ".join)
+def test_nothing_is_cut_off_on_a_narrow_terminal(look: Look, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "40"}.items():
+        monkeypatch.setenv(name, value)
+    printed = Text.from_ansi(look(*words)).plain
+    assert "…" not in printed
+    assert max(len(line.rstrip()) for line in printed.splitlines()) <= 40
+    assert {"workers": "render-1", "queue": "studio"}.get(words[0], "job_half") in printed
+
+
+def test_one_job_names_its_account_as_the_list_does(look: Look) -> None:
+    assert row(look("jobs", "job_half"), "job_half")[1] == "studio"
 
 
 def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> None:

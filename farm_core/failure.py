@@ -1,0 +1,7 @@
+"""What stops a command and can be mended by whoever gave it."""
+
+from __future__ import annotations
+
+
+class Failure(Exception):
+    """The message says what is wrong and where to look, for the person at the terminal: it may name paths and hosts."""

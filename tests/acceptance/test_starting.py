@@ -1,0 +1,55 @@
+"""Starting the farm where something of a real deployment is already there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from cluster.local.ray_head import free_port
+from gpu_renderer.encode.check import check
+from tests.acceptance.farm import ROOT
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
+SECONDS = 60
+AS_ANYBODY = ["setpriv", "--bounding-set=-sys_nice", "--"] if os.geteuid() == 0 else []
+"""Without the privilege to take niceness back, which Ray's workers begin with."""
+
+
+def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alone(tmp_path: Path) -> None:
+    deployment = {
+        "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "S3_BUCKET": "videos",
+        "RAY_ADDRESS": "127.0.0.1:1", "PUBLIC_ORIGIN": "https://farm.example.com",
+    }  # fmt: skip
+    video = tmp_path / "new" / "demo.mp4"
+    command = [*AS_ANYBODY, sys.executable, "-m", "farm_core", "demo", "-o", str(video)]
+    done = subprocess.run(
+        [*command, "--data", str(tmp_path / "the demo's Daten ü")],
+        cwd=ROOT, env=os.environ | deployment, capture_output=True, text=True, check=False, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    check(video, frame_count=90, width=1280, height=720, fps=30.0)
+    assert str(video) in done.stdout.replace("\n", "")
+
+
+def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
+    empty_database_url: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path)]
+    environment = {**os.environ, "DATABASE_URL": empty_database_url, "RAY_ADDRESS": "127.0.0.1:1"}
+    up = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        deadline = time.monotonic() + SECONDS
+        while connection.execute("SELECT to_regclass('jobs')").fetchone() == (None,):
+            assert up.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    up.send_signal(signal.SIGTERM)
+    out, _ = up.communicate(timeout=SECONDS)
+    assert (up.returncode, out) == (0, b"")

@@ -1,0 +1,26 @@
+"""The first start of `./farm`, where the package index cannot be reached."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_half_made(tmp_path: Path) -> None:
+    project = tmp_path / "the farm's folder"
+    for name in ("farm", "requirements.lock", "cluster/setup/setup.sh", "gpu_renderer/text/packages.json"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, project / name)
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (project / ".venv" / "bin" / "python").symlink_to("/none/python3")
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    done = subprocess.run(
+        [project / "farm", "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "farm: the dependencies could not be installed" in done.stderr.splitlines()[-1]
+    assert (project / ".venv" / "bin" / "pip").exists()

@@ -1,0 +1,184 @@
+"""What people get wrong at the terminal: one message that says what is wrong and what is allowed, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest import mock
+
+import psycopg
+import pytest
+
+from farm_core import __main__ as farm
+from farm_core.settings import settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+from tests.gpu_renderer.documents import document, layer, written
+
+ROOT = Path(__file__).resolve().parents[3]
+Told = Callable[..., str]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder that commands are given in, with an environment of its own."""
+    monkeypatch.chdir(tmp_path)
+    settings.cache_clear()
+    with mock.patch.dict(os.environ):
+        yield tmp_path
+    settings.cache_clear()
+
+
+@pytest.fixture
+def told(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    """What a command that ends with status 1 says."""
+
+    def run(*words: str) -> str:
+        assert farm.main(list(words)) == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("farm: ")
+        return printed.err
+
+    return run
+
+
+def begun(*words: str, folder: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command, pipe = [sys.executable, "-m", "farm_core", *words], subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+
+def test_every_wrong_setting_is_named_with_what_is_allowed(told: Told) -> None:
+    wrong = {
+        "LOG_LEVEL": "loud", "ENCODER": "h265", "PUBLIC_ORIGIN": "farm.example.com", "METRICS_PORT": "70000",
+        "AUTOMATION_RENDERS_PER_MINUTE": "many", "DATABASE_URL": "mysql://db/farm", "REDIS_URL": "localhost",
+        "S3_ENDPOINT_URL": "minio:9000",
+    }  # fmt: skip
+    os.environ.update(wrong)
+    said = told("account", "list")
+    assert [line.split(":")[0].strip() for line in said.splitlines()[1:]] == sorted(wrong, key=said.index)
+    assert all(words in said for words in ("'DEBUG'", "'libx264'", "https?://", "65535", "valid integer", "postgres"))
+
+
+def test_an_env_file_that_is_no_text_is_named(told: Told, place: Path) -> None:
+    (place / ".env").write_bytes(b"\xff\xfe\x00")
+    assert ".env" in told("account", "list")
+
+
+def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(place: Path) -> None:
+    (place / ".env").write_text(
+        "S3_BUCKET=videos\nS3_REGION=eu-west-1\nAWS_ACCESS_KEY_ID=AKIDTEST\nAWS_SECRET_ACCESS_KEY=s\n"
+    )
+    os.environ.pop("AWS_ACCESS_KEY_ID", None)
+    storage = storage_of(settings(), Links(b"secret"))
+    assert "AKIDTEST" in storage.link("results/a.mp4", 60, "https://farm.example.com")
+
+
+def test_the_environment_comes_before_the_env_file(place: Path) -> None:
+    (place / ".env").write_text("RESULT_DAYS=3\nWORKERS=7\n")
+    os.environ |= {"RESULT_DAYS": "5"}
+    assert (settings().result_days, settings().workers) == (5, 7)
+
+
+def test_a_file_where_a_folder_is_meant_is_named(told: Told, place: Path) -> None:
+    (place / "file").touch()
+    for words in (("up",), ("account", "list")):
+        assert str(place / "file") in told(*words, "--data", "file")
+
+
+def test_cases_that_are_not_there_are_named(told: Told) -> None:
+    assert "cases.jsonl: No such file or directory" in told("stills", "cases.jsonl")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["up", "--port", "0"], ["up", "--port", "99999"], ["up", "--workers", "0"], ["up", "--schedulers", "-1"],
+        ["token", "ada", "--ttl", "0"], ["token", "ada", "--ttl", "99999999999999"], ["jobs", "--limit", "-1"],
+        ["webhooks", "--limit", "x"], ["verify", "job", "--segments", "0"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_number_out_of_bounds_ends_with_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        farm.main(words)
+    assert ended.value.code == 2
+    assert "is not a whole number" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_started(place: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        up = begun("up", "--port", port, "--data", "data", folder=place)
+        _, said = up.communicate(timeout=60)
+    assert up.returncode == 1
+    assert said == f"farm: cannot listen on 127.0.0.1, port {port}: Address already in use; see --host and --port\n"
+    assert not (place / "data" / "postgres").exists()
+
+
+@pytest.mark.service
+def test_a_database_of_a_newer_farm_is_left_alone(told: Told, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    os.environ["DATABASE_URL"] = database_url
+    assert "newer version" in told("account", "list")
+
+
+def test_a_database_that_does_not_answer_is_said(told: Told) -> None:
+    os.environ["DATABASE_URL"] = "postgresql://farm:geheim@127.0.0.1:1/farm"
+    said = told("account", "list")
+    assert "127.0.0.1" in said
+    assert "geheim" not in said
+
+
+def test_no_token_is_made_that_the_farm_would_not_take(told: Told) -> None:
+    os.environ["JWT_JWKS_URL"] = "https://login.example.com/keys"
+    assert "JWT_JWKS_URL" in told("token", "ada")
+
+
+def test_a_reader_that_has_read_enough_ends_a_command_quietly(place: Path) -> None:
+    with begun("inspect", str(written(place, document(layer("square")))), folder=place) as shown:
+        assert shown.stdout is not None and shown.stderr is not None
+        shown.stdout.close()
+        assert (shown.stderr.read(), shown.wait(60)) == ("", 128 + signal.SIGPIPE)
+
+
+@pytest.mark.gl
+@pytest.mark.service
+def test_the_doctor_names_every_part_that_cannot_be_used(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "file").touch()
+    os.environ |= {
+        "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "RAY_ADDRESS": "auto",
+        "FONT_FOLDERS": "/none",
+    }  # fmt: skip
+    assert farm.main(["doctor", "--data", "file"]) == 1
+    said = capsys.readouterr().out
+    bad = [line.split()[1] for line in said.splitlines() if line.startswith("BAD")]
+    assert bad == ["postgres:", "redis:", "storage:", "ray:", "disk:"]
+    assert "there is no folder /none" in said
+    assert said.endswith("The farm could not work here.\n")
+
+
+@pytest.mark.gl
+def test_a_render_that_is_told_to_end_leaves_nothing_behind(place: Path) -> None:
+    file = written(place, document(layer("square"), seconds=3600))
+    out = place / "out"
+    out.mkdir()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        render = begun("render", str(file), "-o", str(out / "a.mp4"), folder=place)
+        deadline = time.monotonic() + 60
+        while not list(out.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(list(out.iterdir())) == 1
+        render.send_signal(number)
+        _, said = render.communicate(timeout=60)
+        assert render.returncode == 128 + number
+        assert "Traceback" not in said
+        assert list(out.iterdir()) == []
