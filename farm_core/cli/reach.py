@@ -37,7 +37,7 @@ def with_database(arguments: argparse.Namespace, act: Callable[[Database], Await
     if chosen.database_url is not None:
         return _run(chosen.database_url, act)
     embedded: EmbeddedDatabase = arguments.embedded_database
-    with embedded(chosen.data_folder) as url:
+    with embedded(chosen.data_folder.resolve()) as url:
         return _run(url, act)
 
 
