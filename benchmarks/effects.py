@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
 from gpu_renderer.compositing import matrix, quads
+from gpu_renderer.compositing.ink import Look, Picture
 from gpu_renderer.context import create_context
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
 from gpu_renderer.painter import Painter
@@ -84,8 +85,8 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     table = None if stage.table is None else painter.context.texture((256, 1), 3, stage.table.tobytes(), alignment=1)
     with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as into:
         quads.draw(
-            painter, quads.Picture(picture, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into,
-            look=quads.Look(stage=stage, table=table),
+            painter, Picture(picture, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into,
+            look=Look(stage=stage, table=table),
         )  # fmt: skip
     for texture in filter(None, (picture, table)):
         texture.release()

@@ -12,9 +12,9 @@ from gpu_renderer import effects
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, Look, quad_of
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import Ink, Layered, Look
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Lit
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
@@ -167,7 +167,7 @@ class _Walk:
         lighting: Mapping[str, UniformValue] | None = None,
         batch: Batch | None = None,
     ) -> None:
-        quad, mode = quads.quad_of(ink, step.placement), blend.fixed(step)
+        quad, mode = quad_of(ink, step.placement), blend.fixed(step)
         quads.draw(
             self._painter, ink, quad, self._into, opacity=step.opacity, look=look, blend=mode, scissor=parts,
             lighting=lighting, split_edges=self._executor.levers.split_edges, batch=batch,
@@ -199,7 +199,7 @@ class _Walk:
         blend.coarsen(self._painter, self._into, common(self._owed, settled), in_place=in_place)
         self._owed = without(self._owed, settled)
 
-    def _ink(self, step: Draw, place: str) -> quads.Ink | None:
+    def _ink(self, step: Draw, place: str) -> Ink | None:
         if step.group is None:
             return self._inks.ink(step, self._scene)
         target = self._group(step, step.group, place)
@@ -313,7 +313,7 @@ class _Walk:
             return depth.Sheet(plane, ink, look, self._scene)
         flat = flattening.flattened(self._painter, ink, look, plane, self._scene, self._map)
         self._loans.append(flat.target)
-        return depth.Sheet(plane, flat, quads.PLAIN, self._scene, writes_depth=False)
+        return depth.Sheet(plane, flat, PLAIN, self._scene, writes_depth=False)
 
     @property
     def _bounded(self) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gpu_renderer.compositing import layers, quads
+from gpu_renderer.compositing.ink import Layered, quad_of
 from gpu_renderer.compositing.inks import Inks
 from gpu_renderer.compositing.matrix import IDENTITY
 from gpu_renderer.compositing.placement import Placement
-from gpu_renderer.compositing.quads import Layered
 from gpu_renderer.effects.chain import chain
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.graph import Scene
@@ -25,7 +25,7 @@ def regrade(painter: Painter, into: Target, layer: LayerSnapshot, scene: Scene, 
     source = layers.copied(painter, into, held)
     ink = Layered(source, 0.0, 0.0, is_cropped=False)
     look = inks.stage_look(layer.effects)
-    quads.draw(painter, ink, quads.quad_of(ink, PLACE), graded, look=look, blend="replace")
+    quads.draw(painter, ink, quad_of(ink, PLACE), graded, look=look, blend="replace")
     painter.pool.give_back(source)
     result = chain(painter, graded, layer.effects, EffectScene.adjustment(scene.frame, scene.view_scale))
     painter.copy(result, into, held)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gpu_renderer import color
 from gpu_renderer.color import Rgba
 from gpu_renderer.compositing import matrix, placement, quads
+from gpu_renderer.compositing.ink import Analytic, Look
 from gpu_renderer.compositing.inks import Inks
-from gpu_renderer.compositing.quads import Look
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region, shared
@@ -47,5 +47,5 @@ def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, parts: 
     if placement.pixel_aligned(quad):
         painter.erase(into, shared(parts, placement.bounds(quad, into.region)), opaque)
     else:
-        ink = quads.Analytic("rect", opaque, scene.width, scene.height, is_hard=True)
+        ink = Analytic("rect", opaque, scene.width, scene.height, is_hard=True)
         quads.draw(painter, ink, quad, into, scissor=parts)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpu_renderer.compositing import layers, quads
-from gpu_renderer.compositing.quads import Ink, Look, Merge
+from gpu_renderer.compositing.ink import Ink, Look, quad_of, touched
+from gpu_renderer.compositing.quad_shader import Merge
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
@@ -70,8 +71,8 @@ def draw(
     """
     if ink is None:
         return _done(painter, into, step, parts, ())
-    quad = quads.quad_of(ink, step.placement)
-    drawn = shared(parts, quads.touched(ink, quad, into.region))
+    quad = quad_of(ink, step.placement)
+    drawn = shared(parts, touched(ink, quad, into.region))
     for held, merge in _merging(painter, into, step, scene, drawn, in_place):
         quads.draw(
             painter, ink, quad, into, opacity=step.opacity, look=look, blend="replace", scissor=held, is_smooth=False,

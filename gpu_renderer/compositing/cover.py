@@ -6,10 +6,10 @@ import moderngl
 
 from gpu_renderer import effects
 from gpu_renderer.area import area
-from gpu_renderer.compositing import placement, quads, reach
+from gpu_renderer.compositing import placement, reach
 from gpu_renderer.compositing.contents import ContentSource
+from gpu_renderer.compositing.ink import PLAIN, Picture, is_one_to_one
 from gpu_renderer.compositing.inks import Inks, has_passes
-from gpu_renderer.compositing.quads import Picture
 from gpu_renderer.graph import Draw, RenderGraph, Scene
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.region import Parts, pixels, shared
@@ -27,10 +27,10 @@ def covering_picture(graph: RenderGraph, inks: Inks) -> moderngl.Texture | None:
     scene = graph.scene
     step = _lowest(graph)
     ink = None if step is None else inks.ink(step, scene)
-    if step is None or not isinstance(ink, Picture) or not ink.is_opaque or inks.look(step, scene) != quads.PLAIN:
+    if step is None or not isinstance(ink, Picture) or not ink.is_opaque or inks.look(step, scene) != PLAIN:
         return None
     quad = step.placement.quad(ink.width, ink.height, ink.padding)
-    covers = quads.is_one_to_one(ink, quad) and placement.bounds(quad, scene.frame) == scene.frame
+    covers = is_one_to_one(ink, quad) and placement.bounds(quad, scene.frame) == scene.frame
     return ink.texture if covers and ink.texture.size == scene.frame[2:] else None
 
 
@@ -43,7 +43,7 @@ def covering_footage(graph: RenderGraph, contents: ContentSource, inks: Inks) ->
     quad = step.placement.quad(source.width, source.height)
     if not placement.pixel_aligned(quad) or placement.bounds(quad, frame) != frame or quad[0] != frame.width:
         return None
-    if quad[4] != frame.height or effects.needs_baking(step.layer) or inks.look(step, graph.scene) != quads.PLAIN:
+    if quad[4] != frame.height or effects.needs_baking(step.layer) or inks.look(step, graph.scene) != PLAIN:
         return None
     shown = contents.footage(source)
     return shown if shown is not None and shown.size == frame[2:] and shown.has_samples else None

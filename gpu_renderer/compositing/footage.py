@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_renderer.area import area
+from gpu_renderer.compositing.ink import Picture
 from gpu_renderer.compositing.inks import Inks
-from gpu_renderer.compositing.quads import Picture
 from gpu_renderer.graph import Draw, RenderGraph
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter

@@ -11,8 +11,8 @@ from gpu_renderer import color, effects
 from gpu_renderer.compositing import masks, placement, routes
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.gradients import gradient_of
+from gpu_renderer.compositing.ink import PLAIN, Analytic, Ink, Look, Picture
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.compositing.quads import PLAIN, Analytic, Ink, Look, Picture
 from gpu_renderer.compositing.source_inks import Made, SourceInks
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene

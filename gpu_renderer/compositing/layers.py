@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_renderer.compositing import quads
-from gpu_renderer.compositing.quads import Ink, Look
+from gpu_renderer.compositing.ink import Ink, Look, quad_of
 from gpu_renderer.effects import lit
 from gpu_renderer.effects.lit import Lit
 from gpu_renderer.graph import Draw, MatteUse
@@ -26,14 +26,14 @@ def content(
 ) -> None:
     """Draws the content, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
     if not step.samples:
-        quad = quads.quad_of(ink, step.placement)
+        quad = quad_of(ink, step.placement)
         quads.draw(
             painter, ink, quad, into, opacity=step.opacity, look=look, is_smooth=False, feeds_effects=feeds_effects,
             split_edges=split_edges,
         )  # fmt: skip
         return
     for sample in step.samples:
-        quad = quads.quad_of(ink, sample.placement)
+        quad = quad_of(ink, sample.placement)
         weight = sample.opacity / len(step.samples)
         quads.draw(painter, ink, quad, into, opacity=weight, look=look, blend="add", is_smooth=False)
 

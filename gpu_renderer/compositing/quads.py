@@ -5,23 +5,32 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import moderngl
 
 from gpu_renderer.color import Rgba
-from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.compositing import matrix, placement, quad_shader
 from gpu_renderer.compositing.batches import PICTURES, SHAPES, Batch, Kind
 from gpu_renderer.compositing.gradients import Gradient
+from gpu_renderer.compositing.ink import (
+    PLAIN,
+    Analytic,
+    Ink,
+    Look,
+    Picture,
+    inked,
+    is_clear_of_edges,
+    is_one_to_one,
+    touched,
+)
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.outlines import COVERAGE_PX, Outline, Shape, outline
-from gpu_renderer.compositing.placement import Placement
-from gpu_renderer.effects.stage import ColorStage
+from gpu_renderer.compositing.quad_shader import Merge
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.raster import WHOLE, Share
+from gpu_renderer.raster import WHOLE
 from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import Target
 
@@ -37,106 +46,6 @@ BESIDE_FROM_PX = 3000
 """From how many pixels beside a quad it is cheaper to draw its outline than all of the rectangle around it."""
 TURNED_FROM_PX = 400
 """The same for a quad whose outline costs nothing but a moment's arithmetic."""
-SAMPLE_REACH_PX = 0.5
-"""More than the distance of a pixel's samples from its centre."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A texture over a box of layer px grown by the padding; `crop` of it is shown.
-
-    Its texels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
-    """
-
-    texture: moderngl.Texture
-    width: float
-    height: float
-    padding: float = 0.0
-    crop: Share = WHOLE
-    is_nearest: bool = False
-    is_opaque: bool = False
-    color: Rgba | None = None
-    inked: Share = WHOLE
-    """The part of its box, as fractions, beyond which it is transparent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Analytic:
-    """A rectangle or ellipse of one linear straight colour, or a gradient, in a box of layer px; `is_hard` has no edge ramp."""
-
-    primitive: Literal["rect", "ellipse"]
-    fill: Rgba | Gradient
-    width: float
-    height: float
-    radius: float = 0.0
-    is_hard: bool = False
-    padding: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Layered:
-    """A target in frame pixels, cut to a box of layer px where `is_cropped`."""
-
-    target: Target
-    width: float
-    height: float
-    is_cropped: bool = True
-    padding: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Flattened:
-    """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane."""
-
-    target: Target
-    width: float
-    height: float
-    padding: float = 0.0
-
-
-Ink = Picture | Analytic | Layered | Flattened
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What content passes through on its way: mask coverage and colour stage."""
-
-    mask: moderngl.Texture | None = None
-    stage: ColorStage | None = None
-    table: moderngl.Texture | None = None
-    aces_cg: bool = False
-    gain: float = 1.0
-
-
-PLAIN = Look()
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """How content is blended with what is below it, by its own shader (include/combine.glsl)."""
-
-    defines: Mapping[str, object]
-    uniforms: Mapping[str, UniformValue] = field(default_factory=dict)
-    textures: Mapping[str, Target] = field(default_factory=dict)
-
-
-def quad_of(ink: Ink, placed: Placement) -> Matrix3:
-    """The matrix from the unit square to the frame for content in its place."""
-    if isinstance(ink, Layered) and not ink.is_cropped:
-        x, y, width, height = ink.target.region
-        return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
-    return placed.quad(ink.width, ink.height, ink.padding)
-
-
-def inked(ink: Ink, quad: Matrix3) -> Matrix3:
-    """The quad of the part of the content that is not transparent."""
-    return matrix.boxed(quad, *ink.inked) if isinstance(ink, Picture) and ink.inked != WHOLE else quad
-
-
-def touched(ink: Ink, quad: Matrix3, within: Region) -> Region:
-    """The pixels that content on a quad may touch."""
-    held = within.intersection(ink.target.region) if isinstance(ink, Layered) else within
-    return Region(*within[:2], 0, 0) if matrix.inverse(quad) is None else placement.bounds(inked(ink, quad), held)
 
 
 def draw(
@@ -171,11 +80,13 @@ def draw(
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
     samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
-    if drawn is not quad and _is_clear_of_edges(ink, to_unit):
+    if drawn is not quad and is_clear_of_edges(ink, to_unit):
         samples = 0
     waiting = batch or Batch(painter)
     set_filter(ink, waiting)
-    work = _Work(ink, look, into, samples, blend, opacity, _is_exact(ink, look, feeds_effects), lighting or {}, merge)
+    work = _Work(
+        ink, look, into, samples, blend, opacity, quad_shader.is_exact(ink, look, feeds_effects), lighting or {}, merge
+    )
     is_split = split_edges and not lighting
     corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
     may_be_split = is_split and _may_be_split(ink, drawn, parts if corners is None else ())
@@ -208,20 +119,20 @@ class _Work(NamedTuple):
     def variant(self, quad: Matrix3) -> Mapping[str, object]:
         ink, is_gradient = self.ink, isinstance(self.ink, Analytic) and isinstance(self.ink.fill, Gradient)
         if self.look is PLAIN and not (is_gradient or self.is_exact or self.lighting or self.merge):
-            return _plain_variant(_content(ink), self.samples, matrix.is_affine(quad))
+            return quad_shader.plain_variant(quad_shader.content(ink), self.samples, matrix.is_affine(quad))
         added: dict[str, object] = {"LIT": 1} if self.lighting else {}
         if self.is_exact:
             added["IN_FLOAT"] = 1
         if self.merge is not None:
             added |= self.merge.defines
-        return {"SAMPLES": self.samples, **defines(ink, self.look, quad), **added}
+        return {"SAMPLES": self.samples, **quad_shader.defines(ink, self.look, quad), **added}
 
     def kind(self, quad: Matrix3) -> Kind:
         """What it has in common with other quads."""
-        uniforms = _shared_uniforms(self.ink, self.look)
+        uniforms = quad_shader.shared_uniforms(self.ink, self.look)
         if self.lighting:
             uniforms |= self.lighting
-        read = textures(self.ink, self.look)
+        read = quad_shader.textures(self.ink, self.look)
         if self.merge is not None:
             uniforms |= self.merge.uniforms
             read = {**read, **self.merge.textures}
@@ -245,12 +156,6 @@ class _Work(NamedTuple):
         return "replace" if is_hiding else self.blend
 
 
-@cache
-def _plain_variant(content: int, samples: int, is_affine: bool) -> Mapping[str, object]:  # a cache's key
-    """The variant of content that passes through nothing on its way."""
-    return {"SAMPLES": samples, "CONTENT": content} | ({} if is_affine else {"PROJECTIVE": 1})
-
-
 def _by_outline(
     painter: Painter, work: _Work, quad: Matrix3, to_unit: Matrix3, shape: Outline, piece: int, parts: Parts
 ) -> None:
@@ -259,7 +164,7 @@ def _by_outline(
     painter.draw(
         "compositing/quad.frag",
         work.into,
-        textures=textures(work.ink, work.look),
+        textures=quad_shader.textures(work.ink, work.look),
         blend=work.blend_of(is_inside=is_inside),
         scissor=parts,
         defines={**work.variant(quad), "PIECE": piece} | ({"SAMPLES": 0} if is_inside else {}),
@@ -269,7 +174,7 @@ def _by_outline(
             "u_to_unit": matrix.columns(to_unit),
             "u_opacity": work.opacity,
             "u_outline": shape.corners,
-            **uniforms(work.ink, work.look),
+            **quad_shader.uniforms(work.ink, work.look),
         },
     )
 
@@ -298,16 +203,6 @@ def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     if isinstance(ink, Analytic):
         return is_inside and (ink.fill.is_opaque if isinstance(ink.fill, Gradient) else ink.fill.a == 1.0)
     return (samples == 0 or is_inside) and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
-
-
-def _is_clear_of_edges(ink: Ink, to_unit: Matrix3) -> bool:
-    """Whether no pixel that shows anything is cut by the quad's edge."""
-    if not isinstance(ink, Picture) or not matrix.is_affine(to_unit):
-        return False
-    left, top, width, height = ink.inked
-    across = SAMPLE_REACH_PX * math.hypot(to_unit[0], to_unit[1])
-    down = SAMPLE_REACH_PX * math.hypot(to_unit[3], to_unit[4])
-    return min(left, 1.0 - left - width) > across and min(top, 1.0 - top - height) > down
 
 
 def _may_be_split(ink: Ink, quad: Matrix3, parts: Parts) -> bool:
@@ -339,43 +234,6 @@ def _pieces(shape: Outline | None, ink: Ink, samples: int, parts: Parts) -> tupl
     return (AROUND,) if pixels(parts) - shape.around_px > BESIDE_FROM_PX else ()
 
 
-def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
-    """Whether each texel lands on a pixel of its own: there filtering has nothing to do, and only adds rounding."""
-    size = tuple(round(side) for side in (quad[0], quad[4]))
-    return ink.crop == WHOLE and size == ink.texture.size and placement.pixel_aligned(quad)
-
-
-def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
-    """The variant of the quad shader that the content needs."""
-    found: dict[str, object] = {"CONTENT": _content(ink)}
-    if isinstance(ink, Analytic) and isinstance(ink.fill, Gradient):
-        found |= ink.fill.defines()
-    is_encoded = ink.color is None if isinstance(ink, Picture) else "GRADIENT" in found
-    wanted = {
-        "PROJECTIVE": not matrix.is_affine(quad),
-        "MASK": look.mask is not None,
-        "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
-        "TABLES": look.table is not None,
-        "ACES": look.aces_cg and is_encoded,
-        "GAIN": look.gain != 1.0 and is_encoded,
-    }
-    return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
-
-
-def _content(ink: Ink) -> int:
-    """The CONTENT of the quad shader."""
-    if isinstance(ink, Analytic):
-        return 1 if ink.primitive == "rect" else 2
-    if isinstance(ink, Picture):
-        return 0 if ink.color is None else 5
-    return 3 if isinstance(ink, Layered) else 4
-
-
-def _is_exact(ink: Ink, look: Look, feeds_effects: bool) -> bool:
-    is_amplified = feeds_effects or look.stage is not None or look.table is not None
-    return is_amplified and isinstance(ink, Picture) and not ink.is_nearest
-
-
 def set_filter(ink: Ink, waiting: Batch | None = None) -> None:
     """Sets how a picture is filtered, for what does not wait to be drawn."""
     if isinstance(ink, Picture):
@@ -384,47 +242,3 @@ def set_filter(ink: Ink, waiting: Batch | None = None) -> None:
             if waiting is not None:
                 waiting.flush()
             ink.texture.filter = wanted
-
-
-def textures(ink: Ink, look: Look) -> Mapping[str, Target | moderngl.Texture]:
-    """The textures that the variant reads."""
-    found: dict[str, Target | moderngl.Texture] = {}
-    if isinstance(ink, Picture):
-        found["u_content"] = ink.texture
-    elif isinstance(ink, Layered):
-        found["u_content"] = ink.target
-    elif isinstance(ink, Flattened):
-        found["u_content"] = ink.target.texture
-    if look.table is not None:
-        found["u_grade_table"] = look.table
-    if look.mask is not None:
-        found["u_mask"] = look.mask
-    return found
-
-
-def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
-    """The uniforms that the variant reads, without the placement."""
-    found = _shared_uniforms(ink, look)
-    if isinstance(ink, Analytic):
-        found |= {"u_size": (ink.width, ink.height), "u_hard": float(ink.is_hard), "u_radius": ink.radius}
-        if not isinstance(ink.fill, Gradient):
-            found["u_color"] = tuple(ink.fill)
-    elif isinstance(ink, (Picture, Flattened)):
-        found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
-        if isinstance(ink, Picture) and ink.color is not None:
-            found["u_color"] = tuple(ink.color)
-    return found
-
-
-def _shared_uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
-    """Those of them that are no attributes of an instance."""
-    found: dict[str, UniformValue] = {}
-    if isinstance(ink, Analytic) and isinstance(ink.fill, Gradient):
-        found |= ink.fill.uniforms()
-    if look.gain != 1.0:
-        found["u_gain"] = look.gain
-    if look.stage is not None and not isinstance(ink, Analytic):
-        affine = look.stage.affine
-        found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())
-        found["u_grade_offset"] = tuple(float(v) for v in affine[:, 3])
-    return found

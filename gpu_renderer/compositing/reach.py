@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from gpu_renderer import area, effects
 from gpu_renderer.area import Area
-from gpu_renderer.compositing import blend, placement, quads
+from gpu_renderer.compositing import blend, placement
+from gpu_renderer.compositing.ink import inked, quad_of
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.graph import FIXED_BLENDS, DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Parts, Region, around
@@ -80,9 +81,9 @@ def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
     if step.plane is not None and has_passes(step.layer):
         return placement.bounds(step.placement.quad(*flattening.box(step.layer, ink, scene)), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
-    held = [quads.quad_of(ink, placed) for placed in places]
+    held = [quad_of(ink, placed) for placed in places]
     if _paints_ink_alone(step):
-        held = [quads.inked(ink, quad) for quad in held]
+        held = [inked(ink, quad) for quad in held]
     return around([placement.bounds(quad, scene.frame) for quad in held])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_renderer.compositing.quads import Analytic, Picture
+from gpu_renderer.compositing.ink import Analytic, Picture
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.raster import Raster
 from motion.snapshot import ColorManagement, ShapeSource, Source, TextSource

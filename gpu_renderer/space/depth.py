@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import moderngl
 
-from gpu_renderer.compositing import blend, matrix, quads
-from gpu_renderer.compositing.quads import Ink, Look
+from gpu_renderer.compositing import blend, matrix, quad_shader, quads
+from gpu_renderer.compositing.ink import Ink, Look, quad_of
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
@@ -70,26 +70,26 @@ def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region
 def _sheet(painter: Painter, into: Target, sheet: Sheet) -> None:
     if sheet.ink is None:
         return
-    quad = quads.quad_of(sheet.ink, sheet.step.placement)
+    quad = quad_of(sheet.ink, sheet.step.placement)
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return
     into.framebuffer.depth_mask = sheet.writes_depth
     quads.set_filter(sheet.ink)
     light = lighting(sheet.step, sheet.ink, sheet.scene)
-    variant = quads.defines(sheet.ink, sheet.look, quad) | ({"LIT": 1} if light else {})
+    variant = quad_shader.defines(sheet.ink, sheet.look, quad) | ({"LIT": 1} if light else {})
     painter.draw(
         "compositing/quad.frag",
         into,
         vertex="space/plane.vert",
-        textures=quads.textures(sheet.ink, sheet.look),
+        textures=quad_shader.textures(sheet.ink, sheet.look),
         blend=blend.fixed(sheet.step),
         defines={"SAMPLES": 0, **variant},
         uniforms={
             "u_to_frame": matrix.columns(quad),
             "u_to_unit": matrix.columns(to_unit),
             "u_opacity": sheet.step.opacity,
-            **quads.uniforms(sheet.ink, sheet.look),
+            **quad_shader.uniforms(sheet.ink, sheet.look),
             **light,
         },
     )

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from gpu_renderer import effects
 from gpu_renderer.compositing import matrix, quads
+from gpu_renderer.compositing.ink import Flattened, Ink, Look, quad_of
 from gpu_renderer.compositing.placement import Placement
-from gpu_renderer.compositing.quads import Flattened, Ink, Look
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
@@ -67,7 +67,7 @@ def flattened(
     buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
     centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale, scale))
     target = painter.pool.take(buffer)
-    quads.draw(painter, ink, quads.quad_of(ink, Placement(centre)), target, look=look, is_smooth=False)
+    quads.draw(painter, ink, quad_of(ink, Placement(centre)), target, look=look, is_smooth=False)
     own = Box(
         (buffer.width - ink.width * scale) / 2,
         (buffer.height - ink.height * scale) / 2,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.compositing import placement, quads
-from gpu_renderer.compositing.quads import Picture
+from gpu_renderer.compositing.ink import Picture, quad_of
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import WHOLE, Raster, with_ink
@@ -84,7 +84,7 @@ def test_a_picture_drawn_where_it_is_inked_gives_the_bytes_of_all_of_it(
         found = []
         for ink in (picture, replace(picture, inked=WHOLE)):
             with painter.pool.lent(Region(0, 0, *SIZE)) as into:
-                quad = quads.quad_of(ink, placed)
+                quad = quad_of(ink, placed)
                 quads.draw(painter, ink, quad, into, opacity=0.7, is_smooth=is_smooth, split_edges=True)
                 found.append(into.texture.read())
     assert found[0] == found[1]

@@ -1,0 +1,127 @@
+"""What a layer shows: a picture, an analytic shape, or a target drawn before; and where it lands in the frame."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import moderngl
+
+from gpu_renderer.color import Rgba
+from gpu_renderer.compositing import matrix, placement
+from gpu_renderer.compositing.gradients import Gradient
+from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.compositing.placement import Placement
+from gpu_renderer.effects.stage import ColorStage
+from gpu_renderer.raster import WHOLE, Share
+from gpu_renderer.region import Region
+from gpu_renderer.targets import Target
+
+SAMPLE_REACH_PX = 0.5
+"""More than the distance of a pixel's samples from its centre."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A texture over a box of layer px grown by the padding; `crop` of it is shown.
+
+    Its texels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
+    """
+
+    texture: moderngl.Texture
+    width: float
+    height: float
+    padding: float = 0.0
+    crop: Share = WHOLE
+    is_nearest: bool = False
+    is_opaque: bool = False
+    color: Rgba | None = None
+    inked: Share = WHOLE
+    """The part of its box, as fractions, beyond which it is transparent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analytic:
+    """A rectangle or ellipse of one linear straight colour, or a gradient, in a box of layer px; `is_hard` has no edge ramp."""
+
+    primitive: Literal["rect", "ellipse"]
+    fill: Rgba | Gradient
+    width: float
+    height: float
+    radius: float = 0.0
+    is_hard: bool = False
+    padding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layered:
+    """A target in frame pixels, cut to a box of layer px where `is_cropped`."""
+
+    target: Target
+    width: float
+    height: float
+    is_cropped: bool = True
+    padding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Flattened:
+    """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane."""
+
+    target: Target
+    width: float
+    height: float
+    padding: float = 0.0
+
+
+Ink = Picture | Analytic | Layered | Flattened
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What content passes through on its way: mask coverage and colour stage."""
+
+    mask: moderngl.Texture | None = None
+    stage: ColorStage | None = None
+    table: moderngl.Texture | None = None
+    aces_cg: bool = False
+    gain: float = 1.0
+
+
+PLAIN = Look()
+
+
+def quad_of(ink: Ink, placed: Placement) -> Matrix3:
+    """The matrix from the unit square to the frame for content in its place."""
+    if isinstance(ink, Layered) and not ink.is_cropped:
+        x, y, width, height = ink.target.region
+        return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
+    return placed.quad(ink.width, ink.height, ink.padding)
+
+
+def inked(ink: Ink, quad: Matrix3) -> Matrix3:
+    """The quad of the part of the content that is not transparent."""
+    return matrix.boxed(quad, *ink.inked) if isinstance(ink, Picture) and ink.inked != WHOLE else quad
+
+
+def touched(ink: Ink, quad: Matrix3, within: Region) -> Region:
+    """The pixels that content on a quad may touch."""
+    held = within.intersection(ink.target.region) if isinstance(ink, Layered) else within
+    return Region(*within[:2], 0, 0) if matrix.inverse(quad) is None else placement.bounds(inked(ink, quad), held)
+
+
+def is_clear_of_edges(ink: Ink, to_unit: Matrix3) -> bool:
+    """Whether no pixel that shows anything is cut by the quad's edge."""
+    if not isinstance(ink, Picture) or not matrix.is_affine(to_unit):
+        return False
+    left, top, width, height = ink.inked
+    across = SAMPLE_REACH_PX * math.hypot(to_unit[0], to_unit[1])
+    down = SAMPLE_REACH_PX * math.hypot(to_unit[3], to_unit[4])
+    return min(left, 1.0 - left - width) > across and min(top, 1.0 - top - height) > down
+
+
+def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
+    """Whether each texel lands on a pixel of its own: there filtering has nothing to do, and only adds rounding."""
+    size = tuple(round(side) for side in (quad[0], quad[4]))
+    return ink.crop == WHOLE and size == ink.texture.size and placement.pixel_aligned(quad)
