@@ -30,7 +30,7 @@ _BLENDS = {
     "color-dodge": skia.BlendMode.kColorDodge, "color-burn": skia.BlendMode.kColorBurn, "hard-light": skia.BlendMode.kHardLight,
     "soft-light": skia.BlendMode.kSoftLight, "difference": skia.BlendMode.kDifference, "exclusion": skia.BlendMode.kExclusion,
     "hue": skia.BlendMode.kHue, "saturation": skia.BlendMode.kSaturation, "color": skia.BlendMode.kColor,
-    "luminosity": skia.BlendMode.kLuminosity,
+    "luminosity": skia.BlendMode.kLuminosity, "plus-lighter": skia.BlendMode.kPlus,
 }  # fmt: skip
 _OPERATORS = {
     "over": skia.BlendMode.kSrcOver, "in": skia.BlendMode.kSrcIn, "out": skia.BlendMode.kSrcOut, "atop": skia.BlendMode.kSrcATop,
@@ -69,7 +69,7 @@ class _Chain:
     def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: Any) -> None:
         self._scene = scene
         self._frame = frame
-        self._style = scene.cascade.computed(element, frame.style)
+        self._style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
         self._unit_x: float = bounds.width() if in_box else 1.0
         self._unit_y: float = bounds.height() if in_box else 1.0

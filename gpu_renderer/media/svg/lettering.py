@@ -12,8 +12,8 @@ import skia
 
 from gpu_renderer.media.svg.cascade import Style
 from gpu_renderer.media.svg.document import Element, name_of
-from gpu_renderer.media.svg.frame import Frame, Scene, font_size
-from gpu_renderer.media.svg.lengths import length, numbers
+from gpu_renderer.media.svg.frame import Frame, Scene
+from gpu_renderer.media.svg.lengths import font_size, length, numbers
 from gpu_renderer.media.svg.shapes import SHAPES
 from gpu_renderer.text import families
 from gpu_renderer.text.families import Chain, Fonts
