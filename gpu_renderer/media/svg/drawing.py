@@ -8,18 +8,20 @@ from typing import Any
 
 import skia
 
-from gpu_renderer.media.svg import filters
+from gpu_renderer.media.svg.blending import blend_mode
 from gpu_renderer.media.svg.cascade import Cascade, Style
 from gpu_renderer.media.svg.clipping import clip_outline
 from gpu_renderer.media.svg.conditions import shown_children
 from gpu_renderer.media.svg.document import Document, Element, children, name_of
 from gpu_renderer.media.svg.embedded import draw_picture
+from gpu_renderer.media.svg.filters import image_filter
 from gpu_renderer.media.svg.frame import DEPTH_MAX, ELEMENTS_MAX, Frame, Scene
 from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length, view_box
 from gpu_renderer.media.svg.lettering import Lettering, letterings
 from gpu_renderer.media.svg.markers import draw_markers
 from gpu_renderer.media.svg.masking import draw_mask
 from gpu_renderer.media.svg.path_text import arc_joints
+from gpu_renderer.media.svg.regions import filter_region
 from gpu_renderer.media.svg.servers import color_of, context_paints, paint_of
 from gpu_renderer.media.svg.shapes import SHAPES, path_data, shape_path
 from gpu_renderer.media.svg.strokes import as_stroke, draw_stroke, path_length_scale
@@ -139,7 +141,7 @@ class Drawing(Scene):
         canvas.restoreToCount(depth)
 
     def _open_group(self, style: Style, canvas: Any, *, has_mask: bool) -> None:
-        opacity, mode = fraction(style.get("opacity"), 1.0), filters.blend_mode(style.get("mix-blend-mode"))
+        opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = has_mask or style.get("isolation") == "isolate"
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
@@ -155,9 +157,11 @@ class Drawing(Scene):
         if wanted is None or name_of(wanted) != "filter":
             paint()
             return
+        if next(children(wanted), None) is None:
+            return
         canvas.save()
-        canvas.clipRect(filters.filter_region(wanted, bounds, frame.viewport))
-        chain = filters.image_filter(self, wanted, frame, bounds)
+        canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
+        chain = image_filter(self, wanted, frame, bounds)
         canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
         paint()
         canvas.restore()

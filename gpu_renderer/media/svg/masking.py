@@ -8,8 +8,8 @@ import skia
 
 from gpu_renderer.media.svg.cascade import Style
 from gpu_renderer.media.svg.document import Element
-from gpu_renderer.media.svg.filters import filter_region
 from gpu_renderer.media.svg.frame import Frame, Scene
+from gpu_renderer.media.svg.regions import filter_region
 
 
 def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:

@@ -54,7 +54,7 @@ def _rect(geometry: _Geometry) -> Any:
     box = skia.Rect.MakeXYWH(geometry.x("x"), geometry.y("y"), width, height)
     if rx > 0 and ry > 0:
         rounded = skia.RRect.MakeRectXY(box, min(rx, width / 2), min(ry, height / 2))
-        return path.addRRect(rounded, skia.PathDirection.kCW, 1)
+        return path.addRRect(rounded, skia.PathDirection.kCW, 0)
     return path.addRect(box)
 
 
