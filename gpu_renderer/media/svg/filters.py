@@ -64,7 +64,7 @@ class _Chain:
         in_linear = is_linear(style) and name_of(primitive) not in _COLOR_BLIND
         self._region = primitive_region(primitive, self._whole, self._box, self._viewport)
         made = _in_linear_light(make, primitive, style, inputs) if in_linear else make(primitive, style, inputs)
-        self.last = made if self._region == self._whole else _cut(made, self._region)
+        self.last = _cut(made, self._region)
         self._regions[id(self.last)] = self._region
         if primitive.get("result"):
             self._results[primitive.get("result")] = self.last
@@ -185,10 +185,7 @@ def _decoded(value: float) -> float:
 
 def _cut(made: Any, region: Any) -> Any:
     """The result inside a rectangle only."""
-    recorder = skia.PictureRecorder()
-    recorder.beginRecording(region).drawRect(region, skia.Paint())
-    inside = skia.ImageFilters.Picture(recorder.finishRecordingAsPicture(), region)
-    return skia.ImageFilters.Xfermode(skia.BlendMode.kSrcIn, inside, made)
+    return skia.ImageFilters.Tile(region, region, made)
 
 
 def is_linear(style: Style) -> bool:
