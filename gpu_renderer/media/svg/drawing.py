@@ -17,7 +17,7 @@ from gpu_renderer.media.svg.embedded import draw_picture
 from gpu_renderer.media.svg.filters import image_filter
 from gpu_renderer.media.svg.frame import DEPTH_MAX, ELEMENTS_MAX, Frame, Scene
 from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length, view_box
-from gpu_renderer.media.svg.lettering import Lettering, letterings
+from gpu_renderer.media.svg.lettering import letterings, text_box
 from gpu_renderer.media.svg.markers import draw_markers
 from gpu_renderer.media.svg.masking import draw_mask
 from gpu_renderer.media.svg.path_text import arc_joints
@@ -77,6 +77,8 @@ class Drawing(Scene):
         if name_of(element) == "image":
             x, y, width, height = _rectangle(element, frame.viewport)
             return skia.Rect.MakeXYWH(x, y, width, height)
+        if name_of(element) == "text":
+            return text_box(letterings(self, element, frame))
         return self.geometry(element, frame).computeTightBounds()
 
     def geometry(self, element: Element, frame: Frame) -> Any:
@@ -175,11 +177,15 @@ class Drawing(Scene):
             draw_markers(self, path, joints, canvas, frame)
 
     def _draw_text(self, element: Element, canvas: Any, frame: Frame) -> None:
-        for lettering in letterings(self, element, frame):
-            self._paint_lettering(lettering, canvas, self.bounds(element, frame))
-
-    def _paint_lettering(self, lettering: Lettering, canvas: Any, bounds: Any) -> None:
-        self._paint_outline(lettering.path, canvas, lettering.frame, bounds)
+        found = letterings(self, element, frame)
+        box = text_box(found)
+        for lettering in found:
+            is_faint = lettering.opacity < 1
+            if is_faint:
+                canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
+            self._paint_outline(lettering.path, canvas, lettering.frame, box)
+            if is_faint:
+                canvas.restore()
 
     def _paint_outline(self, path: Any, canvas: Any, frame: Frame, bounds: Any = None, dash_scale: float = 1.0) -> None:
         style = frame.style
