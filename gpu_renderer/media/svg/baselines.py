@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 from gpu_renderer.media.svg.document import Element
@@ -40,12 +39,13 @@ def baseline(frame: Frame, owners: tuple[tuple[Element, Frame], ...], chain: Cha
         **dict.fromkeys(("text-before-edge", "before-edge"), found.ascent),
         **dict.fromkeys(("text-after-edge", "after-edge", "ideographic"), -found.descent),
     }
-    shift = sum(_shift(owner.style, outer.style) for (_, outer), (_, owner) in pairwise(owners))
+    shift = sum(_shift(owner.style, found) for _, owner in owners[1:])
     return places.get(named or "auto", 0.0) * font_size(frame.style) - shift
 
 
-def _shift(style: dict[str, str], outer: dict[str, str]) -> float:
-    """How far a span is raised above its parent's baseline."""
-    stated, size = style.get("baseline-shift", "baseline"), font_size(outer)
-    named = {"super": size / 3 + 1, "sub": -size / 5 - 1, "baseline": 0.0}
-    return named[stated] if stated in named else length(stated, font_size(style), 0.0, font_size(style))
+def _shift(style: dict[str, str], found: Extent) -> float:
+    """How far a span is raised above its parent's baseline: half a line of its own for `super`, as browsers do in SVG."""
+    stated, size = style.get("baseline-shift", "baseline"), font_size(style)
+    half = (found.ascent + found.descent) * size / 2
+    named = {"super": half, "sub": -half, "baseline": 0.0}
+    return named[stated] if stated in named else length(stated, size, 0.0, size)

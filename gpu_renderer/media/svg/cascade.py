@@ -66,7 +66,7 @@ def _substituted(own: Style, parent: Style) -> Style:
     def value_of(match: re.Match[str]) -> str:
         return custom.get(match[1], match[2] or "")
 
-    for _ in range(_VARIABLES_MAX if custom else 0):
+    for _ in range(_VARIABLES_MAX if any("var(" in value for value in own.values()) else 0):
         own = {name: _VARIABLE.sub(value_of, value) for name, value in own.items()}
     return own
 
