@@ -3,83 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
 
 from gpu_renderer.media.svg.document import Document, Element, name_of
+from gpu_renderer.media.svg.lengths import font_size
+from gpu_renderer.media.svg.properties import INHERITED, KNOWN, ONLY_CSS, Style, expanded, is_valid
+from gpu_renderer.media.svg.stylesheet import declarations, rules
 
-Style = dict[str, str]
+__all__ = ["Cascade", "Style"]
 
-INHERITED: Final = frozenset(
-    [
-        "fill",
-        "fill-opacity",
-        "fill-rule",
-        "stroke",
-        "stroke-opacity",
-        "stroke-width",
-        "stroke-linecap",
-        "stroke-linejoin",
-        "stroke-miterlimit",
-        "stroke-dasharray",
-        "stroke-dashoffset",
-        "clip-rule",
-        "color",
-        "font-family",
-        "font-size",
-        "font-weight",
-        "font-style",
-        "letter-spacing",
-        "word-spacing",
-        "text-anchor",
-        "visibility",
-        "marker-start",
-        "marker-mid",
-        "marker-end",
-        "paint-order",
-        "color-interpolation-filters",
-        "dominant-baseline",
-        "white-space",
-        "image-rendering",
-        "direction",
-    ]
-)
-NOT_INHERITED: Final = frozenset(
-    [
-        "opacity",
-        "clip-path",
-        "mask",
-        "filter",
-        "display",
-        "overflow",
-        "stop-color",
-        "stop-opacity",
-        "flood-color",
-        "flood-opacity",
-        "lighting-color",
-        "alignment-baseline",
-        "baseline-shift",
-        "mix-blend-mode",
-        "transform",
-        "marker",
-        "font",
-    ]
-)
-_KNOWN: Final = INHERITED | NOT_INHERITED
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_SIMPLE = re.compile(r"(?:(\*|[\w-]+))?((?:[.#][\w-]+|\[[^\]]*\]|:[\w-]+(?:\([^)]*\))?)*)\Z")
-_PART = re.compile(r"([.#])([\w-]+)|\[\s*([\w:-]+)\s*(?:=\s*['\"]?([^'\"\]]*)['\"]?\s*)?\]|(:[\w-]+)")
-_FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+(?P<family>.+)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    specificity: tuple[int, int, int]
-    steps: tuple[tuple[str, str], ...]
-    """Combinator before a simple selector, and the selector, from the left."""
-    declarations: tuple[tuple[str, str], ...]
+_ATTRIBUTES = KNOWN - ONLY_CSS
+_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
+_VARIABLES_MAX = 16
+_BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
+_LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 
 
 class Cascade:
@@ -87,108 +23,70 @@ class Cascade:
 
     def __init__(self, document: Document) -> None:
         blocks = (element for element in document.root.iter() if name_of(element) == "style")
-        rules = [rule for block in blocks for rule in _rules("".join(block.itertext()))]
-        self._rules = sorted(rules, key=lambda rule: rule.specificity)
+        found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
+        self._rules = sorted(found, key=lambda rule: rule.selector.specificity)
+        self._in_place: dict[Element, Style] = {}
 
     def computed(self, element: Element, parent: Style) -> Style:
         """The element's properties as strings; what is inherited is taken from the parent's."""
-        own = {name: element.get(name) for name in _KNOWN if element.get(name) is not None}
-        for rule in self._rules:
-            if _matches(element, rule.steps):
-                own.update(rule.declarations)
-        own.update(declarations(element.get("style") or ""))
-        style = {name: value for name, value in parent.items() if name in INHERITED}
-        style.update({name: value.strip() for name, value in _expanded(own).items() if value.strip() != "inherit"})
+        own = _substituted(expanded(self._declared(element)), parent)
+        style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
+        for name, value in own.items():
+            _set(style, name, value.strip(), parent)
+        _resolve_font(style, own, parent)
         return style
 
+    def in_place(self, element: Element) -> Style:
+        """The properties where the element stands in the document, whatever refers to it."""
+        found = self._in_place.get(element)
+        if found is None:
+            parent: Style = {}
+            for outer in [*reversed(list(element.iterancestors())), element]:
+                parent = self._in_place.setdefault(outer, self.computed(outer, parent))
+            found = parent
+        return found
 
-def declarations(text: str) -> dict[str, str]:
-    """The known properties of a declaration block."""
-    pairs = (part.partition(":") for part in text.split(";"))
-    found = {name.strip().lower(): value.replace("!important", "").strip() for name, _, value in pairs}
-    return {name: value for name, value in found.items() if name in _KNOWN and value}
+    def _declared(self, element: Element) -> Style:
+        own = {
+            name: value for name in _ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)
+        }
+        matching = [rule.declarations for rule in self._rules if rule.selector.matches(element)]
+        matching.append(declarations(element.get("style") or ""))
+        for found in matching:
+            own.update(found.normal)
+        for found in matching:
+            own.update(found.important)
+        return own
 
 
-def _expanded(own: dict[str, str]) -> dict[str, str]:
-    """Shorthands taken apart."""
-    if marker := own.pop("marker", None):
-        own = {"marker-start": marker, "marker-mid": marker, "marker-end": marker} | own
-    if (font := own.pop("font", None)) and (match := _FONT.match(font)):
-        words = match["before"].split()
-        style = {"font-size": match["size"], "font-family": match["family"]}
-        slants = [word for word in words if word in ("italic", "oblique")]
-        weights = [word for word in words if word == "bold" or word.isdigit()]
-        own = (
-            style
-            | dict(zip(("font-style",), slants, strict=False))
-            | dict(zip(("font-weight",), weights, strict=False))
-            | own
-        )
+def _substituted(own: Style, parent: Style) -> Style:
+    """The declarations with custom properties put in."""
+    custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
+
+    def value_of(match: re.Match[str]) -> str:
+        return custom.get(match[1], match[2] or "")
+
+    for _ in range(_VARIABLES_MAX if any("var(" in value for value in own.values()) else 0):
+        own = {name: _VARIABLE.sub(value_of, value) for name, value in own.items()}
     return own
 
 
-def _rules(text: str) -> Iterator[_Rule]:
-    for selectors, body in _RULE.findall(_COMMENT.sub("", text)):
-        found = tuple(declarations(body).items())
-        for selector in selectors.split(","):
-            steps = _steps(selector.strip())
-            if steps and found and not selector.strip().startswith("@"):
-                yield _Rule(_specificity(steps), steps, found)
+def _set(style: Style, name: str, value: str, parent: Style) -> None:
+    is_inherited = value == "inherit" or (value == "unset" and name in INHERITED)
+    if not is_inherited and value not in ("initial", "unset"):
+        style[name] = value
+    elif is_inherited and name in parent:
+        style[name] = parent[name]
+    else:
+        style.pop(name, None)
 
 
-def _steps(selector: str) -> tuple[tuple[str, str], ...]:
-    words = re.sub(r"\s*([>+~])\s*", r" \1 ", selector).split()
-    steps: list[tuple[str, str]] = []
-    combinator = " "
-    for word in words:
-        if word in (">", "+", "~"):
-            combinator = word
-        elif _SIMPLE.match(word):
-            steps.append((combinator, word))
-            combinator = " "
-        else:
-            return ()
-    return tuple(steps)
-
-
-def _specificity(steps: tuple[tuple[str, str], ...]) -> tuple[int, int, int]:
-    text = "".join(word for _, word in steps)
-    types = sum(1 for _, word in steps if word[0] not in ".#[:*")
-    return text.count("#"), text.count(".") + text.count("[") + text.count(":"), types
-
-
-def _matches(element: Element, steps: tuple[tuple[str, str], ...]) -> bool:
-    combinator, word = steps[-1]
-    if not _is(element, word):
-        return False
-    if len(steps) == 1:
-        return True
-    return any(_matches(candidate, steps[:-1]) for candidate in _candidates(element, combinator))
-
-
-def _candidates(element: Element, combinator: str) -> Iterator[Element]:
-    if combinator == " ":
-        yield from element.iterancestors()
-    elif combinator == ">" and element.getparent() is not None:
-        yield element.getparent()
-    elif combinator == "+" and element.getprevious() is not None:
-        yield element.getprevious()
-    elif combinator == "~":
-        yield from element.itersiblings(preceding=True)
-
-
-def _is(element: Element, word: str) -> bool:
-    match = _SIMPLE.match(word)
-    if match is None or (match[1] not in (None, "*") and match[1] != name_of(element)):
-        return False
-    return all(_has(element, *part) for part in _PART.findall(match[2] or ""))
-
-
-def _has(element: Element, kind: str, name: str, attribute: str, value: str, pseudo: str) -> bool:
-    if pseudo:
-        return pseudo == ":first-child" and element.getprevious() is None
-    if attribute:
-        return element.get(attribute) == value if value else element.get(attribute) is not None
-    if kind == "#":
-        return bool(element.get("id") == name)
-    return name in (element.get("class") or "").split()
+def _resolve_font(style: Style, own: Style, parent: Style) -> None:
+    """Makes what is relative to the parent's font absolute."""
+    if "font-size" in own and "font-size" in style:
+        style["font-size"] = repr(font_size(style, font_size(parent)))
+    if (relative := style.get("font-weight")) in ("bolder", "lighter"):
+        weight = {"normal": "400", "bold": "700"}.get(found := parent.get("font-weight", "400"), found)
+        steps = _BOLDER if relative == "bolder" else _LIGHTER
+        number = float(weight) if weight.isdigit() else 400.0
+        style["font-weight"] = next((step for limit, step in steps if number < limit), "400")

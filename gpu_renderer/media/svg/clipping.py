@@ -8,16 +8,17 @@ import skia
 
 from gpu_renderer.media.svg.document import Element, children, name_of
 from gpu_renderer.media.svg.frame import DEPTH_MAX, Frame, Scene
-from gpu_renderer.media.svg.lengths import length, transform
+from gpu_renderer.media.svg.lengths import length
+from gpu_renderer.media.svg.transforms import placement, transform
 
 
 def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
     """The outline that a `clipPath` leaves, in the user space of the element that it clips."""
-    outline = _children_outline(scene, clip, frame.inside(frame.style))
+    outline = _children_outline(scene, clip, frame.inside(scene.cascade.in_place(clip)))
     if clip.get("clipPathUnits") == "objectBoundingBox":
         box = skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
         outline.transform(box)
-    outline.transform(transform(clip.get("transform")))
+    outline.transform(transform(scene.cascade.in_place(clip).get("transform")))
     return _clipped(scene, clip, frame, bounds, outline)
 
 
@@ -39,7 +40,7 @@ def _child_outline(scene: Scene, child: Element, frame: Frame) -> Any:
     even_odd = frame.style.get("clip-rule") == "evenodd"
     path.setFillType(skia.PathFillType.kEvenOdd if even_odd else skia.PathFillType.kWinding)
     path = _clipped(scene, child, frame, path.computeTightBounds(), path)
-    path.transform(transform(child.get("transform")))
+    path.transform(placement(frame.style, frame.viewport, path.computeTightBounds))
     return path
 
 
@@ -48,7 +49,7 @@ def _used_outline(scene: Scene, use: Element, frame: Frame) -> Any:
     if target is None or frame.depth > DEPTH_MAX:
         return skia.Path()
     path = _child_outline(scene, target, frame.inside(scene.cascade.computed(target, frame.style)))
-    path.offset(*(length(use.get(name), 0.0) for name in "xy"))
+    path.offset(length(use.get("x"), frame.viewport.width), length(use.get("y"), frame.viewport.height))
     return path
 
 

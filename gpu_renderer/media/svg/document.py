@@ -17,6 +17,7 @@ MARKUP_MAX_BYTES = 16 << 20
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(px)?\s*\Z", re.IGNORECASE)
+_NAMESPACE = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
 
@@ -86,8 +87,11 @@ class Document:
 
 
 def name_of(element: Element) -> str:
-    """The element's name without its namespace; empty for what is no element."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    """The element's name without its namespace; empty for what is no element, or one of another language."""
+    if not isinstance(element.tag, str):
+        return ""
+    name = etree.QName(element)
+    return name.localname if name.namespace in (None, _NAMESPACE) else ""
 
 
 def children(element: Element) -> Iterator[Element]:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import skia
 
-from gpu_renderer.media.svg import filters
+from gpu_renderer.media.svg.blending import blend_mode
 from gpu_renderer.media.svg.cascade import Cascade, Style
 from gpu_renderer.media.svg.clipping import clip_outline
+from gpu_renderer.media.svg.conditions import shown_children
 from gpu_renderer.media.svg.document import Document, Element, children, name_of
 from gpu_renderer.media.svg.embedded import draw_picture
+from gpu_renderer.media.svg.filters import image_filter
 from gpu_renderer.media.svg.frame import DEPTH_MAX, ELEMENTS_MAX, Frame, Scene
-from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length, transform, view_box
-from gpu_renderer.media.svg.lettering import Lettering, letterings
+from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length, view_box
+from gpu_renderer.media.svg.lettering import letterings, text_box
 from gpu_renderer.media.svg.markers import draw_markers
-from gpu_renderer.media.svg.servers import paint_of
-from gpu_renderer.media.svg.shapes import SHAPES, shape_path
-from gpu_renderer.media.svg.strokes import as_stroke
+from gpu_renderer.media.svg.masking import draw_mask
+from gpu_renderer.media.svg.path_text import arc_joints
+from gpu_renderer.media.svg.regions import filter_region
+from gpu_renderer.media.svg.servers import color_of, context_paints, paint_of
+from gpu_renderer.media.svg.shapes import SHAPES, path_data, shape_path
+from gpu_renderer.media.svg.strokes import as_stroke, draw_stroke, path_length_scale
+from gpu_renderer.media.svg.transforms import placement
+from gpu_renderer.media.svg.viewports import draw_viewport, place_of
 from gpu_renderer.text.families import Fonts
 
 _CONTAINERS = ("g", "a", "switch")
@@ -46,7 +54,12 @@ class Drawing(Scene):
         )
         style = self.cascade.computed(root, {})
         frame = Frame(style, Viewport(box[2], box[3]))
+        self._draw_background(style, canvas)
         self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
+
+    def _draw_background(self, style: Style, canvas: Any) -> None:
+        if color := color_of(style.get("background-color") or style.get("background") or "none", style):
+            canvas.drawColor(skia.Color4f(*color))
 
     def warn(self, line: str) -> None:
         """Says once what is not drawn."""
@@ -54,7 +67,7 @@ class Drawing(Scene):
 
     def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
         """Draws an element's children in order."""
-        for child in children(element):
+        for child in shown_children(element):
             self._draw(child, canvas, frame)
 
     def bounds(self, element: Element, frame: Frame) -> Any:
@@ -64,12 +77,14 @@ class Drawing(Scene):
         if name_of(element) == "image":
             x, y, width, height = _rectangle(element, frame.viewport)
             return skia.Rect.MakeXYWH(x, y, width, height)
+        if name_of(element) == "text":
+            return text_box(letterings(self, element, frame))
         return self.geometry(element, frame).computeTightBounds()
 
     def geometry(self, element: Element, frame: Frame) -> Any:
         """The outline of a shape or text in its own user space; empty for anything else."""
         if name_of(element) in SHAPES:
-            return shape_path(element, frame.viewport)
+            return shape_path(element, frame)
         path = skia.Path()
         if name_of(element) == "text":
             for lettering in letterings(self, element, frame):
@@ -83,7 +98,7 @@ class Drawing(Scene):
             if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
                 style = self.cascade.computed(child, frame.style)
                 box = self.bounds(child, frame.inside(style))
-                found.join(transform(child.get("transform")).mapRect(box))
+                found.join(placement(style, frame.viewport, partial(skia.Rect, box)).mapRect(box))
         if target is not None:
             found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
         return found
@@ -91,7 +106,7 @@ class Drawing(Scene):
     def _draw(self, element: Element, canvas: Any, outer: Frame) -> None:
         self._drawn += 1
         name = name_of(element)
-        if outer.depth > DEPTH_MAX or self._drawn > ELEMENTS_MAX or name in _SILENT:
+        if outer.depth > DEPTH_MAX or self._drawn > ELEMENTS_MAX or name in _SILENT or not name:
             return
         frame = outer.inside(self.cascade.computed(element, outer.style))
         if frame.style.get("display") == "none":
@@ -114,8 +129,8 @@ class Drawing(Scene):
     def _composed(self, element: Element, canvas: Any, frame: Frame, paint: Callable[[], None]) -> None:
         """Paints inside the element's transform, clip, opacity, mask and filter."""
         style, depth = frame.style, canvas.save()
-        if name_of(element) != "svg":
-            canvas.concat(transform(style.get("transform") or element.get("transform")))
+        if element is not self.document.root:
+            canvas.concat(placement(style, frame.viewport, lambda: self.bounds(element, frame)))
         wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask", "filter")}
         needs_bounds = any(found is not None for found in wanted.values())
         bounds = self.bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
@@ -124,12 +139,13 @@ class Drawing(Scene):
         self._open_group(style, canvas, has_mask=wanted["mask"] is not None)
         self._filtered(wanted["filter"], canvas, frame, bounds, paint)
         if (mask := wanted["mask"]) is not None:
-            self._draw_mask(mask, canvas, frame, bounds)
+            draw_mask(self, mask, canvas, frame, bounds)
         canvas.restoreToCount(depth)
 
     def _open_group(self, style: Style, canvas: Any, *, has_mask: bool) -> None:
-        opacity, mode = fraction(style.get("opacity"), 1.0), filters.blend_mode(style.get("mix-blend-mode"))
-        if opacity < 1 or has_mask or mode != skia.BlendMode.kSrcOver:
+        opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
+        is_apart = has_mask or style.get("isolation") == "isolate"
+        if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
 
     def _filtered(
@@ -143,40 +159,35 @@ class Drawing(Scene):
         if wanted is None or name_of(wanted) != "filter":
             paint()
             return
+        if next(children(wanted), None) is None:
+            return
         canvas.save()
-        canvas.clipRect(filters.filter_region(wanted, bounds, frame.viewport))
-        chain = filters.image_filter(self, wanted, frame, bounds)
+        canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
+        chain = image_filter(self, wanted, frame, bounds)
         canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
         paint()
         canvas.restore()
         canvas.restore()
 
-    def _draw_mask(self, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
-        """Keeps of what is drawn what the mask's luminance (times its alpha) leaves."""
-        style = self.cascade.computed(mask, {})
-        luminance = None if style.get("mask-type") == "alpha" else skia.LumaColorFilter.Make()
-        canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=luminance))
-        canvas.clipRect(filters.filter_region(mask, bounds, frame.viewport))
-        if mask.get("maskContentUnits") == "objectBoundingBox":
-            canvas.translate(bounds.x(), bounds.y())
-            canvas.scale(bounds.width(), bounds.height())
-        self.draw_children(mask, canvas, frame.inside(style))
-        canvas.restore()
-
     def _draw_shape(self, element: Element, canvas: Any, frame: Frame) -> None:
-        path = shape_path(element, frame.viewport)
-        self._paint_outline(path, canvas, frame)
+        path = shape_path(element, frame)
+        self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path))
         if name_of(element) in ("path", "line", "polyline", "polygon"):
-            draw_markers(self, path, canvas, frame)
+            joints = arc_joints(path_data(element, frame)) if name_of(element) == "path" else frozenset[int]()
+            draw_markers(self, path, joints, canvas, frame)
 
     def _draw_text(self, element: Element, canvas: Any, frame: Frame) -> None:
-        for lettering in letterings(self, element, frame):
-            self._paint_lettering(lettering, canvas, self.bounds(element, frame))
+        found = letterings(self, element, frame)
+        box = text_box(found)
+        for lettering in found:
+            is_faint = lettering.opacity < 1
+            if is_faint:
+                canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
+            self._paint_outline(lettering.path, canvas, lettering.frame, box)
+            if is_faint:
+                canvas.restore()
 
-    def _paint_lettering(self, lettering: Lettering, canvas: Any, bounds: Any) -> None:
-        self._paint_outline(lettering.path, canvas, lettering.frame, bounds)
-
-    def _paint_outline(self, path: Any, canvas: Any, frame: Frame, bounds: Any = None) -> None:
+    def _paint_outline(self, path: Any, canvas: Any, frame: Frame, bounds: Any = None, dash_scale: float = 1.0) -> None:
         style = frame.style
         if style.get("visibility", "visible") != "visible" or path.isEmpty():
             return
@@ -185,44 +196,34 @@ class Drawing(Scene):
         box = bounds or path.computeTightBounds()
         stroke_first = style.get("paint-order", "").startswith("stroke")
         for kind in ("stroke", "fill") if stroke_first else ("fill", "stroke"):
-            if (paint := paint_of(self, kind, frame, box)) is not None:
-                canvas.drawPath(path, as_stroke(paint, style, frame.viewport) if kind == "stroke" else paint)
+            if (paint := paint_of(self, kind, frame, box)) is None:
+                continue
+            if kind == "fill":
+                canvas.drawPath(path, paint)
+            else:
+                draw_stroke(path, as_stroke(paint, style, frame.viewport, dash_scale), style, canvas)
 
     def _draw_use(self, element: Element, canvas: Any, frame: Frame) -> None:
         target = self.document.linked(element)
         if target is None:
             return
-        x, y = length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
-        canvas.translate(x, y)
+        canvas.translate(
+            length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
+        )
+        frame = frame._replace(style=frame.style | context_paints(frame.style))
         if name_of(target) in ("symbol", "svg"):
-            style = self.cascade.computed(target, frame.style)
-            size = [element.get(name) or target.get(name) or "100%" for name in ("width", "height")]
-            self._draw_viewport(target, canvas, frame.inside(style), (0.0, 0.0), (size[0], size[1]))
+            self._draw_used_viewport(target, element, canvas, frame)
         else:
             self._draw(target, canvas, frame)
 
-    def _draw_nested(self, element: Element, canvas: Any, frame: Frame) -> None:
-        x, y = length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
-        size = (element.get("width") or "100%", element.get("height") or "100%")
-        self._draw_viewport(element, canvas, frame, (x, y), size)
+    def _draw_used_viewport(self, target: Element, use: Element, canvas: Any, outer: Frame) -> None:
+        frame = outer.inside(self.cascade.computed(target, outer.style))
+        if frame.depth <= DEPTH_MAX and frame.style.get("display") != "none":
+            place = place_of(target, frame, use)
+            self._composed(target, canvas, frame, lambda: draw_viewport(self, target, canvas, frame, place))
 
-    def _draw_viewport(
-        self, element: Element, canvas: Any, frame: Frame, at: tuple[float, float], size: tuple[str, str]
-    ) -> None:
-        """Draws an element's children in a viewport of its own."""
-        width, height = length(size[0], frame.viewport.width), length(size[1], frame.viewport.height)
-        if width <= 0 or height <= 0:
-            return
-        canvas.save()
-        canvas.translate(*at)
-        if frame.style.get("overflow", "hidden") != "visible":
-            canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
-        canvas.concat(fitted(element, width, height))
-        box = view_box(element)
-        self.draw_children(
-            element, canvas, frame.inside(frame.style, Viewport(*box[2:]) if box else Viewport(width, height))
-        )
-        canvas.restore()
+    def _draw_nested(self, element: Element, canvas: Any, frame: Frame) -> None:
+        draw_viewport(self, element, canvas, frame, place_of(element, frame))
 
     def _draw_image(self, element: Element, canvas: Any, frame: Frame) -> None:
         if not draw_picture(

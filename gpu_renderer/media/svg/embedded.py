@@ -24,7 +24,12 @@ def draw_picture(element: Element, canvas: Any, rectangle: tuple[float, float, f
     except MediaUndecodable:
         return False
     x, y, width, height = rectangle
-    width, height = width or picture.width(), height or picture.height()
+    if element.get("height") in (None, "auto"):
+        height = width * picture.height() / picture.width() if element.get("width") else picture.height()
+    if element.get("width") in (None, "auto"):
+        width = height * picture.width() / picture.height()
+    if width <= 0 or height <= 0:
+        return True
     canvas.save()
     canvas.clipRect(skia.Rect.MakeXYWH(x, y, width, height), skia.ClipOp.kIntersect, True)
     canvas.translate(x, y)

@@ -6,53 +6,26 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import skia
 
+from gpu_renderer.media.svg.blending import blend_mode
 from gpu_renderer.media.svg.cascade import Style
 from gpu_renderer.media.svg.document import Element, children, name_of
 from gpu_renderer.media.svg.frame import Frame, Scene
-from gpu_renderer.media.svg.lengths import Viewport, fraction, length, numbers
+from gpu_renderer.media.svg.lengths import fraction, length, numbers
+from gpu_renderer.media.svg.recolouring import color_matrix_rows, transfer_table
+from gpu_renderer.media.svg.regions import filter_region, primitive_region
 from gpu_renderer.media.svg.servers import color_of
 from gpu_renderer.vector import css
 from gpu_renderer.vector.blur import BOX_SIGMA, blur_filter
 
-_UNIT = Viewport(1.0, 1.0)
-_REGION = {"x": "-10%", "y": "-10%", "width": "120%", "height": "120%"}
 _PRIMITIVES_MAX = 64
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
 """Primitives that give the same in either light, or state their colour."""
-_SATURATE = np.array([[0.213, 0.715, 0.072]] * 3)
-_IDENTITY = np.eye(3)
-_BLENDS = {
-    "normal": skia.BlendMode.kSrcOver, "multiply": skia.BlendMode.kMultiply, "screen": skia.BlendMode.kScreen,
-    "darken": skia.BlendMode.kDarken, "lighten": skia.BlendMode.kLighten, "overlay": skia.BlendMode.kOverlay,
-    "color-dodge": skia.BlendMode.kColorDodge, "color-burn": skia.BlendMode.kColorBurn, "hard-light": skia.BlendMode.kHardLight,
-    "soft-light": skia.BlendMode.kSoftLight, "difference": skia.BlendMode.kDifference, "exclusion": skia.BlendMode.kExclusion,
-    "hue": skia.BlendMode.kHue, "saturation": skia.BlendMode.kSaturation, "color": skia.BlendMode.kColor,
-    "luminosity": skia.BlendMode.kLuminosity,
-}  # fmt: skip
 _OPERATORS = {
     "over": skia.BlendMode.kSrcOver, "in": skia.BlendMode.kSrcIn, "out": skia.BlendMode.kSrcOut, "atop": skia.BlendMode.kSrcATop,
     "xor": skia.BlendMode.kXor, "lighter": skia.BlendMode.kPlus,
 }  # fmt: skip
-
-
-def blend_mode(name: str | None) -> Any:
-    """The Skia mode of a CSS blend mode, source-over for what is not known."""
-    return _BLENDS.get(name or "normal", skia.BlendMode.kSrcOver)
-
-
-def filter_region(element: Element, bounds: Any, viewport: Viewport) -> Any:
-    """The rectangle that a filter (or mask) is cut to."""
-    in_user_space = (element.get("filterUnits") or element.get("maskUnits")) == "userSpaceOnUse"
-    reference = viewport if in_user_space else _UNIT
-    sides = {"x": reference.width, "y": reference.height, "width": reference.width, "height": reference.height}
-    x, y, width, height = (length(element.get(name) or _REGION[name], sides[name]) for name in sides)
-    if not in_user_space:
-        x, width = bounds.x() + x * bounds.width(), width * bounds.width()
-        y, height = bounds.y() + y * bounds.height(), height * bounds.height()
-    return skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
 
 
 def image_filter(scene: Scene, element: Element, frame: Frame, bounds: Any) -> Any:
@@ -68,14 +41,18 @@ class _Chain:
 
     def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: Any) -> None:
         self._scene = scene
-        self._frame = frame
-        self._style = scene.cascade.computed(element, frame.style)
+        self._viewport = frame.viewport
+        self._style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
+        self._box = bounds if in_box else None
         self._unit_x: float = bounds.width() if in_box else 1.0
         self._unit_y: float = bounds.height() if in_box else 1.0
         self._results: dict[str, Any] = {}
         self.last: Any = None
-        self._region = filter_region(element, bounds, frame.viewport)
+        self._whole = filter_region(element, bounds, frame.viewport)
+        self._region = self._whole
+        """Of the primitive that is being read."""
+        self._regions: dict[int, Any] = {}
 
     def add(self, primitive: Element) -> None:
         method = _PRIMITIVES.get(name_of(primitive))
@@ -85,7 +62,10 @@ class _Chain:
         style = self._scene.cascade.computed(primitive, self._style)
         make, inputs = partial(method, self), self._inputs(primitive)
         in_linear = is_linear(style) and name_of(primitive) not in _COLOR_BLIND
-        self.last = _in_linear_light(make, primitive, style, inputs) if in_linear else make(primitive, style, inputs)
+        self._region = primitive_region(primitive, self._whole, self._box, self._viewport)
+        made = _in_linear_light(make, primitive, style, inputs) if in_linear else make(primitive, style, inputs)
+        self.last = _cut(made, self._region)
+        self._regions[id(self.last)] = self._region
         if primitive.get("result"):
             self._results[primitive.get("result")] = self.last
 
@@ -117,6 +97,9 @@ class _Chain:
         recorder.beginRecording(self._region).drawRect(self._region, skia.Paint(Color=_flood(style)))
         return skia.ImageFilters.Picture(recorder.finishRecordingAsPicture(), self._region)
 
+    def _tile(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
+        return skia.ImageFilters.Tile(self._regions.get(id(inputs[0]), self._whole), self._region, inputs[0])
+
     def _merge(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
         return skia.ImageFilters.Merge(inputs)
 
@@ -136,7 +119,7 @@ class _Chain:
         return skia.ImageFilters.ColorFilter(kept, inputs[0]) if kept else inputs[0]
 
     def _component_transfer(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        tables = {name_of(child)[-1]: _transfer(child) for child in children(primitive)}
+        tables = {name_of(child)[-1]: transfer_table(child) for child in children(primitive)}
         straight = list(range(256))
         found = [tables.get(channel, straight) for channel in "ARGB"]
         return skia.ImageFilters.ColorFilter(skia.TableColorFilter.MakeARGB(*found), inputs[0])
@@ -175,6 +158,7 @@ _PRIMITIVES = {
     "feGaussianBlur": _Chain._gaussian_blur,
     "feOffset": _Chain._offset,
     "feFlood": _Chain._flood,
+    "feTile": _Chain._tile,
     "feMerge": _Chain._merge,
     "feBlend": _Chain._blend,
     "feComposite": _Chain._composite,
@@ -185,28 +169,6 @@ _PRIMITIVES = {
     "feTurbulence": _Chain._turbulence,
     "feDisplacementMap": _Chain._displacement_map,
 }
-
-
-def color_matrix_rows(kind: str, values: list[float]) -> list[float]:
-    """The 4 x 5 matrix of an feColorMatrix in row order; empty where the values are wrong."""
-    if kind == "matrix":
-        return values if len(values) == 20 else []
-    if kind == "luminanceToAlpha":
-        return [0.0] * 15 + [0.2126, 0.7152, 0.0722, 0.0, 0.0]
-    amount = values[0] if values else (1.0 if kind == "saturate" else 0.0)
-    rows = _saturated(amount) if kind == "saturate" else _turned(amount)
-    padded = [[*row, 0.0, 0.0] for row in rows.tolist()]
-    return [value for row in padded for value in row] + [0.0, 0.0, 0.0, 1.0, 0.0]
-
-
-def _saturated(amount: float) -> Any:
-    return _SATURATE + amount * (_IDENTITY - _SATURATE)
-
-
-def _turned(degrees: float) -> Any:
-    cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-    turn = np.array([[-0.213, -0.715, 0.928], [0.143, 0.140, -0.283], [-0.787, 0.715, 0.072]])
-    return _SATURATE + cos * (_IDENTITY - _SATURATE) + sin * turn
 
 
 def _flood(style: Style, *, linear: bool = False) -> int:
@@ -221,22 +183,9 @@ def _decoded(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
 
 
-def _transfer(function: Element) -> list[int]:
-    kind = function.get("type") or "identity"
-    x = np.arange(256) / 255
-    values = numbers(function.get("tableValues"))
-    slope, amplitude, exponent = (length(function.get(n), 1.0, 1.0) for n in ("slope", "amplitude", "exponent"))
-    intercept, offset = (length(function.get(name), 1.0) for name in ("intercept", "offset"))
-    y = x
-    if kind == "linear":
-        y = slope * x + intercept
-    elif kind == "gamma":
-        y = amplitude * x**exponent + offset
-    elif kind == "table" and values:
-        y = np.interp(x, np.linspace(0, 1, len(values)), values)
-    elif kind == "discrete" and values:
-        y = np.array(values)[np.minimum((x * len(values)).astype(int), len(values) - 1)]
-    return np.floor(y.clip(0, 1) * 255 + 0.5).astype(int).tolist()  # type: ignore[no-any-return]
+def _cut(made: Any, region: Any) -> Any:
+    """The result inside a rectangle only."""
+    return skia.ImageFilters.Tile(region, region, made)
 
 
 def is_linear(style: Style) -> bool:

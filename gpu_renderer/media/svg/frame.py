@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from gpu_renderer.media.svg.cascade import Cascade, Style
 from gpu_renderer.media.svg.document import Document, Element
-from gpu_renderer.media.svg.lengths import Viewport, length
+from gpu_renderer.media.svg.lengths import Viewport
 from gpu_renderer.text.families import Fonts
 
 DEPTH_MAX = 48
@@ -44,10 +44,3 @@ class Scene(Protocol):
 
     def warn(self, line: str) -> None:
         """Says once what is not drawn."""
-
-
-def font_size(style: Style, parent: float = 16.0) -> float:
-    """The font size of a style in user units."""
-    named = {"small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0}
-    text = style.get("font-size", "16")
-    return named.get(text) or length(text, parent, 16.0, parent)

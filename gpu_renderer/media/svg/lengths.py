@@ -1,4 +1,4 @@
-"""Numbers, lengths, view boxes and transforms of SVG attributes."""
+"""Numbers, lengths and view boxes of SVG attributes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import skia
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_LENGTH = re.compile(rf"\s*({_NUMBER.pattern})\s*([a-z%]*)\s*\Z", re.IGNORECASE)
-_TRANSFORM = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^)]*)\)")
+_LENGTH = re.compile(rf"\s*({_NUMBER.pattern})([a-z%]*)\s*\Z", re.IGNORECASE)
+_ALIGN = re.compile(r"(?:none|x(?:Min|Mid|Max)Y(?:Min|Mid|Max))\Z")
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
+_FONT_SIZES = {
+    "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
+}  # fmt: skip
 _EM_UNITS = {"em": 1.0, "rem": 1.0, "ex": 0.5, "ch": 0.5}
 
 
@@ -43,6 +46,13 @@ def length(text: str | None, reference: float, default: float = 0.0, font_size: 
     return value * _UNITS.get(unit, 0.0) if unit in _UNITS else value * _EM_UNITS.get(unit, 1.0) * font_size
 
 
+def font_size(style: dict[str, str], parent: float = 16.0) -> float:
+    """The font size of a style in user units; `parent` is what a relative one refers to."""
+    text = style.get("font-size", "16")
+    relative = {"smaller": parent / 1.2, "larger": parent * 1.2}
+    return _FONT_SIZES.get(text) or relative.get(text) or length(text, parent, 16.0, parent)
+
+
 def fraction(text: str | None, default: float) -> float:
     """A number or percentage as a fraction, cut to 0..1."""
     return min(1.0, max(0.0, length(text, 1.0, default)))
@@ -54,6 +64,12 @@ def view_box(element: Any) -> tuple[float, float, float, float] | None:
     return (found[0], found[1], found[2], found[3]) if len(found) == 4 and min(found[2:]) > 0 else None
 
 
+def is_collapsed(element: Any) -> bool:
+    """Whether the element has a view box without area, which stops it from being drawn."""
+    found = numbers(element.get("viewBox"))
+    return len(found) == 4 and min(found[2:]) == 0
+
+
 def fitted(element: Any, width: float, height: float) -> Any:
     """The matrix from an element's view box into a width x height rectangle at the origin (preserveAspectRatio)."""
     box = view_box(element)
@@ -62,7 +78,9 @@ def fitted(element: Any, width: float, height: float) -> Any:
 
 def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width: float, height: float) -> Any:
     """The matrix from a box into a width x height rectangle at the origin."""
-    words = (ratio or "xMidYMid meet").split()
+    words = (ratio or "").split()
+    if not words or not _ALIGN.match(words[0]):
+        words = ["xMidYMid"]
     sx, sy = width / box[2], height / box[3]
     if words[0] != "none":
         sx = sy = max(sx, sy) if words[-1] == "slice" else min(sx, sy)
@@ -71,30 +89,6 @@ def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width:
     return skia.Matrix.MakeAll(sx, 0, x, 0, sy, y, 0, 0, 1)
 
 
-def transform(text: str | None) -> Any:
-    """The matrix of a `transform` attribute."""
-    matrix = skia.Matrix()
-    for name, inside in _TRANSFORM.findall(text or ""):
-        matrix.preConcat(_step(name, numbers(inside)))
-    return matrix
-
-
 def _share(word: str, axis: str) -> float:
     at = word.find(axis + "M") if axis == "Y" else word.find("xM")
     return {"Min": 0.0, "Mid": 0.5, "Max": 1.0}.get(word[at + 1 : at + 4] if at >= 0 else "", 0.5)
-
-
-def _step(name: str, n: list[float]) -> Any:
-    if name == "matrix" and len(n) == 6:
-        return skia.Matrix.MakeAll(n[0], n[2], n[4], n[1], n[3], n[5], 0, 0, 1)
-    if name == "translate" and n:
-        return skia.Matrix.Translate(n[0], n[1] if len(n) > 1 else 0.0)
-    if name == "scale" and n:
-        return skia.Matrix.Scale(n[0], n[1] if len(n) > 1 else n[0])
-    if name == "rotate" and n:
-        return skia.Matrix.RotateDeg(n[0], skia.Point(n[1], n[2])) if len(n) == 3 else skia.Matrix.RotateDeg(n[0])
-    if name in ("skewX", "skewY") and n:
-        tangent = math.tan(math.radians(n[0]))
-        x, y = (tangent, 0.0) if name == "skewX" else (0.0, tangent)
-        return skia.Matrix.MakeAll(1, x, 0, y, 1, 0, 0, 0, 1)
-    return skia.Matrix()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import skia
 
+from gpu_renderer.media.svg.baselines import Extent, baseline, extent
 from gpu_renderer.media.svg.cascade import Style
-from gpu_renderer.media.svg.document import Element, name_of
-from gpu_renderer.media.svg.frame import Frame, Scene, font_size
-from gpu_renderer.media.svg.lengths import length, numbers
-from gpu_renderer.media.svg.shapes import SHAPES
+from gpu_renderer.media.svg.decoration import line_box, lines_of
+from gpu_renderer.media.svg.document import Element
+from gpu_renderer.media.svg.frame import Frame, Scene
+from gpu_renderer.media.svg.lengths import font_size, fraction, length
+from gpu_renderer.media.svg.text_content import Piece, pieces_of
 from gpu_renderer.text import families
 from gpu_renderer.text.families import Chain, Fonts
 from gpu_renderer.text.glyph_raster import glyph_outline
@@ -27,119 +29,63 @@ _GENERIC = {
     "system-ui": "DejaVu Sans",
 }
 """What a browser's generic families are on the reference's machine."""
-_WEIGHTS = {"normal": 400.0, "bold": 700.0, "lighter": 300.0, "bolder": 700.0}
+_LAST_RESORT = "Liberation Serif"
+"""What a browser takes where no family of a list is installed."""
+_WEIGHTS = {"normal": 400.0, "bold": 700.0}
 _OUTLINE_SIZE_PX = 512.0
 """Outlines are read at this size and scaled: small sizes lose precision in the font's own grid."""
-_SPACE = re.compile(r"[ \t\n\r]+")
 _ANCHORS = {"middle": 0.5, "end": 1.0}
 
 
 @dataclass(slots=True)
 class Lettering:
-    """A stretch of glyphs of one style: one path in user space."""
+    """A stretch of glyphs of one style, or a line along them: one path in user space."""
 
     frame: Frame
     path: Any
-
-
-@dataclass(slots=True)
-class _Piece:
-    """Text of one style; `x` and `y` where it starts anew, `dx` and `dy` as shifts before it."""
-
-    text: str
-    frame: Frame
-    x: float | None = None
-    y: float | None = None
-    dx: float = 0.0
-    dy: float = 0.0
-    rotation: float = 0.0
-    along: Any = None
-    start_offset: float = 0.0
+    box: Any
+    """The cells of the glyphs, which the box of the text is made of."""
+    opacity: float = 1.0
 
 
 def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
     """The stretches of a `text` element in drawing order. `frame` carries the element's own style."""
-    pieces = _collapsed(list(_pieces(scene, element, frame)))
-    found, pen = [], (0.0, 0.0)
+    pieces = pieces_of(scene, element, frame)
+    _fit(pieces, scene.fonts)
+    found: list[Lettering] = []
+    pen = (0.0, 0.0)
     for chunk in _chunks(pieces):
-        start = (pen[0] if chunk[0].x is None else chunk[0].x, pen[1] if chunk[0].y is None else chunk[0].y)
-        made, pen = _laid_out(chunk, start, scene.fonts)
+        made, pen = _laid_out(chunk, pen, scene.fonts)
         found += made
     return found
 
 
-def _pieces(scene: Scene, element: Element, frame: Frame, along: Any = None, offset: float = 0.0) -> Iterator[_Piece]:
-    xs, ys = (_lengths(element, name, frame) for name in ("x", "y"))
-    dxs, dys = (_lengths(element, name, frame) for name in ("dx", "dy"))
-    turns = numbers(element.get("rotate"))
-    at = 0
-    for text, child in _content(element):
-        if child is not None:
-            yield from _child_pieces(scene, child, frame, along, offset)
-            continue
-        single = max(len(xs), len(ys), len(dxs), len(dys), len(turns)) > 1
-        for part in (text if single else [text]) if text else ():
-            piece = _Piece(part, frame, along=along, start_offset=offset)
-            piece.x, piece.y = (values[at] if at < len(values) else None for values in (xs, ys))
-            piece.dx, piece.dy = (values[at] if at < len(values) else 0.0 for values in (dxs, dys))
-            piece.rotation = turns[min(at, len(turns) - 1)] if turns else 0.0
-            at += 1
-            yield piece
+def text_box(found: list[Lettering]) -> Any:
+    """The box of a text: that of the cells of its glyphs."""
+    box = skia.Rect.MakeEmpty()
+    for lettering in found:
+        box.join(lettering.box)
+    return box
 
 
-def _child_pieces(scene: Scene, child: Element, frame: Frame, along: Any, offset: float) -> Iterator[_Piece]:
-    style = scene.cascade.computed(child, frame.style)
-    inside = frame.inside(style)
-    if style.get("display") == "none" or frame.depth > 32:
-        return
-    if name_of(child) == "textPath":
-        target = scene.document.linked(child)
-        if target is not None and name_of(target) in SHAPES:
-            path = scene.geometry(target, frame)
-            start = length(child.get("startOffset"), skia.PathMeasure(path, False).getLength())
-            yield from _pieces(scene, child, inside, path, start)
-    elif name_of(child) in ("tspan", "a"):
-        yield from _pieces(scene, child, inside, along, offset)
+def _fit(pieces: list[Piece], fonts: Fonts) -> None:
+    """Spreads or stretches the pieces of each element that states a `textLength`."""
+    for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
+        inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
+        natural = sum(_advance(piece, fonts) + piece.dx for piece in inside)
+        wanted, count = length(owner.get("textLength"), 1.0), sum(len(piece.text) for piece in inside)
+        for piece in inside if wanted > 0 and natural > 0 else ():
+            if owner.get("lengthAdjust") == "spacingAndGlyphs":
+                piece.stretch = wanted / natural
+            elif count > 1:
+                piece.spread = (wanted - natural) / (count - 1)
 
 
-def _content(element: Element) -> Iterator[tuple[str, Element | None]]:
-    if element.text:
-        yield element.text, None
-    for child in element:
-        if isinstance(child.tag, str):
-            yield "", child
-        if child.tail:
-            yield child.tail, None
-
-
-def _lengths(element: Element, name: str, frame: Frame) -> list[float]:
-    reference = frame.viewport.width if name.endswith("x") else frame.viewport.height
-    words = (element.get(name) or "").replace(",", " ").split()
-    return [length(word, reference, 0.0, font_size(frame.style)) for word in words]
-
-
-def _collapsed(pieces: list[_Piece]) -> list[_Piece]:
-    """White space as XML text has it: runs become one space, none at the ends."""
-    before_space = True
-    for piece in pieces:
-        if piece.frame.style.get("white-space", "").startswith("pre"):
-            before_space = False
-            continue
-        text = _SPACE.sub(" ", piece.text)
-        piece.text = text[1:] if before_space and text.startswith(" ") else text
-        before_space = piece.text.endswith(" ") if piece.text else before_space
-    kept = [piece for piece in pieces if piece.text]
-    if kept and not kept[-1].frame.style.get("white-space", "").startswith("pre"):
-        kept[-1].text = kept[-1].text.rstrip(" ")
-    return [piece for piece in kept if piece.text]
-
-
-def _chunks(pieces: list[_Piece]) -> list[list[_Piece]]:
+def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
     """Pieces that are anchored together: a new position, or another path, begins a new chunk."""
-    chunks: list[list[_Piece]] = []
-    for piece in pieces:
-        apart = piece.x is not None or piece.y is not None or (chunks and chunks[-1][-1].along is not piece.along)
-        if apart or not chunks:
+    chunks: list[list[Piece]] = [[pieces[0]]] if pieces else []
+    for before, piece in pairwise(pieces):
+        if piece.x is not None or piece.y is not None or piece.track is not before.track:
             chunks.append([piece])
         else:
             chunks[-1].append(piece)
@@ -147,70 +93,110 @@ def _chunks(pieces: list[_Piece]) -> list[list[_Piece]]:
 
 
 def _laid_out(
-    chunk: list[_Piece], start: tuple[float, float], fonts: Fonts
+    chunk: list[Piece], pen: tuple[float, float], fonts: Fonts
 ) -> tuple[list[Lettering], tuple[float, float]]:
-    share = _ANCHORS.get(chunk[0].frame.style.get("text-anchor", "start"), 0.0)
-    x = start[0] - share * sum(_advance(piece, fonts) + piece.dx for piece in chunk)
-    y, found = start[1], []
+    """The letterings of a chunk, and where the pen stands after them."""
+    first, track = chunk[0], chunk[0].track
+    start, y = (0.0, 0.0) if track else pen
+    start, y = (start if first.x is None else first.x), (y if first.y is None or track else first.y)
+    width = sum(_advance(piece, fonts) + piece.dx for piece in chunk) - chunk[-1].spread
+    x = start - _anchored(first.frame.style) * width
+    found: list[Lettering] = []
     for piece in chunk:
         x, y = x + piece.dx, y + piece.dy
-        found.append(Lettering(piece.frame, _path(piece, x, y, fonts)))
+        found += _piece_letterings(piece, x, y, fonts)
         x += _advance(piece, fonts)
-    return found, (x, y)
+    return found, _end_of(track.path) if track else (x, y)
 
 
-def _path(piece: _Piece, x: float, y: float, fonts: Fonts) -> Any:
-    path, size = skia.Path(), font_size(piece.frame.style)
-    measure = skia.PathMeasure(piece.along, False) if piece.along is not None else None
-    y += _baseline_shift(piece.frame.style, _chain(piece.frame.style, fonts), size)
-    for glyph, pen in _pens(piece, fonts):
-        outline = glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX)
-        if outline is None:
-            continue
-        if measure is None:
-            matrix = skia.Matrix.Translate(x + pen, y)
-            matrix.preRotate(piece.rotation)
-        else:
-            placed = _on_path(measure, piece.start_offset + x + pen, glyph.advance * size, y)
-            if placed is None:
-                continue
-            matrix = placed
-        matrix.preTranslate(glyph.dx * size, glyph.dy * size)
-        matrix.preScale(size / _OUTLINE_SIZE_PX, size / _OUTLINE_SIZE_PX)
-        moved = skia.Path(outline)
-        moved.transform(matrix)
-        path.addPath(moved, 0, 0)
+def _anchored(style: Style) -> float:
+    """The share of a chunk that lies before its position."""
+    share = _ANCHORS.get(style.get("text-anchor", "start"), 0.0)
+    return 1.0 - share if style.get("direction") == "rtl" else share
+
+
+def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Lettering]:
+    chain, size = _chain(piece.frame.style, fonts), font_size(piece.frame.style)
+    reach = extent(chain)
+    lettering = _glyphs(piece, x, y + baseline(piece.frame, piece.owners, chain), chain, reach)
+    if piece.track is not None:
+        return [lettering]
+    below: list[Lettering] = []
+    above: list[Lettering] = []
+    for _, frame in piece.owners:
+        for line in lines_of(frame.style):
+            box = line_box(line, reach, x, y, _advance(piece, fonts), size)
+            (above if line == "line-through" else below).append(
+                Lettering(frame, _rectangle(box), lettering.box, lettering.opacity)
+            )
+    return [*below, lettering, *above]
+
+
+def _rectangle(box: Any) -> Any:
+    path = skia.Path()
+    path.addRect(box)
     return path
 
 
-def _on_path(measure: Any, along: float, advance: float, y: float) -> Any:
-    """The matrix of a glyph whose middle lies at a distance; None beyond the ends."""
-    middle = along + advance / 2
+def _glyphs(piece: Piece, x: float, y: float, chain: Chain, reach: Extent) -> Lettering:
+    path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
+    measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
+    for glyph, pen in _pens(piece, chain):
+        width = glyph.advance * size
+        matrix = _placed(piece, measure, x + pen * piece.stretch, y, width)
+        if matrix is None:
+            continue
+        matrix.preScale(piece.stretch, 1.0)
+        box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -reach.ascent * size, width, reach.descent * size)))
+        outline = glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX)
+        if outline is not None:
+            matrix.preTranslate(glyph.dx * size, glyph.dy * size)
+            matrix.preScale(size / _OUTLINE_SIZE_PX, size / _OUTLINE_SIZE_PX)
+            moved = skia.Path(outline)
+            moved.transform(matrix)
+            path.addPath(moved, 0, 0)
+    opacity = math.prod(fraction(frame.style.get("opacity"), 1.0) for _, frame in piece.owners[1:])
+    return Lettering(piece.frame, path, box, opacity)
+
+
+def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> Any:
+    """The matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
+    if measure is None or piece.track is None:
+        matrix = skia.Matrix.Translate(x, y)
+        return matrix.preRotate(piece.rotation)
+    middle = piece.track.start + x + advance * piece.stretch / 2
     if not 0 <= middle <= measure.getLength():
         return None
     point, tangent = measure.getPosTan(middle)
     matrix = skia.Matrix.Translate(point.x(), point.y())
     matrix.preRotate(math.degrees(math.atan2(tangent.y(), tangent.x())))
-    return matrix.preTranslate(-advance / 2, y)
+    matrix.preTranslate(-advance * piece.stretch / 2, y)
+    return matrix.preRotate(piece.rotation)
 
 
-def _pens(piece: _Piece, fonts: Fonts) -> Iterator[tuple[Glyph, float]]:
+def _end_of(path: Any) -> tuple[float, float]:
+    last = path.getPoint(path.countPoints() - 1)
+    return last.x(), last.y()
+
+
+def _pens(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
     style, size = piece.frame.style, font_size(piece.frame.style)
-    spacing = _spacing(style, "letter-spacing")
+    spacing = _spacing(style, "letter-spacing") + piece.spread
     words = _spacing(style, "word-spacing")
     pen = 0.0
-    for glyph in shaped(piece.text, _chain(style, fonts), ligatures=spacing == 0):
+    for glyph in shaped(piece.text, chain, ligatures=spacing == 0):
         yield glyph, pen
         is_space = piece.text[glyph.start : glyph.start + 1] == " "
         pen += glyph.advance * size + spacing * glyph.ends_cluster + (words if is_space else 0.0)
 
 
-def _advance(piece: _Piece, fonts: Fonts) -> float:
-    pens = list(_pens(piece, fonts))
+def _advance(piece: Piece, fonts: Fonts) -> float:
+    pens = list(_pens(piece, _chain(piece.frame.style, fonts)))
     if not pens:
         return 0.0
     glyph, pen = pens[-1]
-    return pen + glyph.advance * font_size(piece.frame.style) + _spacing(piece.frame.style, "letter-spacing")
+    spacing = _spacing(piece.frame.style, "letter-spacing") + piece.spread
+    return (pen + glyph.advance * font_size(piece.frame.style) + spacing) * piece.stretch
 
 
 def _spacing(style: Style, name: str) -> float:
@@ -222,15 +208,5 @@ def _chain(style: Style, fonts: Fonts) -> Chain:
     number = _WEIGHTS.get(weight) or length(weight, 1.0, 400.0)
     names = [name.strip(" '\"") for name in style.get("font-family", "serif").split(",")]
     known = [_GENERIC.get(name.lower(), name) for name in names]
-    chosen = next((name for name in known if fonts.has(name)), known[0])
+    chosen = next((name for name in known if fonts.has(name)), _LAST_RESORT)
     return fonts.chain(families.Style(chosen, number, style.get("font-style", "normal") != "normal"))
-
-
-def _baseline_shift(style: Style, chain: Chain, size: float) -> float:
-    """Where the alphabetic baseline lies below the one that the style asks for."""
-    named = style.get("dominant-baseline") or style.get("alignment-baseline") or "auto"
-    if named == "central":
-        return chain.primary.face.baseline_shift(size)
-    heights = chain.primary.face.heights
-    shares = {"middle": heights.x_height / 2, "hanging": heights.ascent * 0.8, "text-before-edge": heights.ascent}
-    return shares.get(named, 0.0) * size

@@ -11,11 +11,15 @@ import skia
 from gpu_renderer.media.svg.document import Element
 from gpu_renderer.media.svg.frame import DEPTH_MAX, Frame, Scene
 from gpu_renderer.media.svg.lengths import fitted, length, view_box
+from gpu_renderer.media.svg.servers import context_paints
 from gpu_renderer.media.svg.strokes import stroke_width
 
 _COUNTS = {
     skia.Path.kLine_Verb: 2, skia.Path.kQuad_Verb: 3, skia.Path.kConic_Verb: 3, skia.Path.kCubic_Verb: 4,
 }  # fmt: skip
+
+
+Place = tuple[float, float]
 
 
 class Vertex(NamedTuple):
@@ -27,52 +31,55 @@ class Vertex(NamedTuple):
     leaving: tuple[float, float] | None
 
 
-def draw_markers(scene: Scene, path: Any, canvas: Any, frame: Frame) -> None:
-    """Draws the markers that a frame's style names."""
+def draw_markers(scene: Scene, path: Any, joints: frozenset[int], canvas: Any, frame: Frame) -> None:
+    """Draws the markers that a frame's style names. `joints`: the verbs that end at no vertex."""
     style = frame.style
     if frame.depth > DEPTH_MAX or not any(
         style.get(f"marker-{at}", "none") != "none" for at in ("start", "mid", "end")
     ):
         return
-    found = vertices(path)
+    found = vertices(path, joints)
     for index, vertex in enumerate(found):
         at = "start" if index == 0 else "end" if index == len(found) - 1 else "mid"
         if (marker := scene.document.referred(style.get(f"marker-{at}"))) is not None:
             _draw_marker(scene, marker, vertex, canvas, frame, is_start=index == 0)
 
 
-def vertices(path: Any) -> list[Vertex]:
-    """The vertices in order, with the directions that the segments have there."""
-    points: list[tuple[float, float]] = []
-    arriving: list[tuple[float, float] | None] = []
-    leaving: list[tuple[float, float] | None] = []
-    for segment in _segments(path):
+def vertices(path: Any, joints: frozenset[int] = frozenset()) -> list[Vertex]:
+    """The vertices in order, with the directions that the segments have there; a closed outline turns at its start too."""
+    found: list[Vertex] = []
+    start = 0
+    for segment, ends_outline in _segments(path, joints):
         if len(segment) == 1:
-            points.append(segment[0])
-            arriving.append(None)
-            leaving.append(None)
+            start = len(found)
+            found.append(Vertex(*segment[0], None, None))
             continue
-        leaving[-1] = _direction(segment)
-        points.append(segment[-1])
-        arriving.append(_direction([*reversed(segment)], -1.0))
-        leaving.append(None)
-    return [Vertex(*point, a, b) for point, a, b in zip(points, arriving, leaving, strict=True)]
+        found[-1] = found[-1]._replace(leaving=_direction(segment))
+        found.append(Vertex(*segment[-1], _direction([*reversed(segment)], -1.0), None))
+        if ends_outline:
+            found[start] = found[start]._replace(arriving=found[-1].arriving)
+            found[-1] = found[-1]._replace(leaving=found[start].leaving)
+    return found
 
 
-def _segments(path: Any) -> Iterator[list[tuple[float, float]]]:
+def _segments(path: Any, joints: frozenset[int]) -> Iterator[tuple[list[Place], bool]]:
+    """The points of each segment, a single one where an outline begins; and whether it closes its outline."""
     start = last = (0.0, 0.0)
-    for verb, points in path:
+    pending: list[Place] = []
+    for index, (verb, points) in enumerate(skia.Path.RawIter(path)):
         places = [(point.x(), point.y()) for point in points]
         if verb == skia.Path.kMove_Verb:
             start = last = places[0]
-            yield [last]
+            yield [last], False
         elif verb == skia.Path.kClose_Verb:
-            if last != start:
-                yield [last, start]
+            yield [last, start], True
             last = start
         elif verb in _COUNTS:
             last = places[-1]
-            yield places
+            pending += places
+            if index not in joints:
+                yield pending, False
+                pending = []
 
 
 def _direction(points: list[tuple[float, float]], sign: float = 1.0) -> tuple[float, float] | None:
@@ -86,7 +93,7 @@ def _draw_marker(scene: Scene, marker: Element, vertex: Vertex, canvas: Any, fra
     scale = stroke_width(frame.style, frame.viewport) if in_strokes else 1.0
     inner = fitted(marker, width, height)
     reference = inner.mapPoints([skia.Point(length(marker.get("refX"), 1.0), length(marker.get("refY"), 1.0))])[0]
-    style = scene.cascade.computed(marker, {})
+    style = scene.cascade.in_place(marker)
     canvas.save()
     canvas.translate(vertex.x, vertex.y)
     canvas.rotate(_angle(marker.get("orient"), vertex, is_start))
@@ -95,7 +102,7 @@ def _draw_marker(scene: Scene, marker: Element, vertex: Vertex, canvas: Any, fra
     if style.get("overflow", "hidden") not in ("visible", "auto"):
         canvas.clipRect(_clip(marker, inner, width, height), skia.ClipOp.kIntersect, True)
     canvas.concat(inner)
-    scene.draw_children(marker, canvas, frame.inside(style))
+    scene.draw_children(marker, canvas, frame.inside(style | context_paints(frame.style)))
     canvas.restore()
 
 

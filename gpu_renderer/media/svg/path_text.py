@@ -19,11 +19,19 @@ def path_of(text: str) -> Any:
     return _PathReader(text).read()
 
 
+def arc_joints(text: str) -> frozenset[int]:
+    """The verbs of the same path whose ends are no vertices, but joints inside an arc."""
+    reader = _PathReader(text)
+    reader.read()
+    return frozenset(reader.joints)
+
+
 class _PathReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
         self._path = skia.Path()
+        self.joints: set[int] = set()
         self._x = self._y = self._start_x = self._start_y = 0.0
         self._control: tuple[str, float, float] | None = None
 
@@ -101,4 +109,6 @@ class _PathReader:
     def _arc(self, n: list[float]) -> None:
         size = skia.Path.ArcSize.kLarge_ArcSize if n[3] else skia.Path.ArcSize.kSmall_ArcSize
         sweep = skia.PathDirection.kCW if n[4] else skia.PathDirection.kCCW
+        before = self._path.countVerbs()
         self._path.arcTo(abs(n[0]), abs(n[1]), n[2], size, sweep, n[5], n[6])
+        self.joints.update(range(before, self._path.countVerbs() - 1))

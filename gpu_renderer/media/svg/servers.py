@@ -10,7 +10,8 @@ import skia
 from gpu_renderer.media.svg.cascade import Style
 from gpu_renderer.media.svg.document import Element, children, name_of
 from gpu_renderer.media.svg.frame import Frame, Scene
-from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length, transform
+from gpu_renderer.media.svg.lengths import Viewport, fitted, fraction, length
+from gpu_renderer.media.svg.transforms import transform
 from gpu_renderer.vector import css
 from gpu_renderer.vector.css import Rgba
 
@@ -23,6 +24,7 @@ def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
     """The Skia paint of the `fill` or `stroke` of a frame's style; None where nothing is painted."""
     style = frame.style
     value = style.get(kind, "black" if kind == "fill" else "none")
+    value = style.get(f"-{value}", "none") if value.startswith("context-") else value
     opacity = fraction(style.get(f"{kind}-opacity"), 1.0)
     if not value.startswith("url("):
         return _plain(value, style, opacity)
@@ -30,7 +32,14 @@ def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
     if server is None:
         return _plain(value.partition(")")[2].strip() or "none", style, opacity)
     shader = _SERVERS.get(name_of(server), _nothing)(scene, server, frame, bounds)
-    return None if shader is None else skia.Paint(Shader=shader, AntiAlias=True, Alphaf=opacity)
+    if shader is None:
+        return _plain(value.partition(")")[2].strip() or "none", style, opacity)
+    return skia.Paint(Shader=shader, AntiAlias=True, Alphaf=opacity)
+
+
+def context_paints(style: Style) -> Style:
+    """What `context-fill` and `context-stroke` mean to what an element of the style refers to."""
+    return {"-context-fill": style.get("fill", "black"), "-context-stroke": style.get("stroke", "none")}
 
 
 def color_of(value: str, style: Style) -> Rgba | None:
@@ -98,11 +107,9 @@ def _pattern(scene: Scene, server: Element, frame: Frame, bounds: Any) -> Any:
     canvas.clipRect(skia.Rect.MakeWH(tile.width(), tile.height()))
     if holder.get("viewBox"):
         canvas.concat(fitted(holder, tile.width(), tile.height()))
-    else:
-        canvas.translate(-tile.x(), -tile.y())
-        if _attribute(scene, server, "patternContentUnits") == "objectBoundingBox":
-            canvas.concat(_box_matrix(bounds))
-    scene.draw_children(holder, canvas, frame.inside({}))
+    elif _attribute(scene, server, "patternContentUnits") == "objectBoundingBox":
+        canvas.scale(bounds.width(), bounds.height())
+    scene.draw_children(holder, canvas, frame.inside(scene.cascade.in_place(holder)))
     picture = recorder.finishRecordingAsPicture()
     matrix = transform(_attribute(scene, server, "patternTransform"))
     matrix.preTranslate(tile.x(), tile.y())
@@ -141,7 +148,7 @@ def _stops(scene: Scene, server: Element) -> tuple[list[int], list[float]]:
     holder = next((link for link in _chain(scene, server) if _stop_elements(link)), server)
     colors, offsets, last = [], [], 0.0
     for stop in _stop_elements(holder):
-        style = scene.cascade.computed(stop, {})
+        style = scene.cascade.in_place(stop)
         color = color_of(style.get("stop-color", "black"), style) or css.BLACK
         alpha = color.alpha * fraction(style.get("stop-opacity"), 1.0)
         last = max(last, fraction(stop.get("offset"), 0.0))

@@ -2,73 +2,103 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import skia
 
 from gpu_renderer.media.svg.document import Element, name_of
-from gpu_renderer.media.svg.lengths import Viewport, length, numbers
+from gpu_renderer.media.svg.frame import Frame
+from gpu_renderer.media.svg.lengths import font_size, length, numbers
 from gpu_renderer.media.svg.path_text import path_of
 
+_CSS_PATH = re.compile(r"path\(\s*['\"]([^'\"]*)['\"]\s*\)")
 SHAPES = ("rect", "circle", "ellipse", "line", "polyline", "polygon", "path")
 
 
-def shape_path(element: Element, viewport: Viewport) -> Any:
-    """The outline; empty where the geometry is not drawn."""
-    make: Callable[[Element, Viewport], Any] = _MAKERS[name_of(element)]
-    return make(element, viewport)
+def shape_path(element: Element, frame: Frame) -> Any:
+    """The outline; empty where the geometry is not drawn. `frame` carries the element's own style."""
+    make: Callable[[_Geometry], Any] = _MAKERS[name_of(element)]
+    return make(_Geometry(element, frame))
 
 
-def _rect(element: Element, viewport: Viewport) -> Any:
-    x, width = (length(element.get(name), viewport.width) for name in ("x", "width"))
-    y, height = (length(element.get(name), viewport.height) for name in ("y", "height"))
-    path = skia.Path()
+class _Geometry(NamedTuple):
+    """The lengths of an element, which CSS may state instead of attributes."""
+
+    element: Element
+    frame: Frame
+
+    def text(self, name: str) -> str | None:
+        return self.frame.style.get(name) or self.element.get(name)
+
+    def x(self, name: str, default: float = 0.0) -> float:
+        return self._length(name, self.frame.viewport.width, default)
+
+    def y(self, name: str, default: float = 0.0) -> float:
+        return self._length(name, self.frame.viewport.height, default)
+
+    def diagonal(self, name: str) -> float:
+        return self._length(name, self.frame.viewport.diagonal, 0.0)
+
+    def _length(self, name: str, reference: float, default: float) -> float:
+        return length(self.text(name), reference, default, font_size(self.frame.style))
+
+
+def _rect(geometry: _Geometry) -> Any:
+    path, width, height = skia.Path(), geometry.x("width"), geometry.y("height")
     if width <= 0 or height <= 0:
         return path
-    rx, ry = (length(element.get(name), side, -1.0) for name, side in (("rx", viewport.width), ("ry", viewport.height)))
+    rx, ry = geometry.x("rx", -1.0), geometry.y("ry", -1.0)
     rx, ry = rx if rx >= 0 else max(ry, 0.0), ry if ry >= 0 else max(rx, 0.0)
-    box = skia.Rect.MakeXYWH(x, y, width, height)
+    box = skia.Rect.MakeXYWH(geometry.x("x"), geometry.y("y"), width, height)
     if rx > 0 and ry > 0:
-        return path.addRoundRect(box, min(rx, width / 2), min(ry, height / 2))
+        rounded = skia.RRect.MakeRectXY(box, min(rx, width / 2), min(ry, height / 2))
+        return path.addRRect(rounded, skia.PathDirection.kCW, 0)
     return path.addRect(box)
 
 
-def _circle(element: Element, viewport: Viewport) -> Any:
-    radius = length(element.get("r"), viewport.diagonal)
-    return _oval(element, viewport, radius, radius)
+def _circle(geometry: _Geometry) -> Any:
+    radius = geometry.diagonal("r")
+    return _oval(geometry, radius, radius)
 
 
-def _ellipse(element: Element, viewport: Viewport) -> Any:
-    rx, ry = length(element.get("rx"), viewport.width, -1.0), length(element.get("ry"), viewport.height, -1.0)
-    return _oval(element, viewport, rx if rx >= 0 else ry, ry if ry >= 0 else rx)
+def _ellipse(geometry: _Geometry) -> Any:
+    rx, ry = geometry.x("rx", -1.0), geometry.y("ry", -1.0)
+    return _oval(geometry, rx if rx >= 0 else ry, ry if ry >= 0 else rx)
 
 
-def _oval(element: Element, viewport: Viewport, rx: float, ry: float) -> Any:
-    x, y = length(element.get("cx"), viewport.width), length(element.get("cy"), viewport.height)
+def _oval(geometry: _Geometry, rx: float, ry: float) -> Any:
+    x, y = geometry.x("cx"), geometry.y("cy")
     path = skia.Path()
     if rx <= 0 or ry <= 0:
         return path
     return path.addOval(skia.Rect.MakeLTRB(x - rx, y - ry, x + rx, y + ry), skia.PathDirection.kCW, 1)
 
 
-def _line(element: Element, viewport: Viewport) -> Any:
+def _line(geometry: _Geometry) -> Any:
     path = skia.Path()
-    path.moveTo(length(element.get("x1"), viewport.width), length(element.get("y1"), viewport.height))
-    path.lineTo(length(element.get("x2"), viewport.width), length(element.get("y2"), viewport.height))
+    path.moveTo(geometry.x("x1"), geometry.y("y1"))
+    path.lineTo(geometry.x("x2"), geometry.y("y2"))
     return path
 
 
-def _path(element: Element, viewport: Viewport) -> Any:
-    return path_of(element.get("d") or "")
+def _path(geometry: _Geometry) -> Any:
+    return path_of(path_data(geometry.element, geometry.frame))
 
 
-def _polyline(element: Element, viewport: Viewport) -> Any:
-    return _corners(element, closed=False)
+def path_data(element: Element, frame: Frame) -> str:
+    """The path data of a `path`, from its attribute or from CSS."""
+    stated = _CSS_PATH.match(frame.style.get("d", ""))
+    return stated[1] if stated else element.get("d") or ""
 
 
-def _polygon(element: Element, viewport: Viewport) -> Any:
-    return _corners(element, closed=True)
+def _polyline(geometry: _Geometry) -> Any:
+    return _corners(geometry.element, closed=False)
+
+
+def _polygon(geometry: _Geometry) -> Any:
+    return _corners(geometry.element, closed=True)
 
 
 def _corners(element: Element, *, closed: bool) -> Any:
