@@ -49,7 +49,8 @@ class S3Storage:
     ) -> None:
         key_id, secret = credentials or (None, None)
         self._bucket = bucket
-        self._client: S3Client = boto3.client(
+        # a session of its own: the one that boto3 shares keeps the credentials of whoever asked first
+        self._client: S3Client = boto3.Session().client(
             "s3",
             endpoint_url=endpoint_url,
             region_name=region or ("us-east-1" if endpoint_url else None),
