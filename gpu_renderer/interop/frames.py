@@ -119,6 +119,7 @@ class DeviceFrames:
             return tagged(
                 av.VideoFrame.from_dlpack((luma, chroma), PIXEL_FORMAT, primary_ctx=True, cuda_context=context)
             )
+        # PyAV refuses planes, devices and builds of FFmpeg with each of these; the segment then goes the ordinary way
         except (av.FFmpegError, TypeError, ValueError, NotImplementedError, MemoryError) as error:
             raise InteropFailed(f"the encoder's library does not take the frame: {error}") from error
 
