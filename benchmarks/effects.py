@@ -94,12 +94,12 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
 
 def _fastest_ms(painter: Painter, work: Callable[[], None]) -> float:
     work()
-    painter.context.finish()
+    painter.fences.settle()
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
         work()
-        painter.context.finish()
+        painter.fences.settle()
         times.append(time.perf_counter() - start)
         if times[-1] > 2:
             break

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 import moderngl
 
 from gpu_renderer.context import identity
+from gpu_renderer.fences import Fences
 from gpu_renderer.programs import Layout, Program, Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
@@ -58,7 +59,8 @@ class Painter:
         is_software = identity(context).is_software
         self.programs = Programs(context, flat_uniforms=is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
-        # Mesa's software rasteriser copies without waiting for the passes that still draw what is copied.
+        self.fences = Fences()
+        # Mesa's software rasteriser waits within the call that reads what is being drawn, or does not wait at all when it copies.
         self._must_wait = is_software
         self._band = memoryview(bytearray(BAND_BYTES))
         self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
@@ -94,6 +96,8 @@ class Painter:
             program.set(name, unit)
             if isinstance(source, Target) and f"{name}_region" in program.gl:
                 program.set(f"{name}_region", tuple(map(float, source.region)))
+        if any(isinstance(source, Target) for source in (textures or {}).values()):
+            self.settle()
         for name, value in (uniforms or {}).items():
             program.set(name, value)
         self._aim(blend)
@@ -168,6 +172,11 @@ class Painter:
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
+    def settle(self) -> None:
+        """Before a target is read: waits for what is being drawn where the next call would, so that other threads run."""
+        if self._must_wait:
+            self.fences.settle()
+
     def collect(self) -> None:
         """Frees the GPU objects that nothing refers to any more. Those that were released by hand are only forgotten."""
         dropped = self.context.objects
@@ -191,8 +200,7 @@ class Painter:
         if self._must_wait and parts != (source.region,):
             self._move(source, into, parts)
             return
-        if self._must_wait:
-            self.context.finish()
+        self.settle()
         for part in parts:
             source.framebuffer.scissor = _box(source, part)
             source.framebuffer.use()
@@ -201,6 +209,7 @@ class Painter:
     def _move(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies parts through the processor's memory: software rasterisers draw a blit that is bounded, pixel by pixel."""
         components, dtype = CHANNELS[source.format]
+        self.settle()
         source.framebuffer.use()  # reading binds again what was bound before, which may be gone
         size = BYTES_PER_PIXEL[source.format]
         for part in parts:
@@ -232,6 +241,7 @@ class Painter:
     def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
         """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
         size, pixels_of_colour = BYTES_PER_PIXEL[into.format], self._pixels_of(color, into.format)
+        self.settle()
         for part in parts:
             for box in _bands(_box(into, part), size):
                 into.texture.write(pixels_of_colour[: box[2] * box[3] * size], viewport=box, alignment=1)

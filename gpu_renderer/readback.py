@@ -11,7 +11,7 @@ video that fills the frame never go to the GPU: only what is drawn over them com
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import av
 import moderngl
@@ -41,6 +41,8 @@ class _Asked:
     """The texels of each attachment that are read."""
     parts: Parts
     """Those of them that are the frame's."""
+    fence: int | None = None
+    """Behind the copies into the slot's buffers."""
 
 
 class ReadbackRing:
@@ -50,7 +52,7 @@ class ReadbackRing:
         self, painter: Painter, layout: PlaneLayout, depth: int, *, pixel_buffers: bool, changes_only: bool = True
     ) -> None:
         assert depth >= 1, "a ring has at least one slot"
-        self._layout, self._changes_only = layout, changes_only
+        self._painter, self._layout, self._changes_only = painter, layout, changes_only
         self._whole = area.whole(Region(0, 0, layout.width, layout.height))
         self._nothing = area.nothing(self._whole.frame)
         self._slots = [_slot(painter, layout, pixel_buffers, self._whole) for _ in range(depth)]
@@ -76,13 +78,16 @@ class ReadbackRing:
         slot = self._free.popleft()
         asked = self._drawn(slot, picture, into) if underlay is None else self._over(underlay, slot, picture, into)
         self._stale[id(into)] = self._nothing.bounds
-        for attachment, buffer in enumerate(slot.buffers or ()):
-            _read(asked, attachment, buffer)
+        if slot.buffers is not None:
+            for attachment, buffer in enumerate(slot.buffers):
+                _read(asked, attachment, buffer)
+            asked = replace(asked, fence=self._painter.fences.put())
         self._asked.append(asked)
 
     def collect(self) -> av.VideoFrame:
         """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
         asked = self._asked.popleft()
+        self._wait_for(asked)
         if not asked.box.is_empty:
             self._fill(asked)
         self._free.append(asked.slot)
@@ -90,6 +95,8 @@ class ReadbackRing:
 
     def close(self) -> None:
         """Gives every slot back, also those not collected."""
+        for asked in self._asked:
+            self._wait_for(asked)
         for slot in self._slots:
             slot.planes.release()
             for buffer in slot.buffers or ():
@@ -97,6 +104,12 @@ class ReadbackRing:
         self._slots.clear()
         self._free.clear()
         self._asked.clear()
+
+    def _wait_for(self, asked: _Asked) -> None:
+        if asked.fence is None:
+            self._painter.settle()
+        else:
+            self._painter.fences.wait(asked.fence)
 
     def _mark_stale(self, changed: Area) -> None:
         for slot in self._slots:
