@@ -77,7 +77,7 @@ def _path(content: TextContent, values: Values) -> TextPath | None:
     if held is None:
         return None
     margin = _or(values.moving("textPath.firstMargin"), held.first_margin)
-    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular)
+    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular, held.expansion)
 
 
 def _or(value: float | None, default: float) -> float:

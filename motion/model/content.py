@@ -62,6 +62,7 @@ class TextPathSettings:
     first_margin: float
     reversed: bool
     perpendicular: bool
+    expansion: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,7 @@ def _text_path(node: Node) -> TextPathSettings | None:
         first_margin=number(stored, "firstMargin", 0.0),
         reversed=flag(stored, "reversed"),
         perpendicular=flag(stored, "perpendicular", True),
+        expansion=path.expansion,
     )
 
 

@@ -85,13 +85,14 @@ class GlyphPose:
 
 @dataclass(frozen=True, slots=True)
 class TextPath:
-    """Text along an outline (text.md 8): the layer's mask path, flattened by the renderer."""
+    """Text along an outline (text.md 8): the layer's mask path, expanded by px and flattened by the renderer."""
 
     points: tuple[PathPoint, ...]
     closed: bool
     first_margin: float
     reversed: bool
     perpendicular: bool
+    expansion: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
