@@ -39,6 +39,7 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
         poses=_poses(content, measured, values),
         path=_path(content, values),
         per_character_3d=content.per_character_3d,
+        has_weight=content.has_weight or "fontWeight" in values.layer.moving,
         given_box=box(values) if content.content is None else None,
     )
 

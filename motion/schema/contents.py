@@ -105,6 +105,7 @@ def text_content(node: Node) -> TextContent:
         animators=text_animators(stored.get("__animators")),
         path=_text_path(node),
         per_character_3d=flag(node.component("Transform"), "perChar3D"),
+        has_weight=_weight(node) is not None,
     )
 
 
@@ -169,19 +170,19 @@ def _text_style(node: Node) -> TextStyle:
     return TextStyle(
         family=node.string("fontFamily") or "Inter",
         size=_number(node, "fontSize", 48.0),
-        weight=_weight(node),
+        weight=600.0 if (weight := _weight(node)) is None else weight,
         italic=node.string("fontStyle") == "italic",
         letter_spacing=_number(node, "letterSpacing", 0.0),
         fill=solid_color(node),
     )
 
 
-def _weight(node: Node) -> float:
-    """The last component's weight, a number or a string of one, or a CSS word."""
+def _weight(node: Node) -> float | None:
+    """The last component's weight, a number or a string of one, or a CSS word; None where none is stored."""
     for _, properties in reversed(node.components):
         if (weight := css_weight(properties.get("fontWeight"))) is not None:
             return weight
-    return 600.0
+    return None
 
 
 def css_weight(value: object) -> float | None:

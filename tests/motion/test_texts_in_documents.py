@@ -20,6 +20,12 @@ def test_a_text_path_is_the_mask_that_it_names_with_its_expansion() -> None:
     assert (len(path.points), path.closed, path.expansion, path.first_margin) == (2, False, 4, 3)
 
 
+def test_a_text_remembers_whether_a_weight_is_stored() -> None:
+    assert source(text("Hi", fontWeight="600"), "t", TextSource).has_weight
+    assert not source(text("Hi"), "t", TextSource).has_weight
+    assert source(text("Hi"), "t", TextSource).style.weight == 600
+
+
 def test_runs_end_with_the_stored_text() -> None:
     runs = [{"start": 0, "end": 5, "style": {"fill": "#ff0000"}}, {"start": 6, "end": 11, "style": {"fill": "#00ff00"}}]
     assert source(text("Hi", __runs=runs), "t", TextSource).runs == (TextRun(0, 2, fill="#ff0000"),)
