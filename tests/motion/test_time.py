@@ -145,9 +145,22 @@ def test_a_reversed_video_without_keys_turns_about_its_first_second(time: float,
     assert source(held, "v", VideoSource, time).time == pytest.approx(expected)
 
 
+def test_keys_in_any_order_span_the_time_that_a_layer_is_reversed_in() -> None:
+    held = document(
+        node("v", "video", src="a.mp4", fx={"time": {"reverse": True}}), tracks={"v": {"x": keys((3, 0), (1, 0))}}
+    )
+    assert source(held, "v", VideoSource, 1.0).time == 3
+
+
 def test_a_remapped_video_passes_its_bar_again() -> None:
     held = document(node("v", "video", src="a.mp4"), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
     assert source(held, "v", VideoSource, 1.01).time == pytest.approx(1.8)
+
+
+def test_a_video_may_be_remapped_by_a_stored_number() -> None:
+    assert source(document(node("v", "video", src="a.mp4", timeRemap=1.5)), "v", VideoSource, 4.0).time == 1.5
+    held = document(node("v", "video", src="a.mp4", timeRemap=1.5), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
+    assert source(held, "v", VideoSource, 0.0).time == 2
 
 
 def test_the_last_frame_stays_when_the_time_is_past_the_end() -> None:
