@@ -74,7 +74,7 @@ def test_markers_are_read_in_seconds() -> None:
 def test_a_layers_markers_count_from_its_first_bar_in_time() -> None:
     marker = {"id": "m", "frame": 15, "duration": 0, "name": "Cut"}
     clips = [{"start": 60, "duration": 30, "sourceIn": 0}, {"start": 30, "duration": 30, "sourceIn": 0}]
-    layers = [{"sourceId": "a", "clip": clip, "markers": []} for clip in clips]
+    layers: list[Json] = [{"sourceId": "a", "clip": clip} for clip in clips]
     layers[0]["markers"] = [marker]
     line = {"comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"layers": layers}]}}
     assert x_of("marker.key(1).time*100", 2.0, timelines=line) == 150

@@ -187,6 +187,14 @@ def test_a_layer_parented_to_another_has_no_bar_whatever_the_file_says() -> None
     assert layer(held, "a", 0) is not None
 
 
+def test_a_layer_that_names_another_parent_keeps_the_bar_of_the_composition_that_lists_it() -> None:
+    child = node("a", parent="n")
+    held = document(node("n", "null"), child, timelines=bars(("a", 30, 10, 0)))
+    held["scene"]["nodes"][0]["children"].append("a")
+    assert layer(held, "a", 0) is None
+    assert layer(held, "a", 1) is not None
+
+
 def test_clones_lag_by_their_share_of_the_step() -> None:
     cloner = {"enabled": True, "mode": "linear", "count": 3, "offsetX": 10, "step": {"time": 1}}
     held = unclipped(keys((0, 0), (10, 1000)), fx={"__cloner": cloner})
