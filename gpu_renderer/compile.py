@@ -30,7 +30,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
-from motion.timing import fit
+from motion.timing import Fit, fit, round_half_up
 
 FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 SCALE_DIGITS = 9
@@ -45,8 +45,19 @@ def compiled(snapshot: Snapshot, width: int, height: int) -> RenderGraph:
     view = matrix.product(
         matrix.translation(fitted.offset_x, fitted.offset_y), matrix.scaling(fitted.scale, fitted.scale)
     )
-    clip = placement.bounds(matrix.product(view, matrix.scaling(snapshot.width, snapshot.height)), frame)
+    clip = _clip(snapshot, fitted).intersection(frame)
     return _List(snapshot, _Stage(frame, clip, view, fitted.scale), projection.eye(snapshot)).graph()
+
+
+def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
+    """The frame's pixels that a composition may draw in: its corner and its size, each rounded (document.md 4.4)."""
+    measures = (
+        fitted.offset_x,
+        fitted.offset_y,
+        snapshot.width * fitted.scale,
+        snapshot.height * fitted.scale,
+    )
+    return Region(*map(round_half_up, measures))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ T = TypeVar("T")
 ParticleShape = Literal["circle", "square", "line", "star"]
 
 MAX_NESTING = 8
+RIG_PATHS = ("puppet.", "bone.", "ikTarget.", "ikPole.", "ikMode.")
 WEIGHTS_A_LAYER = 10
 """So many weights of text animators cost as much as a layer."""
 REMEMBERED = 4
@@ -216,7 +217,7 @@ def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
     """The layer's rig at its own time."""
 
     def made() -> Mesh | None:
-        paths = [path for path in layer.moving if path.startswith(("puppet.", "bone."))]
+        paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
         moved = {path: value for path in paths if (value := values.moving(path)) is not None}
         places = {path: values.data(path) for path in layer.data if path.startswith("puppet.")}
         return mesh(rig, *box(values), moved, places)

@@ -53,6 +53,12 @@ def test_a_rotated_layer_has_four_steps_of_coverage_on_its_edge(painter: Painter
     assert set(picture[..., 0].ravel().tolist()) == {0, 137, 188, 225, 255}
 
 
+def test_nothing_is_drawn_beside_a_composition_that_is_fitted_between_pixels(painter: Painter) -> None:
+    picture = drawn(painter, snapshot(rect("#ffffff", 40, 30, 200, 200), width=80, height=60), (100, 50))
+    columns = picture[25, :, 0] > 0
+    assert [index for index in range(100) if columns[index]] == list(range(17, 84))
+
+
 def test_a_layer_outside_the_frame_or_without_extent_draws_nothing(painter: Painter) -> None:
     outside = rect("#ffffff", 500, 24, 20, 20)
     nothing = rect("#ffffff", 0, 0, 20, 20, transform=Transform2D(32, 24, scale_x=0.0))
