@@ -104,7 +104,7 @@ class _List:
                     yield layer.id, replace(drawn, plane=None)
 
     def steps(self) -> Iterator[Step]:
-        shown = [layer for layer in self._layers if layer.visible and layer.id not in self._matte_sources]
+        shown = [layer for layer in self._layers if _is_shown(layer) and layer.id not in self._matte_sources]
         ordered = shown if self.stage.is_group else projection.painter_sorted(shown, self.eye)
         return _depth_grouped(step for layer in ordered for step in self._layer(layer))
 
@@ -236,6 +236,10 @@ class _List:
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, layer.blend, plane=plane)
+
+
+def _is_shown(layer: LayerSnapshot) -> bool:
+    return layer.visible and not layer.shadow_only
 
 
 def _settled(scale: float) -> float:

@@ -19,7 +19,7 @@ from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
-from gpu_renderer.raster import WHOLE, Raster
+from gpu_renderer.raster import WHOLE, Raster, Share
 from gpu_renderer.region import Region
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
@@ -207,7 +207,7 @@ class Inks:
         """The content after its effects of the raster route, kept while neither changes."""
         layer = step.layer
         plan = effects.baking(layer, scene.view_scale, *self._contents.box(layer.source))
-        raster = self._contents.raster(layer.source, plan.scale, plan.padding_px)
+        raster = self._contents.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None
         value = (id(raster), plan.scale, layer.effects, layer.masks, layer.fill_opacity)
@@ -221,16 +221,19 @@ class Inks:
         else:
             target = kept[1]
         shown = _linear(_baked_color(raster, layer), 1.0 if step.plane is None else step.plane.gain, scene)
+        is_picture = isinstance(layer.source, (ImageSource, VideoSource))
+        padding = (
+            plan.padding_px if is_picture else raster.padding
+        )  # stretched over it, as in the reference (effects.md 4.1)
         return Picture(
-            target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality, color=shown
+            target.texture, raster.width, raster.height, padding, _crop(layer, raster), layer.draft_quality, color=shown
         )
 
     def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
         layer = step.layer
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
-        crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
         return Picture(
-            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
+            texture, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality, raster.is_opaque,
             _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene), raster.inked,
         )  # fmt: skip
 
@@ -284,6 +287,12 @@ def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | Non
     red, green, blue, alpha = encoded
     lit = color.Rgba(red * gain, green * gain, blue * gain, alpha)
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
+
+
+def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+    """The part of the content that is shown: of a picture that covers its box, the middle."""
+    covers = isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover
+    return _cover(raster) if covers else WHOLE
 
 
 def _cover(raster: Raster) -> tuple[float, float, float, float]:

@@ -182,7 +182,7 @@ def _matte_source(layer: Layer, wanted: str | None, present: set[str]) -> str | 
 def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> LayerSnapshot:
     values = moment.values(layer)
     placed = _folded(layer, "placement", values, layer.moves, lambda: transform(moment, layer))
-    opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+    opacity = _opacity(layer, values)
     glass = stacks.glass(layer.glass, values)
     blurs = layer.motion_blur or layer.forced_blur is not None
     is_field = isinstance(
@@ -210,7 +210,16 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         mesh=None if layer.rig is None else _mesh(layer, layer.rig, values),
         samples=shutter.samples(moment, layer, placed) if blurs else (),
         ghosts=shutter.ghosts(moment, layer, placed, opacity),
+        casts_shadows=layer.casts_shadows,
+        shadow_only=layer.shadow_only,
     )
+
+
+def _opacity(layer: Layer, values: Values) -> float:
+    """The layer's opacity as a factor; the glow of a light has its intensity instead (three-d.md 6.1)."""
+    if isinstance(layer.content, LightContent):
+        return min(1.0, max(0.0, values.number("intensity", 100.0) / 100.0))
+    return values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
 
 
 def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
@@ -308,7 +317,6 @@ def _wash(content: LightContent, values: Values) -> LightWash:
     return LightWash(
         light=content.light,
         color=content.color,
-        intensity=values.number("intensity", 100.0) / 100.0,
         radius=max(1.0, values.number("radius", 500.0)),
         angle=values.number("lightAngle", 0.0),
         cone=values.number("lightCone", 45.0),

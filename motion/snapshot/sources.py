@@ -193,7 +193,6 @@ class LightWash:
 
     light: Literal["point", "ambient", "spot", "parallel"]
     color: str
-    intensity: float
     radius: float
     angle: float
     cone: float

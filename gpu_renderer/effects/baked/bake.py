@@ -18,6 +18,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpu_renderer.compositing import masks
+from gpu_renderer.compositing.routes import tier
 from gpu_renderer.effects.baked.canvas import Canvas, Masking
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.values import EffectValues, resolve
@@ -39,7 +41,6 @@ from motion.snapshot import (
     VideoSource,
 )
 
-SCALES = (0.5, 1.0, 2.0, 4.0)
 PADDING_EFFECTS_MAX_PX = 256
 PADDING_MAX_PX = 512
 SIDE_MAX_PX = 4096
@@ -56,13 +57,18 @@ _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
 @dataclass(frozen=True, slots=True)
 class Baking:
-    """How the content of a baked layer is rasterised: canvas px per layer px, and padding in layer px.
+    """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects reach, layer px.
 
     For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep.
     """
 
     scale: float
-    padding_px: float
+    bleed_px: float
+
+    @property
+    def padding_px(self) -> float:
+        """The padding of a layer that nothing but its effects makes larger."""
+        return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,25 +96,22 @@ def keeps_color(layer: LayerSnapshot) -> bool:
     return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
 
 
-def baking(
-    layer: LayerSnapshot, output_scale: float, width: float, height: float, *, overshoot_px: float = 0
-) -> Baking:
-    """Scale and padding of a baked layer of width x height layer px; `overshoot_px`: what strokes reach beyond the box.
+def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float) -> Baking:
+    """Scale and reach of a baked layer of width x height layer px.
 
     Video keeps its own pixels, a picture those that the output can show.
     """
+    bleed = min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))
     if isinstance(layer.source, VideoSource):
-        return Baking(math.inf, 0.0)
+        return Baking(math.inf, bleed)
     if isinstance(layer.source, ImageSource):
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
-        return Baking(PICTURE_OVERSAMPLING * quality, 0.0)
-    padding = max(overshoot_px, min(PADDING_EFFECTS_MAX_PX, _effects_padding_px(layer.effects)))
-    padding = min(PADDING_MAX_PX, math.ceil(padding + 1)) if padding > 0 else 0.0
+        return Baking(PICTURE_OVERSAMPLING * quality, bleed)
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
     wanted = output_scale * round(max(1.0, abs(flat.scale_x), abs(flat.scale_y)), 9)  # turning leaves a hair more
-    scale = next((step for step in SCALES if step >= wanted), SCALES[-1])
-    longest = max(width, height) + 2 * padding
-    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), float(padding))
+    scale = tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
+    longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
+    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed)
 
 
 def bake(
@@ -128,8 +131,8 @@ def bake(
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale
     canvas.typeface = typeface
-    if layer.masks:
-        _cover(canvas, layer.masks, raster, masking)
+    if masks.has_paths(layer):
+        _cover(canvas, masks.paths(layer, raster.width, raster.height), raster, masking)
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
         canvas.fade(max(0.0, layer.fill_opacity))
     for entry in layer.effects:
@@ -161,22 +164,22 @@ def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
     return None if path is None else dataclasses.replace(path, mode="add")
 
 
-def _cover(canvas: Canvas, masks: Sequence[MaskPath], raster: Raster, masking: Masking) -> None:
-    if all(path.mode == "none" for path in masks):
+def _cover(canvas: Canvas, paths: Sequence[MaskPath], raster: Raster, masking: Masking) -> None:
+    if all(path.mode == "none" for path in paths):
         return
-    coverage = _coverage(canvas, masks, raster, masking)
+    coverage = _coverage(canvas, paths, raster, masking)
     canvas.apply("effects/baked/cover.frag", textures={"u_coverage": coverage})
     coverage.release()
 
 
-def _coverage(canvas: Canvas, masks: Sequence[MaskPath], raster: Raster, masking: Masking) -> moderngl.Texture:
+def _coverage(canvas: Canvas, paths: Sequence[MaskPath], raster: Raster, masking: Masking) -> moderngl.Texture:
     width, height = raster.width + 2 * raster.padding, raster.height + 2 * raster.padding
-    coverage = masking(tuple(masks), width, height, canvas.scale, FEATHER_SIGMA)
+    coverage = masking(tuple(paths), width, height, canvas.scale, FEATHER_SIGMA)
     rows, columns = coverage.shape
     return canvas.texture(np.ascontiguousarray(coverage).tobytes(), columns, rows, channels=1)
 
 
-def _effects_padding_px(effects: Sequence[EffectSnapshot]) -> float:
+def _effects_bleed_px(effects: Sequence[EffectSnapshot]) -> float:
     found = [(find(entry.type), entry) for entry in effects]
     return max(
         (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0
