@@ -37,11 +37,6 @@ def wash(source: LightWash) -> Raster:
     return Raster(np.floor(pixels * 255 + 0.5).astype(np.uint8), 2 * radius, 2 * radius)
 
 
-def wash_opacity(source: LightWash) -> float:
-    """The strength of the glow."""
-    return min(max(source.intensity, 0.0), 1.0)
-
-
 def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
     aim = math.radians(source.angle)
     delta = np.abs((np.arctan2(y, x) - aim + math.pi) % (2 * math.pi) - math.pi)

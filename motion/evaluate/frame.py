@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, cast
 
 from motion.evaluate import holding, shutter, space, stacks
 from motion.evaluate.boxes import box
+from motion.evaluate.easing import clamp_unit
 from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.media import media, remapped_time
 from motion.evaluate.moment import Budget, Frame, Pass, Values
@@ -48,6 +49,8 @@ T = TypeVar("T")
 ParticleShape = Literal["circle", "square", "line", "star"]
 
 MAX_NESTING = 8
+UNBLURRED = (InstanceContent, LightContent, ParticleContent)
+"""What motion blur leaves alone (compositing.md 10)."""
 WEIGHTS_A_LAYER = 10
 """So many weights of text animators cost as much as a layer."""
 REMEMBERED = 4
@@ -181,9 +184,9 @@ def _matte_source(layer: Layer, wanted: str | None, present: set[str]) -> str | 
 def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> LayerSnapshot:
     values = moment.values(layer)
     placed = _folded(layer, "placement", values, layer.moves, lambda: transform(moment, layer))
-    opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+    opacity = _opacity(layer, values)
     glass = stacks.glass(layer.glass, values)
-    blurs = layer.motion_blur or layer.forced_blur is not None
+    blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
     is_field = isinstance(
         layer.content, ParticleContent
     )  # particles take no masks, mattes and effects (layers.md 12.2)
@@ -210,6 +213,15 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         samples=shutter.samples(moment, layer, placed) if blurs else (),
         ghosts=shutter.ghosts(moment, layer, placed, opacity),
     )
+
+
+def _opacity(layer: Layer, values: Values) -> float:
+    """A factor, not clamped; a light's is its intensity (layers.md 2.3)."""
+    if isinstance(layer.content, LightContent):
+        opacity = clamp_unit(values.number("intensity", 100.0) / 100.0)
+    else:
+        opacity = values.number("opacity", 100.0) / 100.0
+    return opacity * (layer.clone.opacity if layer.clone else 1.0)
 
 
 def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
@@ -307,7 +319,6 @@ def _wash(content: LightContent, values: Values) -> LightWash:
     return LightWash(
         light=content.light,
         color=content.color,
-        intensity=values.number("intensity", 100.0) / 100.0,
         radius=max(1.0, values.number("radius", 500.0)),
         angle=values.number("lightAngle", 0.0),
         cone=values.number("lightCone", 45.0),

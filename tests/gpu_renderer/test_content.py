@@ -86,7 +86,7 @@ def test_every_kind_of_source_has_a_box(tmp_path: Path) -> None:
     door = contents(tmp_path)
     assert door.box(SQUARE) == (20, 10)
     assert door.box(text("HELLO")) == (180, 74)
-    assert door.box(LightWash("point", "#fff", 100, 30, 0, 45, 50)) == (60, 60)
+    assert door.box(LightWash("point", "#fff", 30, 0, 45, 50)) == (60, 60)
     assert door.box(AdjustmentSource()) == (0, 0)
 
 

@@ -151,10 +151,18 @@ def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
         composition=WIDE,
     )
     glow = source(held, "l", LightWash)
-    assert (glow.light, glow.color, glow.intensity, glow.radius) == ("spot", "#ff0000", 0.8, 200)
+    assert (glow.light, glow.color, glow.radius) == ("spot", "#ff0000", 200)
     assert (place(held, "l").x, place(held, "l").y) == pytest.approx((100, 90))
     (light,) = shown(held).lights
     assert (light.position, light.direction, light.intensity) == ((100, 90, 0), (1, 0, 0), 0.8)
+
+
+@pytest.mark.parametrize(("intensity", "opacity"), [(40, 0.4), (250, 1.0), (-5, 0.0)])
+def test_a_glow_is_as_strong_as_its_light_and_never_stronger_than_opaque(intensity: float, opacity: float) -> None:
+    held = document(node("l", "light", intensity=intensity, opacity=30))
+    found = layer(held, "l")
+    assert found is not None
+    assert found.opacity == opacity
 
 
 def test_an_ambient_glow_lies_in_the_middle_and_a_light_of_nothing_lights_nothing() -> None:
