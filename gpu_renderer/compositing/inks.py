@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import moderngl
 import numpy as np
@@ -205,18 +206,20 @@ class Inks:
 
     def _baked(self, step: Draw, scene: Scene) -> Picture | None:
         """The content after its effects of the raster route, kept while neither changes."""
-        layer = step.layer
-        plan = effects.baking(layer, scene.view_scale, *self._contents.box(layer.source))
-        raster = self._contents.raster(layer.source, plan.scale, plan.padding_px)
+        layer, box = step.layer, self._contents.box(step.layer.source)
+        plan = effects.baking(layer, scene.view_scale, *box)
+        raster = self._contents.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None
-        value = (id(raster), plan.scale, layer.effects, layer.masks, layer.fill_opacity)
+        layer = replace(layer, masks=masks.paths(layer, *box))
+        value = (id(raster.pixels), *box, plan.scale, layer.effects, layer.masks, layer.fill_opacity)
         place = f"{layer.id}:{hash(value)}"
         kept = self.baked.find(place)
         if kept is None or kept[0][1] != value:
             target = effects.bake(
-                self._painter, raster, layer, self._contents.mask, self._contents.monospace, scale_max=plan.scale
-            ).target
+                self._painter, _shown(raster, layer), layer, self._contents.mask, self._contents.monospace,
+                scale_max=plan.scale,
+            ).target  # fmt: skip
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
@@ -228,7 +231,7 @@ class Inks:
     def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
         layer = step.layer
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
-        crop = _cover(raster) if isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover else WHOLE
+        crop = _cover(raster) if _covers(layer) else WHOLE
         return Picture(
             texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
             _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene), raster.inked,
@@ -284,6 +287,21 @@ def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | Non
     red, green, blue, alpha = encoded
     lit = color.Rgba(red * gain, green * gain, blue * gain, alpha)
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
+
+
+def _covers(layer: LayerSnapshot) -> bool:
+    return isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover
+
+
+def _shown(raster: Raster, layer: LayerSnapshot) -> Raster:
+    """The raster without what a picture that covers its box does not show of it."""
+    if not _covers(layer):
+        return raster
+    rows, columns = raster.pixels.shape[:2]
+    x, y, width, height = _cover(raster)
+    left, top = round(x * columns), round(y * rows)
+    right, bottom = max(left + 1, round((x + width) * columns)), max(top + 1, round((y + height) * rows))
+    return replace(raster, pixels=raster.pixels[top:bottom, left:right])
 
 
 def _cover(raster: Raster) -> tuple[float, float, float, float]:

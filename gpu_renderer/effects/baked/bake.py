@@ -2,7 +2,7 @@
 
 if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
-    raster = contents.raster(layer.source, plan.scale, plan.padding_px)
+    raster = contents.raster(layer.source, plan.scale, plan.bleed_px)
     baked = bake(painter, raster, layer, contents.mask)
     ... draw baked.target as the layer's texture, then chain(..., after_baking=True) ...
 """
@@ -18,6 +18,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpu_renderer.compositing import routes
 from gpu_renderer.effects.baked.canvas import Canvas, Masking
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.values import EffectValues, resolve
@@ -39,10 +40,7 @@ from motion.snapshot import (
     VideoSource,
 )
 
-SCALES = (0.5, 1.0, 2.0, 4.0)
-PADDING_EFFECTS_MAX_PX = 256
-PADDING_MAX_PX = 512
-SIDE_MAX_PX = 4096
+BLEED_MAX_PX = 256
 PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
 """Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
 PICTURE_QUALITY_MAX = 4.0
@@ -56,13 +54,14 @@ _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
 @dataclass(frozen=True, slots=True)
 class Baking:
-    """How the content of a baked layer is rasterised: canvas px per layer px, and padding in layer px.
+    """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects draw beyond its box.
 
-    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep.
+    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep. `bleed_px`: layer px,
+    from which the content makes its padding.
     """
 
     scale: float
-    padding_px: float
+    bleed_px: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,10 +89,8 @@ def keeps_color(layer: LayerSnapshot) -> bool:
     return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
 
 
-def baking(
-    layer: LayerSnapshot, output_scale: float, width: float, height: float, *, overshoot_px: float = 0
-) -> Baking:
-    """Scale and padding of a baked layer of width x height layer px; `overshoot_px`: what strokes reach beyond the box.
+def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float) -> Baking:
+    """Scale and bleed of a baked layer of width x height layer px.
 
     Video keeps its own pixels, a picture those that the output can show.
     """
@@ -102,13 +99,12 @@ def baking(
     if isinstance(layer.source, ImageSource):
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
         return Baking(PICTURE_OVERSAMPLING * quality, 0.0)
-    padding = max(overshoot_px, min(PADDING_EFFECTS_MAX_PX, _effects_padding_px(layer.effects)))
-    padding = min(PADDING_MAX_PX, math.ceil(padding + 1)) if padding > 0 else 0.0
+    bleed = float(min(BLEED_MAX_PX, max(0.0, _effects_padding_px(layer.effects))))
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
     wanted = output_scale * round(max(1.0, abs(flat.scale_x), abs(flat.scale_y)), 9)  # turning leaves a hair more
-    scale = next((step for step in SCALES if step >= wanted), SCALES[-1])
-    longest = max(width, height) + 2 * padding
-    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), float(padding))
+    scale = routes.tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
+    longest = max(width, height) + 2 * bleed
+    return Baking(min(scale, routes.SIDE_PX_MAX / max(1.0, longest)), bleed)
 
 
 def bake(

@@ -14,6 +14,7 @@ from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.registry import Route
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
+from gpu_renderer.vector.shape import shape_raster
 from motion.snapshot import (
     AdjustmentSource,
     EffectSnapshot,
@@ -69,11 +70,25 @@ def test_the_canvas_takes_the_next_step_of_the_ladder(output_scale: float, layer
     assert baking(placed, output_scale, 100, 80).scale == (expected if expected != 1.0 or output_scale > 0.5 else 0.5)
 
 
-def test_padding_is_the_farthest_effect_and_a_pixel_up_to_a_limit() -> None:
-    assert baking(layer(entry("linear-wipe")), 1, 100, 80).padding_px == 0
-    assert baking(layer(entry("blur", amount=7.0), entry("satin")), 1, 100, 80).padding_px == 22
-    assert baking(layer(entry("drop-shadow", distance=10.0, softness=5.0)), 1, 100, 80).padding_px == 26
-    assert baking(layer(entry("glow", radius=1e9)), 1, 100, 80).padding_px == 257
+@pytest.mark.parametrize(
+    ("stack", "padding_px"),
+    [
+        ((entry("linear-wipe"),), 0),
+        ((entry("blur", amount=7.0), entry("satin")), 22),
+        ((entry("drop-shadow", distance=10.0, softness=5.0),), 26),
+        ((entry("glow", radius=1e9),), 257),
+    ],
+)
+def test_padding_is_the_farthest_effect_and_a_pixel_up_to_a_limit(
+    stack: tuple[EffectSnapshot, ...], padding_px: float
+) -> None:
+    plan = baking(layer(*stack), 1, 100, 80)
+    assert shape_raster(SHAPE, plan.scale, plan.bleed_px).padding == padding_px
+
+
+def test_a_canvas_that_is_rasterised_continuously_grows_with_its_layer() -> None:
+    large = layer(transform=Transform2D(0, 0, scale_x=9), continuous_raster=True)
+    assert baking(large, 1, 100, 80).scale == 16
 
 
 def test_the_longest_side_of_a_canvas_is_bounded() -> None:
