@@ -14,7 +14,19 @@ from itertools import groupby
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.placement import Placement
-from gpu_renderer.graph import DepthGroup, Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.graph import (
+    FIXED_BLENDS,
+    MODES,
+    DepthGroup,
+    Draw,
+    MatteUse,
+    PlacedSample,
+    Plane,
+    Regrade,
+    RenderGraph,
+    Scene,
+    Step,
+)
 from gpu_renderer.region import Region
 from gpu_renderer.space import defocus, extrusion, projection, shadows
 from gpu_renderer.space.extrusion import Face
@@ -146,7 +158,7 @@ class _List:
         )
         scale = stage.view_scale * _settled(max(1.0, abs(transform.scale_x), abs(transform.scale_y)))
         opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
-        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples, matte=matte)
+        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, _blend(layer), samples, matte=matte)
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
@@ -180,7 +192,7 @@ class _List:
             graph = replace(graph, background="#000000")
         if graph.steps or graph.background:
             opacity = layer.opacity * self.stage.opacity
-            yield Draw(layer, placed, opacity, self.stage.view_scale, layer.blend, group=graph, matte=matte)
+            yield Draw(layer, placed, opacity, self.stage.view_scale, _blend(layer), group=graph, matte=matte)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         stage = self.stage
@@ -205,7 +217,7 @@ class _List:
     def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
         if self.stage.levels >= ISOLATED_LEVELS_MAX:
             return False
-        if source.sealed or layer.blend != "normal" or layer.masks or matte or layer.id in self._matte_sources:
+        if source.sealed or _blend(layer) != "normal" or layer.masks or matte or layer.id in self._matte_sources:
             return True
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
@@ -235,7 +247,7 @@ class _List:
         for face in (*extrusion.faces(layer, transform), shown):
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
-            yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, layer.blend, plane=plane)
+            yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, _blend(layer), plane=plane)
 
 
 def _is_shown(layer: LayerSnapshot) -> bool:
@@ -247,10 +259,15 @@ def _settled(scale: float) -> float:
     return round(scale, SCALE_DIGITS)
 
 
+def _blend(layer: LayerSnapshot) -> str:
+    """Its blend mode; an unknown one is as none (compositing.md 3)."""
+    return layer.blend if layer.blend in MODES or layer.blend in FIXED_BLENDS else "normal"
+
+
 def _keeps_depth(layer: LayerSnapshot) -> bool:
     """Whether a 3D layer may be drawn with perspective and depth (three-d.md 4)."""
     return not (
-        layer.blend not in ("normal", "add")
+        _blend(layer) not in FIXED_BLENDS
         or layer.preserve_transparency
         or layer.glass
         or layer.backdrop_blur > 0

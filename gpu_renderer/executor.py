@@ -12,7 +12,7 @@ from gpu_renderer import effects
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
-from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, Look, quad_of
+from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, Look, quad_of, smooth
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.textures import Textures
@@ -148,7 +148,7 @@ class _Walk:
         ink = self._inks.ink(step, self._scene)
         if ink is not None:
             batch = self._batch if self._executor.levers.batch_quads else None
-            self._put(step, ink, self._inks.look(step, self._scene), parts, batch=batch)
+            self._put(step, smooth(ink), self._inks.look(step, self._scene), parts, batch=batch)
 
     def _direct(self, step: Draw, place: str, parts: Parts) -> None:
         """Content straight onto what is below: four samples a pixel, no buffer of its own."""
@@ -310,7 +310,7 @@ class _Walk:
         """A plane ready to be drawn; with effects it is flattened first, and then hides nothing behind it."""
         ink, look = self._ink(plane, place), self._inks.look(plane, self._scene)
         if ink is None or not has_passes(plane.layer):
-            return depth.Sheet(plane, ink, look, self._scene)
+            return depth.Sheet(plane, None if ink is None else smooth(ink), look, self._scene)
         flat = flattening.flattened(self._painter, ink, look, plane, self._scene, self._map)
         self._loans.append(flat.target)
         return depth.Sheet(plane, flat, PLAIN, self._scene, writes_depth=False)

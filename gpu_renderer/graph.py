@@ -21,6 +21,17 @@ from motion.snapshot import (
     RadialGradient,
 )
 
+MODES = {
+    "normal": 0, "multiply": 1, "screen": 2, "overlay": 3, "darken": 4, "lighten": 5, "color-dodge": 6, "color-burn": 7,
+    "hard-light": 8, "soft-light": 9, "difference": 10, "exclusion": 11, "hue": 12, "saturation": 13, "color": 14,
+    "luminosity": 15, "linear-burn": 16, "linear-dodge": 17, "linear-light": 18, "vivid-light": 19, "pin-light": 20,
+    "hard-mix": 21, "subtract": 22, "divide": 23, "classic-color-burn": 24, "classic-color-dodge": 25,
+    "classic-difference": 26, "darker-color": 27, "lighter-color": 28, "alpha-add": 29, "luminescent-premul": 30,
+    "stencil-alpha": 31, "stencil-luma": 32, "silhouette-alpha": 33, "silhouette-luma": 34, "dissolve": 35,
+    "dancing-dissolve": 36,
+}  # fmt: skip
+"""The numbers of the blend modes in the table of compositing.md 3.2, as shaders/include/blend.glsl knows them."""
+
 FIXED_BLENDS = ("normal", "add")
 """Those that the GPU does by itself."""
 
@@ -84,7 +95,7 @@ class Draw:
             or layer.preserve_transparency
             or layer.backdrop_blur > 0
             or layer.fill_opacity < 1
-            or self.blend not in FIXED_BLENDS
+            or layer.blend not in FIXED_BLENDS
         )
         object.__setattr__(self, "is_bare", not is_more)
 

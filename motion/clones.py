@@ -30,7 +30,7 @@ def _path(driver: Node, node: Node) -> Polyline | None:
     """The driver's outline in the cloner's frame."""
     content = shape_content(driver)
     width, height = _number(driver, "width", 220.0), _number(driver, "height", 220.0)
-    if content.primitive == "path":
+    if content.runs:
         line = Polyline(outline.flatten(content.runs[0], SAMPLES_PER_CURVE), content.runs[0].closed)
     elif content.primitive == "ellipse":
         line = outline.ellipse(width, height)

@@ -190,6 +190,8 @@ class PlanMaker:
             return NothingContent()
         if node.fx.get("audioWaveform") or node.fx.get("contentAwareFill"):
             self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
+            if node.kind == "shape" and node.fx.get("audioWaveform"):
+                return NothingContent()
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
         if len(node.string("content") or "") > MAX_TEXT_CHARACTERS:

@@ -10,23 +10,12 @@ from collections.abc import Iterator
 from gpu_renderer.compositing import layers, quads
 from gpu_renderer.compositing.ink import Ink, Look, quad_of, touched
 from gpu_renderer.compositing.quad_shader import Merge
-from gpu_renderer.graph import Draw, Scene
+from gpu_renderer.graph import FIXED_BLENDS, MODES, Draw, Scene
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.region import Parts, shared, without
 from gpu_renderer.targets import Target
 from motion.snapshot import LightWash, ParticleSource
-
-MODES = {
-    "normal": 0, "multiply": 1, "screen": 2, "overlay": 3, "darken": 4, "lighten": 5, "color-dodge": 6, "color-burn": 7,
-    "hard-light": 8, "soft-light": 9, "difference": 10, "exclusion": 11, "hue": 12, "saturation": 13, "color": 14,
-    "luminosity": 15, "linear-burn": 16, "linear-dodge": 17, "linear-light": 18, "vivid-light": 19, "pin-light": 20,
-    "hard-mix": 21, "subtract": 22, "divide": 23, "classic-color-burn": 24, "classic-color-dodge": 25,
-    "classic-difference": 26, "darker-color": 27, "lighter-color": 28, "alpha-add": 29, "luminescent-premul": 30,
-    "stencil-alpha": 31, "stencil-luma": 32, "silhouette-alpha": 33, "silhouette-luma": 34, "dissolve": 35,
-    "dancing-dissolve": 36,
-}  # fmt: skip
-"""The numbers of the modes in the table of compositing.md 3.2, as shaders/include/blend.glsl knows them."""
 
 STENCILS, DISSOLVE, DANCING_DISSOLVE = (31, 32), 35, 36
 
@@ -45,7 +34,7 @@ def fixed(step: Draw) -> Blend:
 def takes_opacity_first(step: Draw) -> bool:
     """Whether opacity is part of the content, before the effects, as on every route but the plain one."""
     layer = step.layer
-    is_combined = step.blend not in ("normal", "add") or layer.preserve_transparency
+    is_combined = step.blend not in FIXED_BLENDS or layer.preserve_transparency
     return is_combined or step.matte is not None or layer.glass is not None or layer.backdrop_blur > 0
 
 

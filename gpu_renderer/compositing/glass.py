@@ -73,9 +73,9 @@ def _uniforms(glass: Glass, scene: Scene) -> dict[str, UniformValue]:
         "u_lights": (
             math.radians(glass.rim_angle),
             math.radians(glass.specular_angle),
-            glass.specular_intensity,
+            max(0.0, glass.specular_intensity),
             max(0.1, glass.specular_falloff),
         ),
-        "u_rim_opacity": glass.rim_opacity,
+        "u_rim_opacity": min(max(glass.rim_opacity, 0.0), 1.0),
         "u_grain": glass.grain,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import moderngl
@@ -90,6 +90,11 @@ class Look:
 
 
 PLAIN = Look()
+
+
+def smooth(ink: Ink) -> Ink:
+    """The content filtered linearly: draft quality shows only in a buffer of the layer's own (compositing.md 1.4)."""
+    return replace(ink, is_nearest=False) if isinstance(ink, Picture) and ink.is_nearest else ink
 
 
 def quad_of(ink: Ink, placed: Placement) -> Matrix3:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpu_renderer import effects
-from gpu_renderer.compositing.blend import MODES
-from gpu_renderer.graph import DepthGroup, Draw, Regrade, Step
+from gpu_renderer.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, Regrade, Step
 from motion.snapshot import LayerSnapshot, TextSource
-
-FIXED = ("add",)
 
 
 def of_step(step: Step) -> Iterator[str]:
@@ -22,8 +19,8 @@ def of_step(step: Step) -> Iterator[str]:
     if isinstance(step, Regrade):
         yield from _unheeded_by_adjustment(step.layer)
         return
-    if step.blend not in MODES and step.blend not in FIXED:
-        yield f"The blend mode {step.blend!r} is unknown; normal stands in for it."
+    if step.layer.blend not in (*FIXED_BLENDS, *MODES):
+        yield f"The blend mode {step.layer.blend!r} is unknown; normal stands in for it."
     yield from _unheeded(step)
 
 

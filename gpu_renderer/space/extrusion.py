@@ -230,6 +230,8 @@ def _sampled(paint: Paint, source: ShapeSource, at: tuple[float, float]) -> str:
     """The colour of a paint at a point of the front (layers.md 6)."""
     if isinstance(paint, SolidPaint):
         return paint.color
+    if not paint.stops:
+        return FALLBACK_FILL
     offset = _offset(paint, source, at)
     stops = sorted(paint.stops, key=lambda stop: stop.offset)
     before = next((stop for stop in reversed(stops) if stop.offset <= offset), stops[0])

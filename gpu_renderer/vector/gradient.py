@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import skia
@@ -31,11 +32,14 @@ def circle(gradient: RadialGradient, width: float, height: float) -> tuple[float
 
 
 def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[OpacityStop]) -> list[Stop]:
-    """Colour stops in order of offset, with the opacity stops merged in; an unreadable colour is black."""
-    colors = sorted((_unit(stop.offset), css.parse(stop.color) or css.BLACK) for stop in stops)
+    """Colour stops in order of offset, with the opacity stops merged in; an unreadable colour is black.
+
+    Stops at the same offset stay in their order: they are a hard step.
+    """
+    colors = _by_offset((_unit(stop.offset), css.parse(stop.color) or css.BLACK) for stop in stops)
     if not opacity_stops or not colors:
         return colors
-    opacities = sorted((_unit(stop.offset), stop.opacity) for stop in opacity_stops)
+    opacities = _by_offset((_unit(stop.offset), stop.opacity) for stop in opacity_stops)
     offsets = sorted({offset for offset, _ in colors} | {offset for offset, _ in opacities})
     return [(offset, _faded(_color_at(colors, offset), _opacity_at(opacities, offset))) for offset in offsets]
 
@@ -53,6 +57,10 @@ def shader(gradient: LinearGradient | RadialGradient, width: float, height: floa
         return skia.GradientShader.MakeLinear([skia.Point(-x, -y), skia.Point(x, y)], colors, offsets)
     x, y, radius = circle(gradient, width, height)
     return skia.GradientShader.MakeRadial(skia.Point(x, y), radius, colors, offsets)
+
+
+def _by_offset(stops: Iterable[tuple[float, T]]) -> list[tuple[float, T]]:
+    return sorted(stops, key=itemgetter(0))
 
 
 def _unit(value: float) -> float:

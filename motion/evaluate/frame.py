@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, cast
 
 from motion.evaluate import holding, shutter, space, stacks
 from motion.evaluate.boxes import box
+from motion.evaluate.easing import clamp_unit
 from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.media import media, remapped_time
 from motion.evaluate.moment import Budget, Frame, Pass, Values
@@ -49,6 +50,8 @@ ParticleShape = Literal["circle", "square", "line", "star"]
 
 MAX_NESTING = 8
 RIG_PATHS = ("puppet.", "bone.", "ikTarget.", "ikPole.", "ikMode.")
+UNBLURRED = (InstanceContent, LightContent, ParticleContent)
+"""What motion blur leaves alone (compositing.md 10)."""
 WEIGHTS_A_LAYER = 10
 """So many weights of text animators cost as much as a layer."""
 REMEMBERED = 4
@@ -184,7 +187,7 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
     placed = _folded(layer, "placement", values, layer.moves, lambda: transform(moment, layer))
     opacity = _opacity(layer, values)
     glass = stacks.glass(layer.glass, values)
-    blurs = layer.motion_blur or layer.forced_blur is not None
+    blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
     is_field = isinstance(
         layer.content, ParticleContent
     )  # particles take no masks, mattes and effects (layers.md 12.2)
@@ -216,10 +219,12 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
 
 
 def _opacity(layer: Layer, values: Values) -> float:
-    """The layer's opacity as a factor; the glow of a light has its intensity instead (three-d.md 6.1)."""
+    """A factor, not clamped; a light's is its intensity (layers.md 2.3)."""
     if isinstance(layer.content, LightContent):
-        return min(1.0, max(0.0, values.number("intensity", 100.0) / 100.0))
-    return values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+        opacity = clamp_unit(values.number("intensity", 100.0) / 100.0)
+    else:
+        opacity = values.number("opacity", 100.0) / 100.0
+    return opacity * (layer.clone.opacity if layer.clone else 1.0)
 
 
 def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:

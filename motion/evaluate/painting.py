@@ -7,7 +7,6 @@ from dataclasses import replace
 from motion.evaluate.colors import moving_color
 from motion.evaluate.moment import Values
 from motion.model.content import ShapeContent
-from motion.schema.paints import sorted_stops
 from motion.snapshot import GradientStop, LinearGradient, Paint, RadialGradient, SolidPaint, Stroke, Taper, Wave
 
 TAPER_PATHS = {
@@ -60,7 +59,7 @@ def _with_stops(paint: LinearGradient | RadialGradient, values: Values) -> Linea
     stops = values.data("fill.stops")
     if not isinstance(stops, tuple):
         return paint
-    return replace(paint, stops=sorted_stops(tuple(stop for stop in stops if isinstance(stop, GradientStop))))
+    return replace(paint, stops=tuple(stop for stop in stops if isinstance(stop, GradientStop)))
 
 
 def _moving_stroke(stroke: Stroke, values: Values) -> Stroke:

@@ -7,6 +7,7 @@ from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.boxes import box, is_pinned, radii
 from motion.evaluate.data_keyframes import outline_points
 from motion.evaluate.moment import Pass, Values
+from motion.evaluate.outline import corner_run, rectangle
 from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.painting import fills, strokes
 from motion.evaluate.path_ops import PathOperator
@@ -28,15 +29,18 @@ def shape(moment: Pass, content: ShapeContent, values: Values) -> ShapeSource | 
     if combined is not None:
         width, height, runs = combined.width, combined.height, (combined.run,)
     primitive = "path" if runs else content.primitive
+    is_bare_path = primitive == "path" and not runs
     operators = _operators(content, values)
     time = values.time if any(operator.type in NOISY_OPERATORS for operator in operators) else 0.0
-    chain = path_ops.apply(operators, primitive, width, height, runs, time)
+    chain = path_ops.apply(operators, "rect" if is_bare_path else primitive, width, height, runs, time)
     if chain is not None and not chain.runs:
         return MissingSource("its path operators leave nothing")
     if chain is not None:
         primitive, runs, width, height = "path", chain.runs, chain.width, chain.height
+    elif is_bare_path:
+        runs = (corner_run(rectangle(width, height)),)
     return ShapeSource(
-        primitive="rect" if primitive == "path" and not runs else primitive,
+        primitive=primitive,
         width=width,
         height=height,
         fills=fills(content, values),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShapeContent:
-    """A rectangle, ellipse or path.
+    """A rectangle, ellipse or path; a path without runs is a rectangle that is drawn as a path.
 
     `fills` are the stack, bottom first; its solid entries are painted with `color`. Only the primary `stroke` moves. `runs` is the stored outline and
     `closed` decides about an animated one. `boolean_sources` are the ids of the layers that a live boolean combines.

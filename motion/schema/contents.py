@@ -73,7 +73,7 @@ def shape_content(node: Node) -> ShapeContent:
     color = solid_color(node)
     runs = stored_runs(geometry)
     return ShapeContent(
-        primitive=_primitive(node, bool(runs)),
+        primitive=_primitive(node),
         color=color,
         fills=paints.fill_stack(fx, paints.paint(record(fx, "fill")) or SolidPaint(color)),
         stroke=paints.primary_stroke(fx),
@@ -153,9 +153,12 @@ def stored_masks(node: Node) -> tuple[MaskPath, ...]:
     return mask_paths(node.fx.get("mask"))
 
 
-def _primitive(node: Node, has_outline: bool) -> Literal["rect", "ellipse", "path"]:
-    """Which primitive a shape is (layers.md 4.1)."""
-    if has_outline:
+def _primitive(node: Node) -> Literal["rect", "ellipse", "path"]:
+    """Which primitive a shape is (layers.md 4.1): a path may turn out to have no geometry."""
+    geometry = node.component("Geometry")
+    if any(isinstance(geometry.get(key), list) for key in ("points", "subpaths")):
+        return "path"
+    if text(node.fx, "booleanOp") in OPERATIONS:
         return "path"
     if node.fx.get("solid") is True:
         return "rect"

@@ -186,7 +186,11 @@ def _appearance(node: Node, held: Content, present: set[str]) -> list[Effect]:
         return found
     stroke = held.stroke if isinstance(held, MediaContent) else primary_stroke(node.fx)
     if stroke is not None and stroke.opacity > 0 and "stroke" not in present:
-        color = stroke.paint.color if isinstance(stroke.paint, SolidPaint) else text(record(node.fx, "stroke"), "color")
+        color = (
+            stroke.paint.color
+            if isinstance(stroke.paint, SolidPaint)
+            else text(record(node.fx, "stroke"), "color", "#ffffff")
+        )
         stored = (("width", stroke.width), ("color", color), ("opacity", stroke.opacity * 100.0))
         found.append(Effect(EffectSnapshot("paintstroke:primary", "stroke", stored)))
     if isinstance(held, MediaContent) and not present & {"fill", "gradient-ramp"}:

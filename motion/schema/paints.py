@@ -34,12 +34,6 @@ def paint(stored: Record) -> Paint | None:
             return None
 
 
-def sorted_stops(stops: tuple[GradientStop, ...]) -> tuple[GradientStop, ...]:
-    """The stops as they are painted: by offset, offsets held within 0..1."""
-    held = (GradientStop(min(1.0, max(0.0, stop.offset)), stop.color) for stop in stops)
-    return tuple(sorted(held, key=lambda stop: stop.offset))
-
-
 def fill_stack(fx: Record, primary: Paint) -> tuple[Paint, ...]:
     """The fills, bottom first; with more than one in the stack, the primary paint replaces the first."""
     stack = [held for stored in records(fx, "fills") if (held := paint(stored)) is not None]
@@ -58,9 +52,9 @@ def further_strokes(fx: Record) -> tuple[Stroke, ...]:
 
 
 def stroke(stored: Record) -> Stroke | None:
-    """One stroke with its defaults, None for one that draws nothing."""
-    width = number(stored, "width", 4.0 if stored and "width" not in stored else 0.0)
-    if not stored or stored.get("enabled") is False or width <= 0.0:
+    """One stroke with its defaults, None for one that draws nothing: without a number as its width it is ignored."""
+    width = number(stored, "width", 0.0)
+    if stored.get("enabled") is False or width <= 0.0:
         return None
     return Stroke(
         paint=_stroke_paint(stored),
@@ -97,15 +91,12 @@ def _brush_stroke(stored: Record) -> BrushStroke:
 
 def _stops(stored: Record) -> tuple[GradientStop, ...]:
     found = records(stored, "stops")
-    return sorted_stops(tuple(GradientStop(number(stop, "offset", 0.0), text(stop, "color")) for stop in found))
+    return tuple(GradientStop(number(stop, "offset", 0.0), text(stop, "color")) for stop in found)
 
 
 def _opacity_stops(stored: Record) -> tuple[OpacityStop, ...]:
     found = records(stored, "opacityStops")
-    stops = (
-        OpacityStop(min(1.0, max(0.0, number(stop, "offset", 0.0))), number(stop, "opacity", 1.0)) for stop in found
-    )
-    return tuple(sorted(stops, key=lambda stop: stop.offset))
+    return tuple(OpacityStop(number(stop, "offset", 0.0), number(stop, "opacity", 1.0)) for stop in found)
 
 
 def _stroke_paint(stored: Record) -> Paint:

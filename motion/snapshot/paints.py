@@ -15,7 +15,7 @@ class SolidPaint:
 
 @dataclass(frozen=True, slots=True)
 class GradientStop:
-    """A colour at an offset of 0..1."""
+    """A colour at an offset, which counts as held within 0..1. Stops come in the order stored."""
 
     offset: float
     color: str
@@ -23,7 +23,7 @@ class GradientStop:
 
 @dataclass(frozen=True, slots=True)
 class OpacityStop:
-    """An opacity of 0..1 at an offset of 0..1, multiplied onto the colour stops."""
+    """An opacity of 0..1 at an offset, held likewise, multiplied onto the colour stops."""
 
     offset: float
     opacity: float

@@ -189,7 +189,7 @@ class CompositionSource:
 
 @dataclass(frozen=True, slots=True)
 class LightWash:
-    """The glow that a light draws (layers.md 2.3)."""
+    """The glow that a light draws (layers.md 2.3); its strength is the layer's opacity."""
 
     light: Literal["point", "ambient", "spot", "parallel"]
     color: str

@@ -65,3 +65,9 @@ def test_a_blurred_layer_is_faded_once(painter: Painter) -> None:
     blurred = replace(still, samples=(Sample(still.transform, 0.5),) * 2)
     pictures = [drawn(painter, snapshot(paper("#000000"), layer)) for layer in (still, blurred)]
     assert at(pictures[1], 32, 24) == at(pictures[0], 32, 24)
+
+
+def test_an_unknown_blend_mode_is_normal_and_leaves_the_backdrop_as_it_is(painter: Painter) -> None:
+    picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", 8, 8, 8, 8, blend="mystery")))
+    assert at(picture, 50, 40) == (26, 48, 248)
+    assert at(picture, 8, 8) == (128, 128, 128)

@@ -8,7 +8,7 @@ import moderngl
 import pytest
 
 import shaders
-from gpu_renderer.compositing.blend import MODES
+from gpu_renderer.graph import MODES
 from gpu_renderer.painter import FULLSCREEN, Painter
 from gpu_renderer.programs import Programs
 

@@ -158,6 +158,14 @@ def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
     assert (light.position, light.direction, light.intensity) == ((100, 90, 0), (1, 0, 0), 0.8)
 
 
+@pytest.mark.parametrize(("intensity", "opacity"), [(40, 0.4), (250, 1.0), (-5, 0.0)])
+def test_a_glow_is_as_strong_as_its_light_and_never_stronger_than_opaque(intensity: float, opacity: float) -> None:
+    held = document(node("l", "light", intensity=intensity, opacity=30))
+    found = layer(held, "l")
+    assert found is not None
+    assert found.opacity == opacity
+
+
 def test_an_ambient_glow_lies_in_the_middle_and_a_light_of_nothing_lights_nothing() -> None:
     held = document(node("l", "light", x=1, lightType="ambient", intensity=0))
     assert (place(held, "l").x, place(held, "l").y) == (200, 150)

@@ -217,6 +217,17 @@ def test_motion_blur_looks_around_the_frame_where_nothing_snaps() -> None:
     assert repaired.samples[0].transform.x == pytest.approx(297.5)
 
 
+@pytest.mark.parametrize("kind", ["light", "particle"])
+def test_lights_and_particles_never_blur(kind: str) -> None:
+    fast = {"x": keys((0, 0), (2, 600)), "opacity": keys((0, 0), (2, 100))}
+    held = document(
+        node("g", "group", children=["a"]), node("a", kind, parent="g", fx={"motionBlur": True}), tracks={"a": fast}
+    )
+    found = layer(held, "a", 1)
+    assert found is not None
+    assert found.samples == ()
+
+
 def test_a_wide_shutter_reaches_the_next_frame() -> None:
     held = moving(keys((0, 0), (2, 600)), fx={"motionBlur": True})
     held["motionBlur"] = {"shutterAngle": 360}

@@ -182,6 +182,15 @@ def test_gradients_are_interpolated_with_straight_alpha() -> None:
     assert [alpha, red, blue] == pytest.approx([128, 64, 64], abs=1)
 
 
+@pytest.mark.parametrize(("before", "behind"), [("#ff0000", "#0000ff"), ("#0000ff", "#ff0000")])
+def test_two_stops_at_one_offset_are_a_hard_step_in_their_order(before: str, behind: str) -> None:
+    stops = tuple(GradientStop(*stop) for stop in ((0, before), (0.5, before), (0.5, behind), (1, behind)))
+    source = rect(100, 10, LinearGradient(0, stops))
+    assert at(source, -20, 0)[:3] == at(source, -2, 0)[:3] == at(source, -40, 0)[:3]
+    assert at(source, -20, 0)[0] == (255 if before == "#ff0000" else 0)
+    assert at(source, 20, 0)[:3] == at(source, 2, 0)[:3] == at(source, 40, 0)[:3]
+
+
 def test_opacity_stops_multiply_the_colours_at_every_offset() -> None:
     colors = (GradientStop(0, "#000000"), GradientStop(1, "#ffffff"))
     stops = resolved_stops(colors, (OpacityStop(0.5, 0.5), OpacityStop(1, 0)))
