@@ -106,11 +106,11 @@ class _List:
         )
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Layers that effects name as their map, drawn by themselves."""
+        """Layers that effects name as their map, drawn by themselves, without effects of their own (effects.md 8.1)."""
         named = {value for layer in self._layers for entry in layer.effects for _, value in entry.stored}
         for layer in self._layers:
             if layer.id in named:
-                alone = replace(layer, matte=None, blend="normal", ghosts=())
+                alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
                 drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
                 if drawn is not None:
                     yield layer.id, replace(drawn, plane=None)

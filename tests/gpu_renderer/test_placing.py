@@ -7,7 +7,7 @@ import pytest
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
-from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 
 pytestmark = pytest.mark.gl
@@ -72,3 +72,11 @@ def test_a_composition_is_fitted_into_another_output_size(painter: Painter) -> N
     assert at(picture, 64, 64) == (255, 0, 0)
     assert at(picture, 64, 10) == (0, 0, 0)
     assert at(picture, 64, 118) == (0, 0, 0)
+
+
+def test_a_map_layer_is_read_without_its_own_effects(painter: Painter) -> None:
+    black = EffectSnapshot("dark", "brightness", (("amount", 0.0),))
+    matte = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"), ("useLuminance", True)))
+    source = rect("#ffffff", 32, 24, 64, 48, id="map", visible=False, effects=(black,))
+    cut = rect("#ff0000", 32, 24, 20, 20, id="cut", effects=(matte,))
+    assert at(drawn(painter, snapshot(source, cut)), 32, 24)[0] > 250
