@@ -53,6 +53,13 @@ def test_a_rotated_layer_has_four_steps_of_coverage_on_its_edge(painter: Painter
     assert set(picture[..., 0].ravel().tolist()) == {0, 137, 188, 225, 255}
 
 
+@pytest.mark.parametrize("size", [(80, 60), (101, 50)])
+def test_black_shows_through_a_background_that_is_not_opaque(painter: Painter, size: tuple[int, int]) -> None:
+    half = drawn(painter, snapshot(rect("#ffffff", 40, 30, 20, 20), width=80, height=60, background="#c8648080"), size)
+    assert at(half, 30, 10) == pytest.approx((100, 50, 64), abs=1)
+    assert at(half, size[0] // 2, size[1] // 2) == (255, 255, 255)
+
+
 def test_nothing_is_drawn_beside_a_composition_that_is_fitted_between_pixels(painter: Painter) -> None:
     picture = drawn(painter, snapshot(rect("#ffffff", 40, 30, 200, 200), width=80, height=60), (100, 50))
     columns = picture[25, :, 0] > 0
