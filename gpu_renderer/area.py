@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.region import Parts, Region, around
 
 TILE_PX = 32
 """Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
@@ -54,18 +54,13 @@ class Area:
 def area(frame: Region, regions: Iterable[Region]) -> Area:
     """The tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
-    bounds = Region(frame.x, frame.y, 0, 0)
-    for region in regions:
-        held = region.intersection(frame)
-        if held.is_empty:
-            continue
-        bounds = bounds.union(held)
-        left, right = (held.x - frame.x) // TILE_PX, -((frame.x - held.right) // TILE_PX)
-        top, bottom = (held.y - frame.y) // TILE_PX, -((frame.y - held.bottom) // TILE_PX)
-        tiles = (1 << right) - (1 << left)
-        for row in range(top, bottom):
+    held = [part for part in [region.intersection(frame) for region in regions] if not part.is_empty]
+    for x, y, width, height in held:
+        left, top = x - frame.x, y - frame.y
+        tiles = (1 << -(-(left + width) // TILE_PX)) - (1 << left // TILE_PX)
+        for row in range(top // TILE_PX, -(-(top + height) // TILE_PX)):
             rows[row] |= tiles
-    return Area(frame, tuple(rows), bounds)
+    return Area(frame, tuple(rows), around(held))
 
 
 def whole(frame: Region) -> Area:

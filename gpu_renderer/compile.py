@@ -95,7 +95,7 @@ class _List:
     def steps(self) -> Iterator[Step]:
         shown = [layer for layer in self._layers if layer.visible and layer.id not in self._matte_sources]
         ordered = shown if self.stage.is_group else projection.painter_sorted(shown, self.eye)
-        return _depth_grouped(step for layer in ordered for step in self._layer(layer))
+        return _depth_grouped([step for layer in ordered for step in self._layer(layer)])
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
@@ -108,25 +108,27 @@ class _List:
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named}
 
-    def _layer(self, layer: LayerSnapshot) -> Iterator[Step]:
+    def _layer(self, layer: LayerSnapshot) -> Iterable[Step]:
         if isinstance(layer.source, MissingSource):
-            return
+            return ()
         if isinstance(layer.source, AdjustmentSource):
-            yield from [Regrade(layer)] if layer.effects else []
-            return
+            return (Regrade(layer),) if layer.effects else ()
         if layer.opacity == 0 and not layer.samples:
-            return
+            return ()
+        body = self._body(layer, self._matte(layer))
+        return self._among_ghosts(layer, body) if layer.ghosts else body
+
+    def _among_ghosts(self, layer: LayerSnapshot, body: Iterable[Step]) -> Iterator[Step]:
         yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if not ghost.in_front)
-        yield from self._body(layer, self._matte(layer))
+        yield from body
         yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if ghost.in_front)
 
-    def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterator[Step]:
+    def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, CompositionSource):
-            yield from self._group(layer, layer.source, matte)
-        elif isinstance(layer.transform, Transform3D):
-            yield from self._in_space(layer, layer.transform, matte)
-        else:
-            yield self._flat(layer, layer.transform, matte)
+            return self._group(layer, layer.source, matte)
+        if isinstance(layer.transform, Transform3D):
+            return self._in_space(layer, layer.transform, matte)
+        return (self._flat(layer, layer.transform, matte),)
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage

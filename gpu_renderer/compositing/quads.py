@@ -20,10 +20,10 @@ from gpu_renderer.compositing.ink import (
     Ink,
     Look,
     Picture,
-    inked,
+    Spot,
     is_clear_of_edges,
     is_one_to_one,
-    touched,
+    spot_of,
 )
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.outlines import COVERAGE_PX, Outline, Shape, outline
@@ -64,6 +64,7 @@ def draw(
     split_edges: bool = False,
     batch: Batch | None = None,
     merge: Merge | None = None,
+    known: Spot | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
@@ -71,11 +72,14 @@ def draw(
     `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
     `batch`: what may wait there to be drawn with the quads that follow.
     `merge`: replaces all pixels that the quad may touch by what it says.
+    `known`: where the content lands, if somebody has asked before.
     """
-    to_unit = matrix.inverse(quad)
-    drawn, whole = inked(ink, quad), touched(ink, quad, into.region)
+    spot = known or spot_of(ink, quad, into.region)
+    if spot is None:
+        return
+    to_unit, drawn, whole = spot.to_unit, spot.drawn, spot.touched.intersection(into.region)
     parts = shared((whole,) if scissor is None else scissor, whole)
-    if to_unit is None or not parts:
+    if not parts:
         return
     if isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
@@ -98,7 +102,7 @@ def draw(
             _by_outline(painter, work, quad, to_unit, shape, piece, parts)
         return
     quads = [corners] if corners else [_rectangle(part) for part in parts]
-    waiting.add(work.kind(quad), [placed + work.packed(to_unit) for placed in quads])
+    waiting.add(work.kind(quad), [placed + work.packed(to_unit) for placed in quads], whole)
     if batch is None:
         waiting.flush()
 
