@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
+from gpu_renderer.area import Tiled
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
@@ -91,6 +92,7 @@ class _Walk:
         self._scene = graph.scene
         self._into = into
         self._parts = parts
+        self._tiled = Tiled(parts)
         self._place = place
         self._loans: list[Target] = []
         self._owed: Parts = ()
@@ -115,7 +117,7 @@ class _Walk:
         return self._owed
 
     def _step(self, step: Step, place: str) -> None:
-        parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))
+        parts = self._tiled.shared(reach.of_step(step, self._scene, self._inks))
         if not parts:
             return
         if isinstance(step, Draw) and step.is_bare:

@@ -82,6 +82,9 @@ def shared(parts: Parts, region: Region) -> Parts:
     left, top, width, height = region
     if width <= 0 or height <= 0:
         return ()
+    if len(parts) == 1:
+        held = region.intersection(parts[0])
+        return () if held.is_empty else (held,)
     right, bottom = left + width, top + height
     # asked for every layer and part of a frame: a miss must cost next to nothing, and a hit little
     found = [
