@@ -65,9 +65,9 @@ class Tiled:
 
     def _holds(self, region: Region) -> bool:
         """Whether a look at whole tiles shows that the region, of at least one pixel, lies in the parts."""
-        x, y, right, bottom = region.x, region.y, region.right, region.bottom
-        bounds = self._bounds
-        if not (bounds.x <= x < right <= bounds.right and bounds.y <= y < bottom <= bounds.bottom):
+        x, y, width, height = region
+        right, bottom = x + width, y + height
+        if width <= 0 or height <= 0 or region.intersection(self._bounds) != region:
             return False
         wanted = (1 << -(-right // TILE_PX)) - (1 << x // TILE_PX)
         return all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-bottom // TILE_PX)])
@@ -76,7 +76,7 @@ class Tiled:
 def area(frame: Region, regions: Iterable[Region]) -> Area:
     """The tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
-    held = [part for part in [region.intersection(frame) for region in regions] if not part.is_empty]
+    held = [part for region in regions if not (part := region.intersection(frame)).is_empty]
     for x, y, width, height in held:
         left, top = x - frame.x, y - frame.y
         tiles = (1 << -(-(left + width) // TILE_PX)) - (1 << left // TILE_PX)

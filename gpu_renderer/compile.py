@@ -132,12 +132,14 @@ class _List:
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage
-        samples = tuple(
-            PlacedSample(placement.flat(sample.transform, stage.view), sample.opacity) for sample in layer.samples
-        )
         scale = stage.view_scale * _settled(max(1.0, abs(transform.scale_x), abs(transform.scale_y)))
-        opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
-        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples, matte=matte)
+        placed = placement.flat(transform, stage.view)
+        if not layer.samples:
+            return Draw(layer, placed, layer.opacity * stage.opacity, scale, layer.blend, matte=matte)
+        samples = [PlacedSample(placement.flat(each.transform, stage.view), each.opacity) for each in layer.samples]
+        return Draw(
+            layer, placed, stage.opacity, scale, layer.blend, tuple(samples), matte=matte
+        )  # they carry their own
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)

@@ -36,7 +36,8 @@ class Region(NamedTuple):
 
     def grown(self, margin: int) -> Region:
         """The region with a margin added on every side."""
-        return Region(self.x - margin, self.y - margin, self.width + 2 * margin, self.height + 2 * margin)
+        x, y, width, height = self
+        return Region(x - margin, y - margin, width + 2 * margin, height + 2 * margin)
 
     def intersection(self, other: Region) -> Region:
         """What both share (perhaps empty)."""
@@ -101,7 +102,10 @@ def meets(parts: Iterable[Region], region: Region) -> bool:
     """Whether any of the parts has a pixel in the region; none of them may be empty."""
     left, top, width, height = region
     right, bottom = left + width, top + height
-    return any(x < right and y < bottom and left < x + w and top < y + h for x, y, w, h in parts)
+    for x, y, w, h in parts:  # noqa: SIM110  asked for every layer
+        if x < right and y < bottom and left < x + w and top < y + h:
+            return True
+    return False
 
 
 def outside(parts: Parts, hole: Region) -> Parts:

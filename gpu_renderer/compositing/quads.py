@@ -81,9 +81,10 @@ def draw(
     parts = shared((whole,) if scissor is None else scissor, whole)
     if not parts:
         return
-    if isinstance(ink, Picture) and is_one_to_one(ink, quad):
+    is_aligned = placement.pixel_aligned(quad)
+    if is_aligned and isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
-    samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
+    samples = 0 if is_aligned else 4 if is_smooth else 1
     if drawn is not quad and is_clear_of_edges(ink, to_unit):
         samples = 0
     waiting = batch or Batch(painter)
@@ -93,7 +94,7 @@ def draw(
     )
     is_split = split_edges and not lighting
     corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
-    may_be_split = is_split and _may_be_split(ink, drawn, parts if corners is None else ())
+    may_be_split = is_split and _may_be_split(ink, drawn, 0 if corners else pixels(parts))
     shape = _outline(ink, drawn, into.region, samples) if may_be_split else None
     pieces = _pieces(shape, ink, samples, parts)
     if shape is not None and pieces:
@@ -102,7 +103,8 @@ def draw(
             _by_outline(painter, work, quad, to_unit, shape, piece, parts)
         return
     quads = [corners] if corners else [_rectangle(part) for part in parts]
-    waiting.add(work.kind(quad), [placed + work.packed(to_unit) for placed in quads], whole)
+    packed = work.packed(to_unit)
+    waiting.add(work.kind(quad), [placed + packed for placed in quads], whole)
     if batch is None:
         waiting.flush()
 
@@ -209,10 +211,10 @@ def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     return (samples == 0 or is_inside) and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
-def _may_be_split(ink: Ink, quad: Matrix3, parts: Parts) -> bool:
+def _may_be_split(ink: Ink, quad: Matrix3, held_px: int) -> bool:
     """Whether the quad is so large, or its part of the frame so empty, that drawing it by its outline may be cheaper."""
     area_px = abs(quad[0] * quad[4] - quad[1] * quad[3])
-    return area_px > _inside_from_px(ink) or pixels(parts) - area_px > BESIDE_FROM_PX
+    return area_px > _inside_from_px(ink) or held_px - area_px > BESIDE_FROM_PX
 
 
 def _inside_from_px(ink: Ink) -> int:

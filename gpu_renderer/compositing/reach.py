@@ -132,7 +132,7 @@ def changed(old: RenderGraph, new: RenderGraph, inks: Inks, settled_count: int =
     scene = new.scene
     if old == new:
         return area.nothing(scene.frame)
-    if replace(old, steps=()) != replace(new, steps=()):
+    if (old.ground, old.references) != (new.ground, new.references):
         return area.area(scene.frame, (scene.clip,))
     before, after = _common_ends(old.steps, new.steps)
     olds, news = old.steps[before : len(old.steps) - after], new.steps[before : len(new.steps) - after]
