@@ -20,10 +20,10 @@ from gpu_renderer.compositing.ink import (
     Ink,
     Look,
     Picture,
-    inked,
+    Spot,
     is_clear_of_edges,
     is_one_to_one,
-    touched,
+    spot_of,
 )
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.outlines import COVERAGE_PX, Outline, Shape, outline
@@ -64,6 +64,7 @@ def draw(
     split_edges: bool = False,
     batch: Batch | None = None,
     merge: Merge | None = None,
+    known: Spot | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
@@ -71,15 +72,19 @@ def draw(
     `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
     `batch`: what may wait there to be drawn with the quads that follow.
     `merge`: replaces all pixels that the quad may touch by what it says.
+    `known`: where the content lands, if somebody has asked before.
     """
-    to_unit = matrix.inverse(quad)
-    drawn, whole = inked(ink, quad), touched(ink, quad, into.region)
-    parts = shared((whole,) if scissor is None else scissor, whole)
-    if to_unit is None or not parts:
+    spot = known or spot_of(ink, quad, into.region)
+    if spot is None:
         return
-    if isinstance(ink, Picture) and is_one_to_one(ink, quad):
+    to_unit, drawn, whole = spot.to_unit, spot.drawn, spot.touched.intersection(into.region)
+    parts = shared((whole,) if scissor is None else scissor, whole)
+    if not parts:
+        return
+    is_aligned = placement.pixel_aligned(quad)
+    if is_aligned and isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
-    samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
+    samples = 0 if is_aligned else 4 if is_smooth else 1
     if drawn is not quad and is_clear_of_edges(ink, to_unit):
         samples = 0
     waiting = batch or Batch(painter)
@@ -89,7 +94,7 @@ def draw(
     )
     is_split = split_edges and not lighting
     corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
-    may_be_split = is_split and _may_be_split(ink, drawn, parts if corners is None else ())
+    may_be_split = is_split and _may_be_split(ink, drawn, 0 if corners else pixels(parts))
     shape = _outline(ink, drawn, into.region, samples) if may_be_split else None
     pieces = _pieces(shape, ink, samples, parts)
     if shape is not None and pieces:
@@ -98,7 +103,8 @@ def draw(
             _by_outline(painter, work, quad, to_unit, shape, piece, parts)
         return
     quads = [corners] if corners else [_rectangle(part) for part in parts]
-    waiting.add(work.kind(quad), [placed + work.packed(to_unit) for placed in quads])
+    packed = work.packed(to_unit)
+    waiting.add(work.kind(quad), [placed + packed for placed in quads], whole)
     if batch is None:
         waiting.flush()
 
@@ -205,10 +211,10 @@ def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     return (samples == 0 or is_inside) and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
-def _may_be_split(ink: Ink, quad: Matrix3, parts: Parts) -> bool:
+def _may_be_split(ink: Ink, quad: Matrix3, held_px: int) -> bool:
     """Whether the quad is so large, or its part of the frame so empty, that drawing it by its outline may be cheaper."""
     area_px = abs(quad[0] * quad[4] - quad[1] * quad[3])
-    return area_px > _inside_from_px(ink) or pixels(parts) - area_px > BESIDE_FROM_PX
+    return area_px > _inside_from_px(ink) or held_px - area_px > BESIDE_FROM_PX
 
 
 def _inside_from_px(ink: Ink) -> int:
