@@ -173,11 +173,14 @@ class _Walk:
         in_place = self._executor.levers.read_in_place
         if has_passes(step.layer) or step.samples:
             layer = self._layer(step, step.opacity, place)
-            done = blend.combine(self._painter, self._into, layer, step, self._scene, parts, in_place=in_place)
+            done = blend.combine(self._painter, self._into, layer, step, self._graph, parts, in_place=in_place)
         else:
             region = reach.layer_region(step, self._scene, self._inks)
             ink, look = None if region.is_empty else self._ink(step, place), self._inks.look(step, self._scene)
-            done = blend.draw(self._painter, self._into, ink, look, step, self._scene, parts, in_place=in_place)
+            done = blend.draw(
+                self._painter, self._into, ink, look, step, self._graph, parts, in_place=in_place,
+                split_edges=self._executor.levers.split_edges,
+            )  # fmt: skip
         self._owed = without(parts, done)
         if not self._bounded:
             self._settle(parts)

@@ -69,7 +69,8 @@ def draw(
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
-    `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
+    `split_edges`: draws edges and insides apart where that is cheaper, and without `merge` nothing outside, which must be
+    no "replace".
     `batch`: what may wait there to be drawn with the quads that follow.
     `merge`: replaces all pixels that the quad may touch by what it says.
     `known`: where the content lands, if somebody has asked before.
@@ -92,10 +93,10 @@ def draw(
     work = _Work(
         ink, look, into, samples, blend, opacity, quad_shader.is_exact(ink, look, feeds_effects), lighting or {}, merge
     )
-    is_split = split_edges and not lighting
+    is_split = split_edges and not lighting and (merge is None or _is_upright(drawn))
     corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
     may_be_split = is_split and _may_be_split(ink, drawn, 0 if corners else pixels(parts))
-    shape = _outline(ink, drawn, into.region, samples) if may_be_split else None
+    shape = _outline(ink, drawn, into.region, draws_all=merge is not None) if may_be_split else None
     pieces = _pieces(shape, ink, samples, parts)
     if shape is not None and pieces:
         waiting.flush()
@@ -133,6 +134,11 @@ class _Work(NamedTuple):
             added |= self.merge.defines
         return {"SAMPLES": self.samples, **quad_shader.defines(ink, self.look, quad), **added}
 
+    def inside(self, quad: Matrix3) -> Mapping[str, object]:
+        """The variant of what lies within all edges."""
+        hides = {"OPAQUE": 1} if self.hides(is_inside=True) else {}
+        return {**self.variant(quad), "PIECE": INSIDE, "SAMPLES": 0, **hides}
+
     def kind(self, quad: Matrix3) -> Kind:
         """What it has in common with other quads."""
         uniforms = quad_shader.shared_uniforms(self.ink, self.look)
@@ -156,10 +162,12 @@ class _Work(NamedTuple):
             color, own = ink.color or CLEAR, ink.crop
         return _ATTRIBUTES(*matrix.columns(to_unit), self.opacity, *color, *own)
 
+    def hides(self, *, is_inside: bool) -> bool:
+        """Whether every pixel that is drawn hides what is below it, unless it is blended with that."""
+        return self.opacity == 1.0 and _is_opaque(self.ink, self.look, self.samples, is_inside=is_inside)
+
     def blend_of(self, *, is_inside: bool) -> Blend:
-        is_hiding = self.blend == "over" and self.opacity == 1.0
-        is_hiding = is_hiding and _is_opaque(self.ink, self.look, self.samples, is_inside=is_inside)
-        return "replace" if is_hiding else self.blend
+        return "replace" if self.blend == "over" and self.hides(is_inside=is_inside) else self.blend
 
 
 def _by_outline(
@@ -173,7 +181,7 @@ def _by_outline(
         textures=quad_shader.textures(work.ink, work.look),
         blend=work.blend_of(is_inside=is_inside),
         scissor=parts,
-        defines={**work.variant(quad), "PIECE": piece} | ({"SAMPLES": 0} if is_inside else {}),
+        defines=work.inside(quad) if is_inside else {**work.variant(quad), "PIECE": piece},
         vertex="compositing/outline.vert",
         vertices=_VERTICES[piece],
         uniforms={
@@ -204,6 +212,11 @@ def _corners(quad: Matrix3, whole: Region) -> bytes | None:
     return _CORNERS(x0, y0, x0 + ax, y0 + ay, x0 + bx, y0 + by, x0 + ax + bx, y0 + ay + by)
 
 
+def _is_upright(quad: Matrix3) -> bool:
+    """Whether a quad is its own bounding rectangle."""
+    return not (quad[1] or quad[3]) and matrix.is_affine(quad)
+
+
 def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     """Whether every pixel that is drawn hides what is below it."""
     if isinstance(ink, Analytic):
@@ -221,13 +234,13 @@ def _inside_from_px(ink: Ink) -> int:
     return FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX
 
 
-def _outline(ink: Ink, quad: Matrix3, held: Region, samples: int) -> Outline | None:
+def _outline(ink: Ink, quad: Matrix3, held: Region, *, draws_all: bool) -> Outline | None:
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None
     if isinstance(ink, Analytic):
         shape: Shape = "picture" if ink.is_hard else ink.primitive
-        return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius)
+        return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius, is_boxed=draws_all)
     return None if placement.pixel_aligned(quad) else outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0)
 
 
