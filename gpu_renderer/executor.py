@@ -133,7 +133,7 @@ class _Walk:
         self._batch.flush()
         if isinstance(step, Regrade):
             for part in parts:
-                adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part)
+                adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part, self._map)
         elif isinstance(step, DepthGroup):
             sheets = [self._sheet(plane, f"{place}/{index}") for index, plane in enumerate(step.planes)]
             region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpu_renderer.compositing import layers, quads
 from gpu_renderer.compositing.ink import Layered, quad_of
 from gpu_renderer.compositing.inks import Inks
@@ -18,8 +20,16 @@ from motion.snapshot import LayerSnapshot
 PLACE = Placement(IDENTITY)
 
 
-def regrade(painter: Painter, into: Target, layer: LayerSnapshot, scene: Scene, inks: Inks, part: Region) -> None:
-    """Replaces the part of the target by itself, graded and run through the layer's chain."""
+def regrade(
+    painter: Painter,
+    into: Target,
+    layer: LayerSnapshot,
+    scene: Scene,
+    inks: Inks,
+    part: Region,
+    layer_target: Callable[[str], Target | None],
+) -> None:
+    """Replaces the part of the target by itself, graded and run through the layer's chain, which may read other layers."""
     held = part.intersection(into.region)
     graded = painter.pool.take(held, into.format)
     source = layers.copied(painter, into, held)
@@ -27,6 +37,6 @@ def regrade(painter: Painter, into: Target, layer: LayerSnapshot, scene: Scene, 
     look = inks.stage_look(layer.effects)
     quads.draw(painter, ink, quad_of(ink, PLACE), graded, look=look, blend="replace")
     painter.pool.give_back(source)
-    result = chain(painter, graded, layer.effects, EffectScene.adjustment(scene.frame, scene.view_scale))
+    result = chain(painter, graded, layer.effects, EffectScene.adjustment(scene.frame, scene.view_scale, layer_target))
     painter.copy(result, into, held)
     painter.pool.give_back(result)

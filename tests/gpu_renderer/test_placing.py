@@ -7,7 +7,7 @@ import pytest
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
-from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from motion.snapshot import AdjustmentSource, EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 
 pytestmark = pytest.mark.gl
@@ -87,3 +87,12 @@ def test_a_map_layer_is_read_without_its_own_effects(painter: Painter) -> None:
     source = rect("#ffffff", 32, 24, 64, 48, id="map", visible=False, effects=(black,))
     cut = rect("#ff0000", 32, 24, 20, 20, id="cut", effects=(matte,))
     assert at(drawn(painter, snapshot(source, cut)), 32, 24)[0] > 250
+
+
+def test_an_adjustment_layer_may_be_cut_by_another_layer(painter: Painter) -> None:
+    matte = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"),))
+    left = rect("#ffffff", 16, 24, 32, 48, id="map", visible=False)
+    adjusted = LayerSnapshot("adjust", "adjust", AdjustmentSource(), Transform2D(0, 0), effects=(matte,))
+    picture = drawn(painter, snapshot(rect("#ff0000", 32, 24, 64, 48), left, adjusted, background="#000000"))
+    assert at(picture, 10, 24)[0] > 250
+    assert at(picture, 54, 24) == (0, 0, 0)
