@@ -26,6 +26,28 @@ def world(moment: Pass, layer: Layer, turn: Point3 | None = None) -> Matrix4:
     return _composed(values, flat.x, flat.y, flat.rotation, (flat.scale_x, flat.scale_y, scale_z), turn)
 
 
+def sampled(
+    moment: Pass, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
+) -> Matrix4:
+    """The world matrix for a sub-frame's values: orientation stays as it is, and parents count or not."""
+    now = moment.values(layer)
+    turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
+    x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
+    own = _composed(values, x, y, rotation, (*scale, now.number("scaleZ", 1.0)), turn)
+    if layer.parent is None or ignores_parents:
+        return own
+    return matrix4.product(_parents(moment, layer) or matrix4.of_plane(moment.world(layer.parent)), own)
+
+
+def displaced(moment: Pass, layer: Layer, matrix: Matrix4, by: Point3, turn: Point3) -> Matrix4:
+    """A world matrix moved by px and turned by degrees more about the layer's own axes; what a clone is only moves."""
+    if layer.clone is None and layer.auto_orient == "off" and any(turn):
+        now = moment.values(layer)
+        own = [now.number(f"orientation{axis}", 0.0) for axis in AXES]
+        matrix = world(moment, layer, (own[0] + turn[0], own[1] + turn[1], own[2] + turn[2]))
+    return matrix4.product(matrix4.translation(*by), matrix)
+
+
 def position(moment: Pass, layer: Layer, point: Point3) -> Point3:
     """A point of a camera's or light's own space in the world: lifted through its parents."""
     if layer.parent is None:

@@ -6,7 +6,7 @@ import pytest
 
 from motion.snapshot import Ghost, ParticleSource, ShapeSource, Transform2D
 from tests.motion.documents import Json, document, keys, node
-from tests.motion.frames import built, layer, shown, source
+from tests.motion.frames import built, flat, layer, shown, source
 
 
 def echo(**parameters: float) -> Json:
@@ -28,7 +28,7 @@ def ghosts(effect: Json, time: float = 1.0, **more: object) -> tuple[Ghost, ...]
 
 def test_an_echo_draws_the_layer_where_it_was_farthest_first() -> None:
     found = ghosts(echo(echoTime=-0.1, numEchoes=3, startIntensity=80, decay=50))
-    assert [ghost.transform.x for ghost in found] == pytest.approx([70, 80, 90])
+    assert [flat(ghost.transform).x for ghost in found] == pytest.approx([70, 80, 90])
     assert [ghost.opacity for ghost in found] == pytest.approx([0.1, 0.2, 0.4])
     assert {ghost.blend for ghost in found} == {"add"}
 
@@ -45,7 +45,9 @@ def test_an_echo_may_lie_in_front() -> None:
 
 def test_wide_time_spreads_frames_around_the_layer() -> None:
     found = ghosts({"id": "w", "type": "wide-time", "params": {"forwardSteps": 1, "backwardSteps": 2}})
-    assert sorted(ghost.transform.x for ghost in found) == pytest.approx([100 - 20 / 3, 100 - 10 / 3, 100 + 10 / 3])
+    assert sorted(flat(ghost.transform).x for ghost in found) == pytest.approx(
+        [100 - 20 / 3, 100 - 10 / 3, 100 + 10 / 3]
+    )
     assert {ghost.opacity for ghost in found} == {0.5 / 4}
 
 
@@ -112,5 +114,7 @@ def test_a_forced_blur_needs_no_switch() -> None:
     )
     found = layer(held, "a", 1.0)
     assert found is not None
-    assert [sample.transform.x for sample in found.samples] == pytest.approx([29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5])
+    assert [flat(sample.transform).x for sample in found.samples] == pytest.approx(
+        [29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5]
+    )
     assert isinstance(found.transform, Transform2D)
