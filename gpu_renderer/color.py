@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+_HEX = re.compile(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 _FUNCTION = re.compile(r"rgba?\(([^()]*)\)", re.IGNORECASE)
 
 ACES_CG_ROWS = (
@@ -31,10 +31,10 @@ BLACK = Rgba(0.0, 0.0, 0.0)
 
 @lru_cache(4096)
 def parse(text: str) -> Rgba:
-    """`#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb()` and `rgba()`, encoded sRGB; anything else is opaque black, as the reference has it."""
+    """`#rgb`, `#rrggbb`, `#rrggbbaa` with or without its `#`, `rgb()` and `rgba()`, encoded sRGB; anything else is opaque black, as the reference has it."""
     text = text.strip()
     if _HEX.fullmatch(text):
-        return _hex(text[1:])
+        return _hex(text.removeprefix("#"))
     if match := _FUNCTION.fullmatch(text):
         return _function(match[1])
     return BLACK

@@ -43,7 +43,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
-from motion.timing import fit
+from motion.timing import Fit, fit, round_half_up
 
 FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 SCALE_DIGITS = 9
@@ -58,8 +58,19 @@ def compiled(snapshot: Snapshot, width: int, height: int) -> RenderGraph:
     view = matrix.product(
         matrix.translation(fitted.offset_x, fitted.offset_y), matrix.scaling(fitted.scale, fitted.scale)
     )
-    clip = placement.bounds(matrix.product(view, matrix.scaling(snapshot.width, snapshot.height)), frame)
+    clip = _clip(snapshot, fitted).intersection(frame)
     return _List(snapshot, _Stage(frame, clip, view, fitted.scale), projection.eye(snapshot)).graph()
+
+
+def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
+    """The frame's pixels that a composition may draw in: its corner and its size, each rounded (document.md 4.4)."""
+    measures = (
+        fitted.offset_x,
+        fitted.offset_y,
+        snapshot.width * fitted.scale,
+        snapshot.height * fitted.scale,
+    )
+    return Region(*map(round_half_up, measures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +107,17 @@ class _List:
         )
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Layers that effects name as their map, drawn by themselves."""
+        """Layers that effects name as their map, drawn by themselves, without effects of their own (effects.md 8.1)."""
         named = {value for layer in self._layers for entry in layer.effects for _, value in entry.stored}
         for layer in self._layers:
             if layer.id in named:
-                alone = replace(layer, matte=None, blend="normal", ghosts=())
+                alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
                 drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
                 if drawn is not None:
                     yield layer.id, replace(drawn, plane=None)
 
     def steps(self) -> Iterator[Step]:
-        shown = [layer for layer in self._layers if layer.visible and layer.id not in self._matte_sources]
+        shown = [layer for layer in self._layers if _is_shown(layer) and layer.id not in self._matte_sources]
         ordered = shown if self.stage.is_group else projection.painter_sorted(shown, self.eye)
         return _depth_grouped(step for layer in ordered for step in self._layer(layer))
 
@@ -252,6 +263,10 @@ class _List:
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, _blend(layer), plane=plane)
+
+
+def _is_shown(layer: LayerSnapshot) -> bool:
+    return layer.visible and not layer.shadow_only
 
 
 def _settled(scale: float) -> float:

@@ -31,7 +31,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
         raise CompositionUnknown(f"The project has no composition {composition_id!r}.", "compId")
     lines = timelines(document, by_id, table, settings)
     moving = animations(document)
-    maker = PlanMaker(by_id, table, lines, moving, lines[settings.id].fps, parity)
+    maker = PlanMaker(by_id, table, lines, moving, lines[settings.id], parity)
     plan = maker.plan(settings)
     unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
     return Composition(

@@ -17,6 +17,12 @@ from motion.schema.stored import Document, JsonValue, Record, as_record, record
 __all__ = ["Document", "read_document", "read_file", "read_folder", "read_value"]
 
 CHUNK_NAMES = ("manifest.json", "scene.json", "animation.json", "timeline.json", "meta.json")
+SETTINGS = {
+    "timeline.json": ("timelines", "motionBlur", "guides", "colorManagement"),
+    "meta.json": ("comps", "comp"),
+}
+"""The keys of the document that each chunk may hold; others in it are left out."""
+
 MAX_ENTRIES = 20_000
 MAX_CHUNK_BYTES = 64 * 1024 * 1024
 MAX_RATIO = 200
@@ -123,7 +129,6 @@ def _refuse_other_products(root: str, files: Mapping[str, bytes]) -> None:
 
 def _assembled(chunks: Mapping[str, bytes]) -> Document:
     manifest = _lenient(chunks, "manifest.json")
-    _require_listed(record(manifest, "chunks"), chunks)
     if "scene.json" not in chunks:
         raise BundleUnreadable("The bundle has no scene.json.", "scene.json")
     scene = _parsed(chunks["scene.json"], "scene.json")
@@ -135,19 +140,13 @@ def _assembled(chunks: Mapping[str, bytes]) -> Document:
         "scene": scene,
         "animation": animation,
     }
-    settings = {**_lenient(chunks, "timeline.json"), **_lenient(chunks, "meta.json")}
-    for key in ("timelines", "motionBlur", "guides", "colorManagement", "comps", "comp"):
-        if isinstance(settings.get(key), dict):
-            document[key] = settings[key]
-    if unreadable := [name for name in chunks if name != "scene.json" and not _is_record(chunks[name])]:
+    for name, keys in SETTINGS.items():
+        settings = _lenient(chunks, name)
+        document.update({key: settings[key] for key in keys if isinstance(settings.get(key), dict)})
+    listed = [name for name, digest in record(manifest, "chunks").items() if digest and name in CHUNK_NAMES]
+    if unreadable := [name for name in dict.fromkeys((*chunks, *listed)) if not _is_record(chunks.get(name, b""))]:
         document["unreadableChunks"] = list(unreadable)
     return document
-
-
-def _require_listed(listed: Record, chunks: Mapping[str, bytes]) -> None:
-    for name in CHUNK_NAMES:
-        if listed.get(name) and name not in chunks:
-            raise BundleUnreadable(f"The manifest lists {name}, but the bundle does not hold it.", name)
 
 
 def _lenient(chunks: Mapping[str, bytes], name: str) -> Record:

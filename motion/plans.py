@@ -56,13 +56,13 @@ class PlanMaker:
         table: Mapping[str, CompositionSettings],
         lines: Mapping[str, Timeline],
         moving: Mapping[str, NodeAnimation],
-        timeline_fps: float,
+        rendered: Timeline,
         parity: Parity,
     ) -> None:
         self.plans: dict[str, Plan] = {}
         self.warnings: dict[str, None] = {}
         self._nodes, self._table, self._lines, self._moving = dict(nodes), table, lines, moving
-        self._timeline_fps, self._parity = timeline_fps, parity
+        self._rendered, self._parity = rendered, parity
         self._pending: list[tuple[str, CompositionSettings, Node | None]] = []
         self._count = 0
 
@@ -172,14 +172,15 @@ class PlanMaker:
         return layer(node, setting)
 
     def _bars(self, node: Node) -> tuple[Bar, ...]:
-        """The node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3)."""
-        line = self._lines.get(node.parent or "")
-        if line is None:
-            return ()
+        """The node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3).
+
+        Where its parent has no timeline, those of the rendered composition count (document.md 2.10.2).
+        """
+        line = self._lines.get(node.parent or "", self._rendered)
         bars = line.bars.get(node.id, ())
-        if self._parity.nested_bars_at_outer_rate or line.fps == self._timeline_fps:
+        if self._parity.nested_bars_at_outer_rate or line.fps == self._rendered.fps:
             return bars
-        factor = self._timeline_fps / line.fps
+        factor = self._rendered.fps / line.fps
         return tuple(Bar(*(value * factor for value in bar)) for bar in bars)
 
     def _content(self, node: Node, host: CompositionSettings) -> Content | None:

@@ -17,7 +17,10 @@ PAINT_SIDE_PX_MAX = 512.0
 
 
 def draw(painter: Painter, graph: RenderGraph, inks: Inks, into: Target, parts: Parts) -> None:
-    """Fills the parts with the composition's background colour and draws its gradient over that."""
+    """Fills the parts with the composition's background colour and draws its gradient over that.
+
+    A colour that is not opaque shows the black of the frame through (format/document.md 4.5).
+    """
     if graph.background is not None:
         _fill(painter, graph, graph.background, into, parts)
     if graph.background_paint is not None:
@@ -43,9 +46,9 @@ def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, parts: 
     scene = graph.scene
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
-    opaque = Rgba(fill.r, fill.g, fill.b)
     if placement.pixel_aligned(quad):
-        painter.erase(into, shared(parts, placement.bounds(quad, into.region)), opaque)
+        premultiplied = Rgba(fill.r * fill.a, fill.g * fill.a, fill.b * fill.a, fill.a)
+        painter.erase(into, shared(parts, placement.bounds(quad, into.region)), premultiplied)
     else:
-        ink = Analytic("rect", opaque, scene.width, scene.height, is_hard=True)
+        ink = Analytic("rect", fill, scene.width, scene.height, is_hard=True)
         quads.draw(painter, ink, quad, into, scissor=parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import moderngl
 import numpy as np
@@ -20,7 +19,7 @@ from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
-from gpu_renderer.raster import WHOLE, Raster
+from gpu_renderer.raster import WHOLE, Raster, Share
 from gpu_renderer.region import Region
 from gpu_renderer.space import lights
 from gpu_renderer.targets import Target
@@ -206,34 +205,35 @@ class Inks:
 
     def _baked(self, step: Draw, scene: Scene) -> Picture | None:
         """The content after its effects of the raster route, kept while neither changes."""
-        layer, box = step.layer, self._contents.box(step.layer.source)
-        plan = effects.baking(layer, scene.view_scale, *box)
+        layer = step.layer
+        plan = effects.baking(layer, scene.view_scale, *self._contents.box(layer.source))
         raster = self._contents.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None
-        layer = replace(layer, masks=masks.paths(layer, *box))
-        value = (id(raster.pixels), *box, plan.scale, layer.effects, layer.masks, layer.fill_opacity)
+        value = (id(raster), plan.scale, layer.effects, layer.masks, layer.fill_opacity)
         place = f"{layer.id}:{hash(value)}"
         kept = self.baked.find(place)
         if kept is None or kept[0][1] != value:
             target = effects.bake(
-                self._painter, _shown(raster, layer), layer, self._contents.mask, self._contents.monospace,
-                scale_max=plan.scale,
-            ).target  # fmt: skip
+                self._painter, raster, layer, self._contents.mask, self._contents.monospace, scale_max=plan.scale
+            ).target
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
         shown = _linear(_baked_color(raster, layer), 1.0 if step.plane is None else step.plane.gain, scene)
+        is_picture = isinstance(layer.source, (ImageSource, VideoSource))
+        padding = (
+            plan.padding_px if is_picture else raster.padding
+        )  # stretched over it, as in the reference (effects.md 4.1)
         return Picture(
-            target.texture, raster.width, raster.height, raster.padding, is_nearest=layer.draft_quality, color=shown
+            target.texture, raster.width, raster.height, padding, _crop(layer, raster), layer.draft_quality, color=shown
         )
 
     def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
         layer = step.layer
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
-        crop = _cover(raster) if _covers(layer) else WHOLE
         return Picture(
-            texture, raster.width, raster.height, raster.padding, crop, layer.draft_quality, raster.is_opaque,
+            texture, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality, raster.is_opaque,
             _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene), raster.inked,
         )  # fmt: skip
 
@@ -289,19 +289,10 @@ def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | Non
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
-def _covers(layer: LayerSnapshot) -> bool:
-    return isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover
-
-
-def _shown(raster: Raster, layer: LayerSnapshot) -> Raster:
-    """The raster without what a picture that covers its box does not show of it."""
-    if not _covers(layer):
-        return raster
-    rows, columns = raster.pixels.shape[:2]
-    x, y, width, height = _cover(raster)
-    left, top = round(x * columns), round(y * rows)
-    right, bottom = max(left + 1, round((x + width) * columns)), max(top + 1, round((y + height) * rows))
-    return replace(raster, pixels=raster.pixels[top:bottom, left:right])
+def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+    """The part of the content that is shown: of a picture that covers its box, the middle."""
+    covers = isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover
+    return _cover(raster) if covers else WHOLE
 
 
 def _cover(raster: Raster) -> tuple[float, float, float, float]:

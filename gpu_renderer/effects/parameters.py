@@ -10,6 +10,7 @@ from motion.snapshot import ParameterValue
 
 EXCESS = 4.0
 UNRANGED_MAX = 1e5
+DEGREES_MAX = 3.6e7
 
 
 class Kind(Enum):
@@ -40,7 +41,12 @@ class Parameter:
     """A flag that is on for the stored literal true alone, whatever its default (effects.md 1.1)."""
 
     def bounded(self, value: float) -> float:
-        """The value, held within five times the range of its control: absurd numbers must not cost without end."""
+        """The value, held within five times the range of its control: absurd numbers must not cost without end.
+
+        Angles go on and on, and cost nothing.
+        """
+        if self.unit == "°":
+            return max(-DEGREES_MAX, min(DEGREES_MAX, float(value)))
         low = -UNRANGED_MAX if self.ui_min is None else self.ui_min
         high = UNRANGED_MAX if self.ui_max is None else self.ui_max
         room = EXCESS * (high - low)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
@@ -86,3 +90,26 @@ class Halftone(Effect):
         percent("blendWithOriginal", 0),
     )
     shader = "effects/halftone.frag"
+    derived = frozenset({"u_first_cell"})
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        first, means = _cell_means(canvas, max(2, values.whole("cellSize")), values.radians("screenAngle"))
+        rows, columns = means.shape[:2]
+        texture = canvas.texture(means.tobytes(), columns, rows, format="f4")
+        canvas.apply(self.shader, values, uniforms={"u_first_cell": first}, textures={"u_means": texture})
+        texture.release()
+
+
+def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, float], npt.NDArray[np.float32]]:
+    """The lowest column and row of a turned screen's cells over the canvas, and the mean colour of each, (rows, columns, 4)."""
+    pixels = canvas.straight_pixels()
+    y, x = np.indices(pixels.shape[:2])
+    across = np.floor((x * math.cos(turn) + y * math.sin(turn)) / cell).astype(int)
+    down = np.floor((y * math.cos(turn) - x * math.sin(turn)) / cell).astype(int)
+    left, top, columns, rows = across.min(), down.min(), np.ptp(across) + 1, np.ptp(down) + 1
+    place = ((down - top) * columns + across - left).ravel()
+    shown = (pixels[..., 3] > 0).ravel()
+    sums = [np.bincount(place, level.ravel() * shown, rows * columns) for level in np.moveaxis(pixels, 2, 0)[:3]]
+    counts = np.maximum(np.bincount(place, shown, rows * columns), 1)
+    means = np.stack([*(channel / counts / 255 for channel in sums), np.ones(rows * columns)], axis=1)
+    return (float(left), float(top)), means.reshape(rows, columns, 4).astype(np.float32)

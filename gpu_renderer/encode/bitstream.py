@@ -38,6 +38,17 @@ def nal_units(stream: bytes) -> Iterator[NalUnit]:
         start = following
 
 
+def is_reference(stream: bytes) -> bool:
+    """Whether other pictures may refer to the one in a byte stream; all of its slices say the same (7.4.1)."""
+    start = stream.find(_START_CODE)
+    while start >= 0:
+        header = stream[start + 3]
+        if header & 31 in (SLICE, IDR_SLICE):
+            return header >> 5 & 3 != 0
+        start = stream.find(_START_CODE, start + 3)
+    return False
+
+
 def byte_stream(unit: NalUnit) -> bytes:
     """A NAL unit behind a start code, with emulation prevention (7.4.1)."""
     escaped = bytearray()

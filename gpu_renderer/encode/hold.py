@@ -39,11 +39,6 @@ class Holds:
         return b"".join(bitstream.byte_stream(unit) for unit in units)
 
 
-def is_reference(packet: bytes) -> bool:
-    """Whether other pictures may refer to the one in a packet."""
-    return any(unit.ref_idc for unit in _slices(packet))
-
-
 @lru_cache(maxsize=16)
 def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds | None:
     """How to hold pictures of this size; None where the encoder's streams cannot be continued so (tried by decoding one)."""

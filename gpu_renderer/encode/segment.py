@@ -11,7 +11,7 @@ from typing import NamedTuple
 import av
 from av.video.frame import PictureType
 
-from gpu_renderer.encode import hold
+from gpu_renderer.encode import bitstream, hold
 from gpu_renderer.encode.profile import EncoderProfile, configure, rate
 
 CONTAINER_OPTIONS = {"fflags": "+bitexact"}
@@ -98,7 +98,7 @@ class SegmentWriter:
             assert packet.pts is not None, "an encoder's packets tell when they are shown"
             if self._held and packet.pts >= self._held[0].end:
                 self._show(self._held.popleft())
-            if hold.is_reference(data := bytes(packet)):
+            if bitstream.is_reference(data := bytes(packet)):
                 self._last_reference = data
             self._put(packet, packet.pts)
 

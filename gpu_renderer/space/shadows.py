@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gpu_renderer import color
 from gpu_renderer.space import projection
 from gpu_renderer.space.projection import Eye
 from motion.snapshot import (
@@ -19,6 +20,8 @@ from motion.snapshot import (
     ParticleSource,
     ShapeSource,
     Snapshot,
+    SolidPaint,
+    TextSource,
     Transform2D,
     Transform3D,
 )
@@ -45,6 +48,8 @@ def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
     is_solid = isinstance(layer.source, ShapeSource) and layer.source.is_solid
     if not isinstance(layer.transform, Transform2D) or is_solid or isinstance(layer.source, _UNSHADED):
         return layer
+    if not layer.casts_shadows:
+        return layer
     s = _strength(light)
     dx, dy = layer.transform.x - light.position[0], layer.transform.y - light.position[1]
     angle = 90.0 if math.hypot(dx, dy) < 1 else math.degrees(math.atan2(dy, dx))
@@ -64,7 +69,7 @@ def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
 
 def _copy(layer: LayerSnapshot, layers: Iterable[LayerSnapshot], light: Light, eye: Eye) -> LayerSnapshot | None:
     transform = layer.transform
-    if not isinstance(transform, Transform3D) or not transform.material.casts_shadows:
+    if not isinstance(transform, Transform3D) or not layer.casts_shadows:
         return None
     z = transform.matrix[11]
     receivers = [other.transform.matrix[11] for other in layers if _receives(other, z)]  # type: ignore[union-attr]
@@ -105,12 +110,23 @@ def _cast(
         anchor_x=transform.anchor_x,
         anchor_y=transform.anchor_y,
     )
-    dark = EffectSnapshot("cast-shadow:color", "fill", (("color", "#000000"), ("opacity", 100.0)))
+    shade = _shade(layer, transform.material.light_transmission)
+    dark = EffectSnapshot("cast-shadow:color", "fill", (("color", shade), ("opacity", 100.0)))
     blur = EffectSnapshot(
         "cast-shadow:blur", "blur", (("amount", min(200.0, 4 + 0.05 * gap + light.shadow_diffusion)),)
     )
     opacity = layer.opacity * _strength(light) * 0.55 * max(0.25, 1 - gap / 4000)
     return replace(
         layer, id=f"{layer.id}::cast-shadow", transform=placed, opacity=opacity, blend="normal", effects=(dark, blur),
-        samples=(), ghosts=(), matte=None,
+        samples=(), ghosts=(), matte=None, shadow_only=False,
     )  # fmt: skip
+
+
+def _shade(layer: LayerSnapshot, transmission: float) -> str:
+    """The colour of a shadow: what of its own colour the layer lets through, else black."""
+    fills = layer.source.fills if isinstance(layer.source, ShapeSource) else ()
+    fill = layer.source.style.fill if isinstance(layer.source, TextSource) else None
+    if fills and isinstance(fills[0], SolidPaint):
+        fill = fills[0].color
+    r, g, b = (math.floor(channel * transmission * 255 + 0.5) for channel in color.parse(fill or "#000000")[:3])
+    return f"#{r:02x}{g:02x}{b:02x}"

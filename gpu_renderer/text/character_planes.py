@@ -13,6 +13,7 @@ from motion.snapshot import CompositionSource, LayerSnapshot, Matrix4, Snapshot,
 
 GLYPHS_MAX = 200
 """A longer text stays one flat plane."""
+REGULAR = 400.0
 _MARGIN_EM = 0.5
 
 
@@ -36,11 +37,7 @@ def _replaced(layer: LayerSnapshot, fonts: Fonts) -> Iterator[LayerSnapshot]:
 
 
 def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fonts: Fonts) -> Iterator[LayerSnapshot]:
-    # a run over everything without a key of its own: letters are measured apart, without kerning
-    apart = replace(
-        source, runs=(TextRun(0, len(source.content)), *(_only_fill(run) for run in source.runs)), path=None
-    )
-    places = glyph_places(apart, measured_box(source, fonts), fonts)
+    places = glyph_places(_apart(source), measured_box(source, fonts), fonts)
     if len(places) > GLYPHS_MAX:
         yield layer
         return
@@ -55,6 +52,13 @@ def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fo
         )
 
 
+def _apart(source: TextSource) -> TextSource:
+    """The text as its planes are spaced: a run over everything without kerning, regular where no weight is stored."""
+    runs = (TextRun(0, len(source.content)), *(_only_fill(run) for run in source.runs))
+    style = source.style if source.has_weight else replace(source.style, weight=REGULAR)
+    return replace(source, style=style, runs=runs, path=None)
+
+
 def _only_fill(run: TextRun) -> TextRun:
     return TextRun(run.start, run.end, fill=run.fill)
 
@@ -62,12 +66,12 @@ def _only_fill(run: TextRun) -> TextRun:
 def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
     size, margin = place.style.size, _MARGIN_EM * place.style.size
     height = size * (source.line_height or DEFAULT_LINE_HEIGHT) + margin
-    character = place.character
+    character, style = place.character, replace(place.style, weight=source.style.weight)
     return TextSource(
         character,
         character,
-        place.style,
-        place.style,
+        style,
+        style,
         line_height=source.line_height,
         align=source.align,
         plane=(max(1.0, place.advance) + margin, height),

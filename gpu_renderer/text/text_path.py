@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
-from motion.snapshot import PathPoint, TextPath
+from gpu_renderer.vector.mask import expanded
+from motion.snapshot import MaskPoint, PathPoint, TextPath
 
 CHORDS = 24
 """Equal steps of the parameter of a curved segment; a straight one is a single chord."""
@@ -54,8 +55,14 @@ class ArcPath:
         return -math.sin(math.radians(heading)), math.cos(math.radians(heading))
 
 
+def vertices(path: TextPath) -> tuple[PathPoint, ...]:
+    """The path's vertices where its mask is drawn: expanded along their normals."""
+    moved = expanded([MaskPoint(*point) for point in path.points], path.expansion)
+    return tuple(PathPoint(*point[:6]) for point in moved)
+
+
 def _flattened(path: TextPath) -> Iterator[tuple[float, float]]:
-    points = path.points
+    points = vertices(path)
     yield points[0][:2]
     for start, end in pairwise((*points, points[0]) if path.closed else points):
         yield from _chords(start, end)

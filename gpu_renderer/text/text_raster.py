@@ -12,6 +12,7 @@ from gpu_renderer.text.glyph_paint import painted_glyphs, spread
 from gpu_renderer.text.glyph_raster import Placed, draw_color_glyphs, glyph_coverage
 from gpu_renderer.text.line_layout import placed_lines
 from gpu_renderer.text.lines import measured_box
+from gpu_renderer.text.text_path import vertices
 from gpu_renderer.vector import css
 from gpu_renderer.vector.shape import round_half_up
 from gpu_renderer.vector.surface import Pixels, fitting_scale, rgba
@@ -49,7 +50,7 @@ def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0)
 
 
 def _path_spread(source: TextSource, box: tuple[float, float]) -> float:
-    points = source.path.points if source.path else ()
+    points = vertices(source.path) if source.path else ()
     reach = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
     return reach + source.style.size if reach > 0 else 0.0
 

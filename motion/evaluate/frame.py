@@ -49,6 +49,7 @@ T = TypeVar("T")
 ParticleShape = Literal["circle", "square", "line", "star"]
 
 MAX_NESTING = 8
+RIG_PATHS = ("puppet.", "bone.", "ikTarget.", "ikPole.", "ikMode.")
 UNBLURRED = (InstanceContent, LightContent, ParticleContent)
 """What motion blur leaves alone (compositing.md 10)."""
 WEIGHTS_A_LAYER = 10
@@ -212,6 +213,8 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         mesh=None if layer.rig is None else _mesh(layer, layer.rig, values),
         samples=shutter.samples(moment, layer, placed) if blurs else (),
         ghosts=shutter.ghosts(moment, layer, placed, opacity),
+        casts_shadows=layer.casts_shadows,
+        shadow_only=layer.shadow_only,
     )
 
 
@@ -228,7 +231,7 @@ def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
     """The layer's rig at its own time."""
 
     def made() -> Mesh | None:
-        paths = [path for path in layer.moving if path.startswith(("puppet.", "bone."))]
+        paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
         moved = {path: value for path in paths if (value := values.moving(path)) is not None}
         places = {path: values.data(path) for path in layer.data if path.startswith("puppet.")}
         return mesh(rig, *box(values), moved, places)

@@ -162,12 +162,16 @@ class Pass:
         return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
 
     def remapped(self, layer: Layer, time: float, *, keyed: bool = False) -> float:
-        """What a layer's own remap makes of a time of this pass; `keyed`: only a remap with keyframes counts."""
+        """What a layer's own remap makes of a time of this pass; `keyed`: only a remap with keyframes counts.
+
+        One that nothing moves is the number of that name on the node's Transform.
+        """
+        static = self.frame.composition.facts.numbers.get(layer.source_id, {})
         for path in ("timeRemap", "precompTime"):
             moving = layer.moving.get(path)
-            if moving is None or (keyed and not moving.has_keys):
+            if keyed and (moving is None or not moving.has_keys):
                 continue
-            value = Values(layer, time, self.frame.properties).moving(path)
+            value = Values(layer, time, self.frame.properties).moving(path) if moving else static.get(path)
             if value is not None:
                 return value
         return time

@@ -39,6 +39,7 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
         poses=_poses(content, measured, values),
         path=_path(content, values),
         per_character_3d=content.per_character_3d,
+        has_weight=content.has_weight or "fontWeight" in values.layer.moving,
         given_box=box(values) if content.content is None else None,
     )
 
@@ -77,7 +78,7 @@ def _path(content: TextContent, values: Values) -> TextPath | None:
     if held is None:
         return None
     margin = _or(values.moving("textPath.firstMargin"), held.first_margin)
-    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular)
+    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular, held.expansion)
 
 
 def _or(value: float | None, default: float) -> float:

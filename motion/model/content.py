@@ -38,7 +38,10 @@ class ShapeContent:
 
 @dataclass(frozen=True, slots=True)
 class TextContent:
-    """A text. `style` and the other members hold stored values; moving ones replace them frame by frame."""
+    """A text. `style` and the other members hold stored values; moving ones replace them frame by frame.
+
+    `has_weight`: whether the document stores a font weight.
+    """
 
     content: str | None
     style: TextStyle
@@ -51,6 +54,7 @@ class TextContent:
     animators: tuple[Animator, ...]
     path: TextPathSettings | None
     per_character_3d: bool
+    has_weight: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class TextPathSettings:
     first_margin: float
     reversed: bool
     perpendicular: bool
+    expansion: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,8 @@ class Layer:
     draft_quality: bool = False
     continuous_raster: bool = False
     material: Material = field(default_factory=Material)
+    casts_shadows: bool = True
+    shadow_only: bool = False
     face_materials: Mapping[str, ParameterValue] = field(default_factory=dict)
     rig: Rig | None = None
     clone: Clone | None = None

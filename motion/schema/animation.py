@@ -45,5 +45,5 @@ def _animation(tracks: Record, expressions: Record, data: Record) -> NodeAnimati
         if track.keys or source:
             moving[path] = Moving(track if track.keys else None, source or None, bool(source) or not is_constant(track))
     sampled = {path: held for path, stored in data.items() if (held := data_track(as_record(stored))) and held.keys}
-    times = [time for held in moving.values() if held.track for time in (held.track.times[0], held.track.times[-1])]
+    times = [time for held in moving.values() if held.track for time in (min(held.track.times), max(held.track.times))]
     return NodeAnimation(moving, sampled, *((min(times), max(times)) if times else (0.0, 1.0)))

@@ -101,10 +101,11 @@ def text_content(node: Node) -> TextContent:
         align=node.string("align") or "left",
         box_width=box_width if box_width is not None and box_width > 0 else None,
         stroke_over_fill=_last_flag(node, "strokeOverFill"),
-        runs=tuple(run for entry in records(stored, "__runs") if (run := _text_run(entry)) is not None),
+        runs=_text_runs(stored, MAX_TEXT_CHARACTERS if held is None else len(held)),
         animators=text_animators(stored.get("__animators")),
         path=_text_path(node),
         per_character_3d=flag(node.component("Transform"), "perChar3D"),
+        has_weight=_weight(node) is not None,
     )
 
 
@@ -172,19 +173,19 @@ def _text_style(node: Node) -> TextStyle:
     return TextStyle(
         family=node.string("fontFamily") or "Inter",
         size=_number(node, "fontSize", 48.0),
-        weight=_weight(node),
+        weight=600.0 if (weight := _weight(node)) is None else weight,
         italic=node.string("fontStyle") == "italic",
         letter_spacing=_number(node, "letterSpacing", 0.0),
         fill=solid_color(node),
     )
 
 
-def _weight(node: Node) -> float:
-    """The last component's weight, a number or a string of one, or a CSS word."""
+def _weight(node: Node) -> float | None:
+    """The last component's weight, a number or a string of one, or a CSS word; None where none is stored."""
     for _, properties in reversed(node.components):
         if (weight := css_weight(properties.get("fontWeight"))) is not None:
             return weight
-    return 600.0
+    return None
 
 
 def css_weight(value: object) -> float | None:
@@ -198,15 +199,21 @@ def css_weight(value: object) -> float | None:
     return None
 
 
-def _text_run(entry: Record) -> TextRun | None:
+def _text_runs(stored: Record, length: int) -> tuple[TextRun, ...]:
+    """The runs within the first `length` code points; one that styles none of them is no run (text.md 5)."""
+    found = (_text_run(entry, length) for entry in records(stored, "__runs"))
+    return tuple(run for run in found if run is not None and run.start < run.end)
+
+
+def _text_run(entry: Record, length: int) -> TextRun | None:
     style = entry.get("style")
     start, end = finite(entry.get("start")), finite(entry.get("end"))
     if not isinstance(style, dict) or start is None or end is None:
         return None
     font_style = style.get("fontStyle")
     return TextRun(
-        start=int(max(0.0, start) // 1),
-        end=int(max(0.0, end) // 1),
+        start=min(length, int(max(0.0, start) // 1)),
+        end=min(length, int(max(0.0, end) // 1)),
         family=text_or_none(style, "fontFamily"),
         size=finite(style.get("fontSize")),
         weight=css_weight(style.get("fontWeight")),
@@ -231,6 +238,7 @@ def _text_path(node: Node) -> TextPathSettings | None:
         first_margin=number(stored, "firstMargin", 0.0),
         reversed=flag(stored, "reversed"),
         perpendicular=flag(stored, "perpendicular", True),
+        expansion=path.expansion,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from motion.evaluate.expressions import CompositionFacts, LayerFacts, Marker
 from motion.model.facts import DocumentFacts
@@ -71,18 +71,18 @@ def _composition_markers(line: Record, fps: float) -> tuple[Marker, ...]:
 
 
 def _layer_markers(document: Document, fps: float) -> dict[str, tuple[Marker, ...]]:
-    """A layer's markers are stored relative to its first clip's start."""
-    found: dict[str, list[Marker]] = {}
-    starts: dict[str, float] = {}
+    """A layer's markers are stored relative to the start of its first clip in time."""
+    bars: dict[str, list[Record]] = {}
     for line in record(document, "timelines").values():
         for track in records(line if isinstance(line, dict) else {}, "tracks"):
             for layer in records(track, "layers"):
-                node_id = text(layer, "sourceId")
-                start = starts.setdefault(node_id, number(record(layer, "clip"), "start", 0.0))
-                found.setdefault(node_id, []).extend(
-                    _marker(stored, fps, start / fps) for stored in records(layer, "markers")
-                )
-    return {node_id: tuple(sorted(markers)) for node_id, markers in found.items() if markers}
+                bars.setdefault(text(layer, "sourceId"), []).append(layer)
+    return {node_id: _markers_of(held, fps) for node_id, held in bars.items()}
+
+
+def _markers_of(bars: Sequence[Record], fps: float) -> tuple[Marker, ...]:
+    first = min(number(record(bar, "clip"), "start", 0.0) for bar in bars)
+    return tuple(sorted(_marker(stored, fps, first / fps) for bar in bars for stored in records(bar, "markers")))
 
 
 def _marker(stored: Record, fps: float, shift: float) -> Marker:

@@ -102,6 +102,8 @@ def layer(node: Node, setting: Setting) -> Layer:
         draft_quality=node.fx.get("quality") == "draft",
         continuous_raster=any(properties.get("continuousRasterize") is True for _, properties in node.components),
         material=_material(transform),
+        casts_shadows=transform.get("castsShadows") is not False and transform.get("castsShadows") != "off",
+        shadow_only="only" in (transform.get("castsShadows"), transform.get("acceptsShadows")),
         face_materials=dict(parameters(record(transform, "faceMaterials"))),
         rig=rig(node.fx.get("puppet"), node.fx.get("skeleton")),
         clone=setting.clone,
@@ -268,11 +270,10 @@ def _corner_pin(
 
 
 def _material(transform: Record) -> Material:
-    casts, accepts = transform.get("castsShadows"), transform.get("acceptsShadows")
+    accepts = transform.get("acceptsShadows")
     return Material(
         accepts_lights=transform.get("acceptsLights") is True,
         accepts_shadows=accepts is not False and accepts != "off",
-        casts_shadows=casts is not False and casts != "off",
         ambient=_fraction(transform, "ambient", 100.0),
         diffuse=_fraction(transform, "diffuse", 50.0),
         specular=_fraction(transform, "specular", 0.0),

@@ -132,3 +132,6 @@ class LayerSnapshot:
     mesh: Mesh | None = None
     samples: tuple[Sample, ...] = ()
     ghosts: tuple[Ghost, ...] = ()
+    casts_shadows: bool = True
+    shadow_only: bool = False
+    """Whether only the shadow shows that the layer casts or catches, and not the layer itself (three-d.md 6.3)."""

@@ -37,7 +37,6 @@ class Material:
 
     accepts_lights: bool = True
     accepts_shadows: bool = True
-    casts_shadows: bool = False
     ambient: float = 1.0
     diffuse: float = 0.5
     specular: float = 0.5

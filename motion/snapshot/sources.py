@@ -85,13 +85,14 @@ class GlyphPose:
 
 @dataclass(frozen=True, slots=True)
 class TextPath:
-    """Text along an outline (text.md 8): the layer's mask path, flattened by the renderer."""
+    """Text along an outline (text.md 8): the layer's mask path, expanded by px and flattened by the renderer."""
 
     points: tuple[PathPoint, ...]
     closed: bool
     first_margin: float
     reversed: bool
     perpendicular: bool
+    expansion: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,8 @@ class TextSource:
     poses: tuple[GlyphPose, ...] = ()
     path: TextPath | None = None
     per_character_3d: bool = False
+    has_weight: bool = True
+    """Whether the document gives a font weight: planes of per-character 3D are spaced as regular where it does not."""
     plane: tuple[float, float] | None = None
     """A box that is given instead of measured; only the renderer sets it, for the planes of per-character 3D."""
     given_box: tuple[float, float] | None = None

@@ -67,6 +67,26 @@ def text_of(effect: str, **stored: ParameterValue) -> str:
     return _number_text(values) if effect == "numbers" else _timecode_text(values)
 
 
+def test_the_strokes_of_lightning_add_up_one_by_one(painter: Painter) -> None:
+    straight: dict[str, ParameterValue] = {
+        "amplitude": 0.0,
+        "branches": 0.0,
+        "startY": 0.0,
+        "endY": 0.0,
+        "thickness": 4.0,
+        "color": "#404040",
+    }
+    found = baked_pixels(painter, opaque(20, 20, 20, 64, 128), "lightning", **straight)
+    assert found[32, 64].tolist() == [20 + 64 + 22, 20 + 64 + 22, 20 + 64 + 22, 255]
+    over = baked_pixels(painter, opaque(20, 20, 20, 64, 128), "lightning", composite=0.0, **straight)
+    assert over[32, 64].tolist() == [64, 64, 64, 255]
+
+
+def test_a_half_is_rounded_up_in_a_number() -> None:
+    assert text_of("numbers", value=2.5) == "3"
+    assert text_of("numbers", value=0.125, decimals=2) == "0.13"
+
+
 def test_numbers_are_padded_then_grouped() -> None:
     assert text_of("numbers", value=-1234567.891, decimals=2, useCommas=True) == "-1,234,567.89"
     assert text_of("numbers", value=42, padTo=6, useCommas=True) == "000,042"
@@ -89,3 +109,11 @@ def test_a_spectrum_of_silence_draws_no_bars(painter: Painter) -> None:
     assert np.array_equal(baked_pixels(painter, plain, "audio-spectrum"), plain)
     loud = baked_pixels(painter, plain, "audio-spectrum", magnitudes=(1.0,) * 32, maxHeight=40.0)
     assert not np.array_equal(loud, plain)
+
+
+def test_a_ring_with_a_wide_feather_is_full_where_its_ramps_meet(painter: Painter) -> None:
+    found = baked_pixels(painter, opaque(0, 0, 0, 64, 64), "circle", radius=30.0, thickness=12.0, feather=10.0)
+    row = found[32, 32:, 0]
+    assert row.max() > 230
+    assert row[16] == 0
+    assert abs(int(row[24]) - round(255 * 6.5 / 10)) < 8

@@ -54,6 +54,14 @@ def test_a_strobe_shows_its_colour_only_while_it_is_on(painter: Painter) -> None
     assert off[0, 0].tolist() == [10, 20, 30, 255]
 
 
+def test_a_cell_of_a_halftone_has_the_mean_of_all_its_pixels(painter: Painter) -> None:
+    pixels = opaque(0, 0, 0)
+    pixels[3, 3, :3] = 255
+    found = baked_pixels(painter, pixels, "halftone", cellSize=4.0, screenAngle=0.0, contrast=400.0, colorize=True)
+    assert found[1, 1].tolist() == [16, 16, 16, 255]
+    assert found[5, 5].tolist() == [0, 0, 0, 255]
+
+
 def test_hexagons_have_one_colour_each(painter: Painter) -> None:
     found = baked_pixels(painter, picture(), "hex-tile", radius=20.0)
     assert len(np.unique(found.reshape(-1, 4), axis=0)) < 20

@@ -7,7 +7,7 @@ import pytest
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
-from motion.snapshot import LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 
 pytestmark = pytest.mark.gl
@@ -53,6 +53,19 @@ def test_a_rotated_layer_has_four_steps_of_coverage_on_its_edge(painter: Painter
     assert set(picture[..., 0].ravel().tolist()) == {0, 137, 188, 225, 255}
 
 
+@pytest.mark.parametrize("size", [(80, 60), (101, 50)])
+def test_black_shows_through_a_background_that_is_not_opaque(painter: Painter, size: tuple[int, int]) -> None:
+    half = drawn(painter, snapshot(rect("#ffffff", 40, 30, 20, 20), width=80, height=60, background="#c8648080"), size)
+    assert at(half, 30, 10) == pytest.approx((100, 50, 64), abs=1)
+    assert at(half, size[0] // 2, size[1] // 2) == (255, 255, 255)
+
+
+def test_nothing_is_drawn_beside_a_composition_that_is_fitted_between_pixels(painter: Painter) -> None:
+    picture = drawn(painter, snapshot(rect("#ffffff", 40, 30, 200, 200), width=80, height=60), (100, 50))
+    columns = picture[25, :, 0] > 0
+    assert [index for index in range(100) if columns[index]] == list(range(17, 84))
+
+
 def test_a_layer_outside_the_frame_or_without_extent_draws_nothing(painter: Painter) -> None:
     outside = rect("#ffffff", 500, 24, 20, 20)
     nothing = rect("#ffffff", 0, 0, 20, 20, transform=Transform2D(32, 24, scale_x=0.0))
@@ -66,3 +79,11 @@ def test_a_composition_is_fitted_into_another_output_size(painter: Painter) -> N
     assert at(picture, 64, 64) == (255, 0, 0)
     assert at(picture, 64, 10) == (0, 0, 0)
     assert at(picture, 64, 118) == (0, 0, 0)
+
+
+def test_a_map_layer_is_read_without_its_own_effects(painter: Painter) -> None:
+    black = EffectSnapshot("dark", "brightness", (("amount", 0.0),))
+    matte = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"), ("useLuminance", True)))
+    source = rect("#ffffff", 32, 24, 64, 48, id="map", visible=False, effects=(black,))
+    cut = rect("#ff0000", 32, 24, 20, 20, id="cut", effects=(matte,))
+    assert at(drawn(painter, snapshot(source, cut)), 32, 24)[0] > 250

@@ -74,10 +74,23 @@ def test_an_unreadable_animation_chunk_is_replaced_and_named() -> None:
     assert held["unreadableChunks"] == ["animation.json"]
 
 
-@pytest.mark.parametrize("missing", ["scene.json", "animation.json"])
-def test_a_listed_chunk_that_is_missing_is_named(missing: str) -> None:
-    with pytest.raises(BundleUnreadable, match=missing):
-        read_document(bundle(SMALL, leave_out=(missing,)))
+def test_a_bundle_without_its_scene_is_refused() -> None:
+    with pytest.raises(BundleUnreadable, match=r"scene\.json"):
+        read_document(bundle(SMALL, leave_out=("scene.json",)))
+
+
+def test_a_listed_chunk_that_is_missing_is_replaced_and_named() -> None:
+    held = read_document(bundle(SMALL, leave_out=("animation.json",)))
+    assert held["animation"] == {"tracks": {}, "expressions": {}}
+    assert held["unreadableChunks"] == ["animation.json"]
+
+
+def test_a_chunk_holds_only_its_own_keys_of_the_document() -> None:
+    stray = {"timeline.json": b'{"comps": {"x": {}}, "plugins": {}, "motionBlur": {}}'}
+    held = read_document(bundle(SMALL, leave_out=("timeline.json",), files=stray))
+    assert held["motionBlur"] == {}
+    assert "plugins" not in held
+    assert held["comps"] == SMALL["comps"]
 
 
 def test_a_bundle_without_a_manifest_is_read_at_version_1_1_0() -> None:

@@ -71,6 +71,15 @@ def test_markers_are_read_in_seconds() -> None:
     assert x_of("thisComp.marker.key('Beat').time*100", 0, timelines=line) == 150
 
 
+def test_a_layers_markers_count_from_its_first_bar_in_time() -> None:
+    marker = {"id": "m", "frame": 15, "duration": 0, "name": "Cut"}
+    clips = [{"start": 60, "duration": 30, "sourceIn": 0}, {"start": 30, "duration": 30, "sourceIn": 0}]
+    layers: list[Json] = [{"sourceId": "a", "clip": clip} for clip in clips]
+    layers[0]["markers"] = [marker]
+    line = {"comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"layers": layers}]}}
+    assert x_of("marker.key(1).time*100", 2.0, timelines=line) == 150
+
+
 def test_points_are_converted_between_layers_and_composition() -> None:
     parent = node("n", "null", name="Rig", x=100, y=50, rotation=90, scale=2)
     assert x_of("thisComp.layer('Rig').toComp([10,0])[1]", 0, parent) == pytest.approx(70)

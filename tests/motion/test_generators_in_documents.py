@@ -118,3 +118,21 @@ def test_a_forced_blur_needs_no_switch() -> None:
         [29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5]
     )
     assert isinstance(found.transform, Transform2D)
+
+
+@pytest.mark.parametrize(
+    ("path", "values"), [("ikTarget.fore.y", (1, 60)), ("ikPole.fore.y", (90, -90)), ("ikMode.fore", (1, 0))]
+)
+def test_the_goal_of_a_limb_moves_it(path: str, values: tuple[float, float]) -> None:
+    goals = [{"boneId": "fore", "x": -10, "y": 20, "poleX": 0, "poleY": 90}]
+    bones = [
+        {"id": "upper", "parentId": None, "length": 40, "x": -55, "y": 0, "rotation": 0},
+        {"id": "fore", "parentId": "upper", "length": 40, "x": 40, "y": 0, "rotation": 0},
+    ]
+    held = document(
+        node("a", width=240, height=60, fx={"skeleton": {"bones": bones, "ikTargets": goals}}),
+        tracks={"a": {path: keys((0, values[0]), (1, values[1]))}},
+    )
+    before, after = layer(held, "a", 0.0), layer(held, "a", 1.0)
+    assert before is not None and after is not None
+    assert before.mesh != after.mesh

@@ -162,6 +162,12 @@ def test_wiggle_transform_shakes_a_run_as_a_whole() -> None:
     assert run.stroke_factor == pytest.approx(1.1417017950467765, abs=1e-12)
 
 
+def test_what_wiggles_a_run_stays_in_its_range() -> None:
+    entry = {"type": "wiggleTransform", "amount": 10, "wigglesPerSecond": 2, "correlation": 100}
+    beyond = {**entry, "wiggleRotation": -20, "wiggleScale": -30, "correlation": 400}
+    assert run_chain(beyond, time=0.3) == run_chain(entry, time=0.3)
+
+
 def test_sampled_tracks_replace_the_stored_numbers() -> None:
     (operator,) = path_ops.path_operators([{"type": "trim", "id": "a", "start": 5}])
     animated = path_ops.animate(operator, {"end": 30.0, "wigglesPerSecond": 4.0, "seed": 9.0, "bogus": 1.0})

@@ -137,7 +137,7 @@ def test_materials_and_extrusion_are_resolved() -> None:
         node("a", z=0, acceptsLights=True, castsShadows="off", extrusionDepth=40, bevelDepth=900, faceMaterials=faces)
     )
     found = deep(held)
-    assert (found.material.accepts_lights, found.material.casts_shadows, found.material.diffuse) == (True, False, 0.5)
+    assert (found.material.accepts_lights, found.material.diffuse) == (True, 0.5)
     assert found.extrusion is not None
     assert (found.extrusion.depth, found.extrusion.bevel) == (40, 200)
     assert (found.extrusion.side_fill, found.extrusion.side_gain) == ("#ff0000", 1.0)
@@ -178,6 +178,7 @@ def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
     )
     glow = source(held, "l", LightWash)
     assert (glow.light, glow.color, glow.radius) == ("spot", "#ff0000", 200)
+    assert [entry.opacity for entry in shown(held).layers] == [1.0, 0.8]
     assert (place(held, "l").x, place(held, "l").y) == pytest.approx((100, 90))
     (light,) = shown(held).lights
     assert (light.position, light.direction, light.intensity) == ((100, 90, 0), (1, 0, 0), 0.8)

@@ -145,9 +145,22 @@ def test_a_reversed_video_without_keys_turns_about_its_first_second(time: float,
     assert source(held, "v", VideoSource, time).time == pytest.approx(expected)
 
 
+def test_keys_in_any_order_span_the_time_that_a_layer_is_reversed_in() -> None:
+    held = document(
+        node("v", "video", src="a.mp4", fx={"time": {"reverse": True}}), tracks={"v": {"x": keys((3, 0), (1, 0))}}
+    )
+    assert source(held, "v", VideoSource, 1.0).time == 3
+
+
 def test_a_remapped_video_passes_its_bar_again() -> None:
     held = document(node("v", "video", src="a.mp4"), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
     assert source(held, "v", VideoSource, 1.01).time == pytest.approx(1.8)
+
+
+def test_a_video_may_be_remapped_by_a_stored_number() -> None:
+    assert source(document(node("v", "video", src="a.mp4", timeRemap=1.5)), "v", VideoSource, 4.0).time == 1.5
+    held = document(node("v", "video", src="a.mp4", timeRemap=1.5), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
+    assert source(held, "v", VideoSource, 0.0).time == 2
 
 
 def test_the_last_frame_stays_when_the_time_is_past_the_end() -> None:
@@ -172,6 +185,14 @@ def test_a_hidden_null_with_a_bar_is_sampled_at_raw_time() -> None:
 def test_a_layer_parented_to_another_has_no_bar_whatever_the_file_says() -> None:
     held = document(node("n", "null", children=["a"]), node("a", parent="n"), timelines=bars(("a", 30, 10, 0)))
     assert layer(held, "a", 0) is not None
+
+
+def test_a_layer_that_names_another_parent_keeps_the_bar_of_the_composition_that_lists_it() -> None:
+    child = node("a", parent="n")
+    held = document(node("n", "null"), child, timelines=bars(("a", 30, 10, 0)))
+    held["scene"]["nodes"][0]["children"].append("a")
+    assert layer(held, "a", 0) is None
+    assert layer(held, "a", 1) is not None
 
 
 def test_clones_lag_by_their_share_of_the_step() -> None:

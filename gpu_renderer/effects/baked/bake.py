@@ -2,7 +2,7 @@
 
 if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
-    raster = contents.raster(layer.source, plan.scale, plan.bleed_px)
+    raster = contents.raster(layer.source, plan.scale, plan.padding_px)
     baked = bake(painter, raster, layer, contents.mask)
     ... draw baked.target as the layer's texture, then chain(..., after_baking=True) ...
 """
@@ -18,7 +18,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpu_renderer.compositing import routes
+from gpu_renderer.compositing import masks
+from gpu_renderer.compositing.routes import tier
 from gpu_renderer.effects.baked.canvas import Canvas, Masking
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.values import EffectValues, resolve
@@ -40,7 +41,9 @@ from motion.snapshot import (
     VideoSource,
 )
 
-BLEED_MAX_PX = 256
+PADDING_EFFECTS_MAX_PX = 256
+PADDING_MAX_PX = 512
+SIDE_MAX_PX = 4096
 PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
 """Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
 PICTURE_QUALITY_MAX = 4.0
@@ -54,14 +57,18 @@ _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
 @dataclass(frozen=True, slots=True)
 class Baking:
-    """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects draw beyond its box.
+    """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects reach, layer px.
 
-    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep. `bleed_px`: layer px,
-    from which the content makes its padding.
+    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep.
     """
 
     scale: float
     bleed_px: float
+
+    @property
+    def padding_px(self) -> float:
+        """The padding of a layer that nothing but its effects makes larger."""
+        return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,21 +97,21 @@ def keeps_color(layer: LayerSnapshot) -> bool:
 
 
 def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float) -> Baking:
-    """Scale and bleed of a baked layer of width x height layer px.
+    """Scale and reach of a baked layer of width x height layer px.
 
     Video keeps its own pixels, a picture those that the output can show.
     """
+    bleed = min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))
     if isinstance(layer.source, VideoSource):
-        return Baking(math.inf, 0.0)
+        return Baking(math.inf, bleed)
     if isinstance(layer.source, ImageSource):
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
-        return Baking(PICTURE_OVERSAMPLING * quality, 0.0)
-    bleed = float(min(BLEED_MAX_PX, max(0.0, _effects_padding_px(layer.effects))))
+        return Baking(PICTURE_OVERSAMPLING * quality, bleed)
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
     wanted = output_scale * round(max(1.0, abs(flat.scale_x), abs(flat.scale_y)), 9)  # turning leaves a hair more
-    scale = routes.tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
-    longest = max(width, height) + 2 * bleed
-    return Baking(min(scale, routes.SIDE_PX_MAX / max(1.0, longest)), bleed)
+    scale = tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
+    longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
+    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed)
 
 
 def bake(
@@ -124,8 +131,8 @@ def bake(
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale
     canvas.typeface = typeface
-    if layer.masks:
-        _cover(canvas, layer.masks, raster, masking)
+    if masks.has_paths(layer):
+        _cover(canvas, masks.paths(layer, raster.width, raster.height), raster, masking)
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
         canvas.fade(max(0.0, layer.fill_opacity))
     for entry in layer.effects:
@@ -157,22 +164,22 @@ def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
     return None if path is None else dataclasses.replace(path, mode="add")
 
 
-def _cover(canvas: Canvas, masks: Sequence[MaskPath], raster: Raster, masking: Masking) -> None:
-    if all(path.mode == "none" for path in masks):
+def _cover(canvas: Canvas, paths: Sequence[MaskPath], raster: Raster, masking: Masking) -> None:
+    if all(path.mode == "none" for path in paths):
         return
-    coverage = _coverage(canvas, masks, raster, masking)
+    coverage = _coverage(canvas, paths, raster, masking)
     canvas.apply("effects/baked/cover.frag", textures={"u_coverage": coverage})
     coverage.release()
 
 
-def _coverage(canvas: Canvas, masks: Sequence[MaskPath], raster: Raster, masking: Masking) -> moderngl.Texture:
+def _coverage(canvas: Canvas, paths: Sequence[MaskPath], raster: Raster, masking: Masking) -> moderngl.Texture:
     width, height = raster.width + 2 * raster.padding, raster.height + 2 * raster.padding
-    coverage = masking(tuple(masks), width, height, canvas.scale, FEATHER_SIGMA)
+    coverage = masking(tuple(paths), width, height, canvas.scale, FEATHER_SIGMA)
     rows, columns = coverage.shape
     return canvas.texture(np.ascontiguousarray(coverage).tobytes(), columns, rows, channels=1)
 
 
-def _effects_padding_px(effects: Sequence[EffectSnapshot]) -> float:
+def _effects_bleed_px(effects: Sequence[EffectSnapshot]) -> float:
     found = [(find(entry.type), entry) for entry in effects]
     return max(
         (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
 
 
+COMPOSITES = {
+    1: skia.BlendMode.kPlus,
+    2: skia.BlendMode.kScreen,
+    3: skia.BlendMode.kMultiply,
+    4: skia.BlendMode.kSrcATop,
+}
+
+
 def drawn(canvas: Canvas, draw: Callable[[skia.Canvas], None]) -> npt.NDArray[np.uint8]:
     """Premultiplied sRGB pixels of the canvas's size with what `draw` draws, on nothing; for `Canvas.paint`."""
     pixels = np.zeros((canvas.height, canvas.width, 4), np.uint8)
@@ -22,6 +30,15 @@ def drawn(canvas: Canvas, draw: Callable[[skia.Canvas], None]) -> npt.NDArray[np
     surface = skia.Surface.MakeRasterDirect(format_, pixels, canvas.width * 4)
     draw(surface.getCanvas())
     return pixels
+
+
+def draw_over(canvas: Canvas, draw: Callable[[skia.Canvas, skia.BlendMode], None], composite: int) -> None:
+    """Lets `draw` draw on the picture itself, each of its strokes by a composite code of effects.md 4.3."""
+    pixels = canvas.pixels().copy()
+    format_ = skia.ImageInfo.Make(canvas.width, canvas.height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType)
+    surface = skia.Surface.MakeRasterDirect(format_, pixels, canvas.width * 4)
+    draw(surface.getCanvas(), COMPOSITES.get(composite, skia.BlendMode.kSrcOver))
+    canvas.target.texture.write(pixels.tobytes(), alignment=1)
 
 
 def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import skia
 
 from gpu_renderer.effects.baked.contour import Loop, Run, contours, runs
-from gpu_renderer.effects.baked.drawing import color4f, draw_label, drawn, polyline, stroke_paint
+from gpu_renderer.effects.baked.drawing import color4f, draw_label, draw_over, drawn, polyline, stroke_paint
 from gpu_renderer.effects.baked.sprites import disc, read, stamp, write
 from gpu_renderer.effects.parameters import color, degrees, filled, flag, layer, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
@@ -46,7 +47,7 @@ class Lightning(Effect):
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         bolts = _bolts(canvas, values)
-        canvas.paint(drawn(canvas, lambda on: _draw_bolts(on, bolts, values)), composite=values.whole("composite"))
+        draw_over(canvas, lambda on, blend: _draw_bolts(on, blend, bolts, values), values.whole("composite"))
 
 
 @effect("radio-waves", Tier.RARE, Route.RASTER)
@@ -338,20 +339,25 @@ def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: _Chance)
     return left + _jagged(middle, end, amplitude / 2, depth - 1, chance)
 
 
-def _draw_bolts(on: skia.Canvas, bolts: list[_Bolt], values: EffectValues) -> None:
+def _draw_bolts(on: skia.Canvas, blend: skia.BlendMode, bolts: list[_Bolt], values: EffectValues) -> None:
     color, opacity = values.color("color"), values.fraction("opacity")
     thickness, glow = values.number("thickness"), values.number("glow")
     for bolt in bolts:
         path = polyline(bolt.points)
         if glow > 0:
             wide = thickness * bolt.width + glow * bolt.glow
-            on.drawPath(path, stroke_paint(color, opacity * bolt.glow_opacity, wide, round_ends=True))
-        on.drawPath(path, stroke_paint(color, opacity * bolt.opacity, thickness * bolt.width, round_ends=True))
+            paint = stroke_paint(color, opacity * bolt.glow_opacity, wide, round_ends=True)
+            paint.setBlendMode(blend)
+            on.drawPath(path, paint)
+        paint = stroke_paint(color, opacity * bolt.opacity, thickness * bolt.width, round_ends=True)
+        paint.setBlendMode(blend)
+        on.drawPath(path, paint)
 
 
 def _number_text(values: EffectValues) -> str:
     value = values.number("value")
-    whole, dot, rest = f"{abs(value):.{min(10, max(0, values.whole('decimals')))}f}".partition(".")
+    step = Decimal(1).scaleb(-min(10, max(0, values.whole("decimals"))))
+    whole, dot, rest = f"{Decimal(abs(value)).quantize(step, ROUND_HALF_UP):f}".partition(".")
     whole = whole.zfill(min(20, max(0, values.whole("padTo"))))
     if values.flag("useCommas"):
         first = len(whole) % 3 or 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,9 +26,22 @@ def roughen(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
 
 def wiggle_transform(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
     """Every run moved, turned and scaled as a whole."""
+    operator = _bounded(operator)
     shake = _shake(operator, len(lines), time_seconds)
     shaken = np.stack([shake(channel) for channel in range(4)], axis=1).tolist()
     return tuple(_wiggled(operator, line, *moves) for line, moves in zip(lines, shaken, strict=True))
+
+
+def _bounded(operator: PathOperator) -> PathOperator:
+    """The operator with its numbers in their ranges (animation.md 6.6)."""
+    return replace(
+        operator,
+        amount=max(0.0, operator.amount),
+        wiggle_rotation=max(0.0, operator.wiggle_rotation),
+        wiggle_scale=max(0.0, operator.wiggle_scale),
+        wiggles_per_second=max(0.0, operator.wiggles_per_second),
+        correlation=min(100.0, max(0.0, operator.correlation)),
+    )
 
 
 def _shake(operator: PathOperator, count: int, time_seconds: float) -> Shake:

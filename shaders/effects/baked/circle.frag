@@ -17,10 +17,12 @@ float disc(float d) {
     return soft > 0.0 ? edge * clamp((u_radius - d) / soft, 0.0, 1.0) : edge;
 }
 
+// Stops of a radial gradient: none may lie before the one that it follows.
 float ring(float d) {
-    float inner = u_radius - u_thickness, soft = clamp(u_feather, 0.0, u_radius);
-    float rise = soft > 0.0 ? clamp((d - inner) / soft, 0.0, 1.0) : clamp(d - inner + 0.5, 0.0, 1.0);
-    float fall = soft > 0.0 ? clamp((u_radius - d) / soft, 0.0, 1.0) : 1.0;
+    float inner = max(0.0, u_radius - u_thickness), soft = clamp(u_feather, 0.0, u_radius);
+    float full = min(u_radius, inner + soft), fading = max(u_radius - soft, full);
+    float rise = full > inner ? clamp((d - inner) / (full - inner), 0.0, 1.0) : step(inner, d);
+    float fall = u_radius > fading ? clamp((u_radius - d) / (u_radius - fading), 0.0, 1.0) : 1.0;
     return min(rise, fall) * clamp(u_radius - d + 0.5, 0.0, 1.0);
 }
 

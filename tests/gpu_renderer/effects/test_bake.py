@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gpu_renderer.content import Contents
 from gpu_renderer.effects import bake, baking, every_effect, needs_baking
 from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.registry import Route
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import Raster
-from gpu_renderer.vector.shape import shape_raster
+from gpu_renderer.vector.shape import padding as shape_padding
 from motion.snapshot import (
     AdjustmentSource,
     EffectSnapshot,
@@ -23,12 +24,16 @@ from motion.snapshot import (
     MaskPath,
     ParameterValue,
     ShapeSource,
+    SolidPaint,
+    Stroke,
     TextSource,
     TextStyle,
     Transform2D,
     VideoSource,
 )
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
+from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, snapshot
+from tests.gpu_renderer.fonts import reference_fonts
 
 SHAPE = ShapeSource("rect", 100, 80, ())
 Coverage = npt.NDArray[np.uint8]
@@ -46,6 +51,11 @@ def rectangle(rows: int = 40, columns: int = 60, margin: int = 12) -> Pixels:
     pixels = np.zeros((rows, columns, 4), np.uint8)
     pixels[margin:-margin, margin:-margin] = (48, 128, 255, 255)
     return pixels
+
+
+def picture_of(painter: Painter, held: LayerSnapshot, photo: Pixels) -> Picture:
+    contents = Contents(reference_fonts().for_job(), Pictures(photo=photo))
+    return drawn(painter, snapshot(held), contents=contents)
 
 
 def test_a_raster_effect_a_scope_or_a_faded_fill_bakes_the_layer() -> None:
@@ -70,25 +80,52 @@ def test_the_canvas_takes_the_next_step_of_the_ladder(output_scale: float, layer
     assert baking(placed, output_scale, 100, 80).scale == (expected if expected != 1.0 or output_scale > 0.5 else 0.5)
 
 
-@pytest.mark.parametrize(
-    ("stack", "padding_px"),
-    [
-        ((entry("linear-wipe"),), 0),
-        ((entry("blur", amount=7.0), entry("satin")), 22),
-        ((entry("drop-shadow", distance=10.0, softness=5.0),), 26),
-        ((entry("glow", radius=1e9),), 257),
-    ],
-)
-def test_padding_is_the_farthest_effect_and_a_pixel_up_to_a_limit(
-    stack: tuple[EffectSnapshot, ...], padding_px: float
-) -> None:
-    plan = baking(layer(*stack), 1, 100, 80)
-    assert shape_raster(SHAPE, plan.scale, plan.bleed_px).padding == padding_px
+def test_padding_is_the_farthest_effect_and_a_pixel_up_to_a_limit() -> None:
+    assert baking(layer(entry("linear-wipe")), 1, 100, 80).padding_px == 0
+    assert baking(layer(entry("blur", amount=7.0), entry("satin")), 1, 100, 80).padding_px == 22
+    assert baking(layer(entry("drop-shadow", distance=10.0, softness=5.0)), 1, 100, 80).padding_px == 26
+    assert baking(layer(entry("glow", radius=1e9)), 1, 100, 80).padding_px == 257
 
 
-def test_a_canvas_that_is_rasterised_continuously_grows_with_its_layer() -> None:
-    large = layer(transform=Transform2D(0, 0, scale_x=9), continuous_raster=True)
-    assert baking(large, 1, 100, 80).scale == 16
+def test_a_canvas_is_padded_by_a_pixel_more_than_its_effects_and_its_outline_reach() -> None:
+    bleed = baking(layer(entry("blur", amount=7.0), entry("satin")), 1, 100, 80).bleed_px
+    assert shape_padding(SHAPE, bleed) == 22
+    outlined = replace(SHAPE, strokes=(Stroke(SolidPaint("#ffffff"), 30.0),))
+    assert shape_padding(outlined, bleed) == 31
+
+
+def test_continuous_rasters_climb_higher_on_the_ladder() -> None:
+    placed = layer(transform=Transform2D(0, 0, scale_x=6.0))
+    assert baking(placed, 1.0, 100, 80).scale == 4
+    assert baking(replace(placed, continuous_raster=True), 1.0, 100, 80).scale == 8
+
+
+@pytest.mark.gl
+def test_a_picture_is_stretched_over_the_padding_of_its_effects(painter: Painter) -> None:
+    photo, source = opaque(200, 0, 0, rows=20, columns=20), ImageSource("photo", 20, 20)
+    still = LayerSnapshot("l", "l", source, Transform2D(32, 24), effects=(entry("median", radius=0.0),))
+    outlined = replace(still, effects=(*still.effects, entry("stroke", width=4.0, opacity=0.0)))
+    plain, stretched = (picture_of(painter, held, photo) for held in (still, outlined))
+    assert (plain[24, :, 0] > 100).sum() == 20
+    assert (stretched[24, :, 0] > 100).sum() == 30
+
+
+@pytest.mark.gl
+def test_a_picture_that_covers_its_box_is_cropped_after_its_effects_too(painter: Painter) -> None:
+    photo = opaque(200, 0, 0, rows=20, columns=60)
+    photo[:, 20:40] = (0, 200, 0, 255)
+    source = ImageSource("photo", 20, 20, cover=True)
+    held = LayerSnapshot("l", "l", source, Transform2D(32, 24), effects=(entry("median", radius=0.0),))
+    assert at(picture_of(painter, held, photo), 24, 24) == (0, 200, 0)
+
+
+@pytest.mark.gl
+def test_a_picture_keeps_its_round_corners_under_raster_effects(painter: Painter) -> None:
+    source = ImageSource("photo", 20, 20, radii=(8, 8, 8, 8))
+    held = LayerSnapshot("l", "l", source, Transform2D(32, 24), effects=(entry("median", radius=0.0),))
+    picture = picture_of(painter, held, opaque(200, 0, 0, rows=20, columns=20))
+    assert at(picture, 22, 14) == at(picture, 2, 2)
+    assert at(picture, 32, 14)[0] > 150
 
 
 def test_the_longest_side_of_a_canvas_is_bounded() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_renderer.text.character_planes import with_character_planes
-from gpu_renderer.text.lines import measured_box
+from gpu_renderer.text.lines import line_width, measured_box
 from motion.snapshot import (
     CompositionSource,
     GlyphPose,
@@ -38,6 +38,18 @@ def test_every_letter_that_is_not_blank_is_a_plane_in_the_layers_space() -> None
     assert (first.id, first.source.content, second.id) == ("t::0", "A", "t::1")
     assert first.transform.matrix[3] == pytest.approx(100 - 24.0039, abs=0.001)
     assert measured_box(first.source, reference_fonts()) == pytest.approx((24.0039 + 20, 40 * 1.2 + 20), abs=0.001)
+
+
+def test_letters_without_a_stored_weight_are_spaced_as_regular_and_drawn_bold() -> None:
+    style = TextStyle(family="Arial", size=40, weight=600)
+    one = LayerSnapshot(
+        "t", "t", text("B", style, per_character_3d=True, has_weight=False), Transform3D(MOVED, 0, 0, Transform2D(0, 0))
+    )
+    (plane,) = planes(one)
+    assert isinstance(plane.source, TextSource)
+    assert plane.source.style.weight == 600
+    regular = line_width("B", TextStyle(family="Arial", size=40, weight=400), reference_fonts())
+    assert measured_box(plane.source, reference_fonts())[0] == pytest.approx(regular + 20)
 
 
 def test_poses_move_turn_scale_and_fade_their_plane() -> None:

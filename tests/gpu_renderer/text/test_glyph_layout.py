@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from gpu_renderer.text.glyph_layout import GlyphPlace, glyph_places, glyph_style
@@ -101,6 +103,13 @@ def test_an_open_path_goes_on_straight_beyond_its_ends() -> None:
 def test_a_closed_path_wraps() -> None:
     square = TextPath((corner(0, 0), corner(10, 0), corner(10, 10), corner(0, 10)), True, 0, False, True)
     assert ArcPath.of(square).at(45) == (5, 0, 0)
+
+
+def test_a_path_is_as_large_as_its_expanded_mask() -> None:
+    square = TextPath((corner(0, 0), corner(10, 0), corner(10, 10), corner(0, 10)), True, 0, False, True, expansion=5)
+    path = ArcPath.of(square)
+    assert path.length == pytest.approx(4 * (10 + 2 * 5 / math.sqrt(2)))
+    assert path.at(0)[:2] == pytest.approx((-5 / math.sqrt(2), -5 / math.sqrt(2)))
 
 
 def test_centred_text_lies_around_the_middle_of_the_path() -> None:

@@ -1,0 +1,32 @@
+"""Texts in whole documents (text.md)."""
+
+from __future__ import annotations
+
+from motion.snapshot import TextRun, TextSource
+from tests.motion.documents import Json, document, node
+from tests.motion.frames import source
+
+
+def text(content: str, **stored: object) -> Json:
+    return document(node("t", "text", text={"content": content, **stored}))
+
+
+def test_a_text_path_is_the_mask_that_it_names_with_its_expansion() -> None:
+    corners = [{"x": 0, "y": 0}, {"x": 10, "y": 0}]
+    masks = [{"id": "a", "points": corners[:1]}, {"id": "b", "points": corners, "closed": False, "expansion": 4}]
+    fx = {"mask": {"paths": masks}, "textPath": {"pathId": "b", "firstMargin": 3}}
+    path = source(document(node("t", "text", text={"content": "Hi"}, fx=fx)), "t", TextSource).path
+    assert path is not None
+    assert (len(path.points), path.closed, path.expansion, path.first_margin) == (2, False, 4, 3)
+
+
+def test_a_text_remembers_whether_a_weight_is_stored() -> None:
+    assert source(text("Hi", fontWeight="600"), "t", TextSource).has_weight
+    assert not source(text("Hi"), "t", TextSource).has_weight
+    assert source(text("Hi"), "t", TextSource).style.weight == 600
+
+
+def test_runs_end_with_the_stored_text() -> None:
+    runs = [{"start": 0, "end": 5, "style": {"fill": "#ff0000"}}, {"start": 6, "end": 11, "style": {"fill": "#00ff00"}}]
+    assert source(text("Hi", __runs=runs), "t", TextSource).runs == (TextRun(0, 2, fill="#ff0000"),)
+    assert source(text("Hi", __runs=runs[1:]), "t", TextSource).runs == ()
