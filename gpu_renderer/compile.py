@@ -116,9 +116,13 @@ class _List:
             return
         if layer.opacity == 0 and not layer.samples:
             return
-        yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if not ghost.in_front)
+        for ghost in layer.ghosts:
+            if not ghost.in_front:
+                yield from self._ghost(layer, ghost)
         yield from self._body(layer, self._matte(layer))
-        yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if ghost.in_front)
+        for ghost in layer.ghosts:
+            if ghost.in_front:
+                yield from self._ghost(layer, ghost)
 
     def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterator[Step]:
         if isinstance(layer.source, CompositionSource):
@@ -137,9 +141,9 @@ class _List:
         opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
         return Draw(layer, placement.flat(transform, stage.view), opacity, scale, layer.blend, samples, matte=matte)
 
-    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
+    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterator[Step]:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
-        return self._flat(plain, ghost.transform)
+        yield from self._body(replace(plain, transform=ghost.transform), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
         if layer.matte is None or self.stage.is_group:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from motion.evaluate import affine
+from motion.evaluate import affine, space
 from motion.evaluate.moment import Pass, Values, local, scales
 from motion.model.layer import Echo, Layer, WideTime
 from motion.schema.stored import LARGEST
@@ -18,6 +18,8 @@ BLURRED_PATHS = (
 )  # fmt: skip
 """Only keyframes on one of these make a layer blur."""
 
+GHOST_PATHS = ("x", "y", "z", "rotationX", "rotationY", "rotation")
+"""All that ghosts take from their own time."""
 FAINTEST_GHOST = 0.002
 MAX_GHOSTS = 64
 ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
@@ -69,14 +71,13 @@ def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacit
         steps, blend = _echoes(layer.echo, values), ECHO_BLENDS.get(layer.echo.operator, "add")
     else:
         steps, blend = _wide_steps(layer.echo, values, moment.plan.settings.fps), "normal"
-    flat = placed.flat if isinstance(placed, Transform3D) else placed
     in_front = isinstance(layer.echo, Echo) and layer.echo.operator == IN_FRONT
     now = moment.values_at(layer, moment.time)
     found = []
     for offset, strength in steps:
         if strength > FAINTEST_GHOST and moment.time + offset >= 0:
             then = moment.values_at(layer, moment.time + offset)
-            found.append(Ghost(_moved(flat, now, then), opacity * strength, blend, in_front))
+            found.append(Ghost(_moved(moment, layer, placed, now, then), opacity * strength, blend, in_front))
     return tuple(found)
 
 
@@ -161,10 +162,13 @@ def _blur_scales(values: Values) -> tuple[float, float]:
     return scales(values) if uniform is None else (uniform, uniform)
 
 
-def _moved(flat: Transform2D, now: Values, then: Values) -> Transform2D:
-    return replace(
-        flat,
-        x=flat.x + then.number("x", 0.0) - now.number("x", 0.0),
-        y=flat.y + then.number("y", 0.0) - now.number("y", 0.0),
-        rotation=flat.rotation + then.number("rotation", 0.0) - now.number("rotation", 0.0),
-    )
+def _moved(
+    moment: Pass, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
+) -> Transform2D | Transform3D:
+    """The place with what position and rotation change until then; clones in space move in their plane alone."""
+    shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
+    flat = placed.flat if isinstance(placed, Transform3D) else placed
+    flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)
+    if not isinstance(placed, Transform3D) or layer.clone is not None:
+        return flat
+    return replace(placed, matrix=space.world(moment, layer, shift=shift), flat=flat)
