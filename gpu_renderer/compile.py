@@ -140,9 +140,13 @@ class _List:
             return
         if layer.opacity == 0 and not layer.samples:
             return
-        yield from (step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost))
+        for ghost in layer.ghosts:
+            if not ghost.in_front:
+                yield from self._ghost(layer, ghost)
         yield from self._body(layer, self._matte(layer))
-        yield from (step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost))
+        for ghost in layer.ghosts:
+            if ghost.in_front:
+                yield from self._ghost(layer, ghost)
 
     def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterator[Step]:
         if isinstance(layer.source, CompositionSource):
@@ -172,13 +176,8 @@ class _List:
         return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterator[Step]:
-        yield from self._body(
-            replace(
-                layer, transform=ghost.transform, samples=(), ghosts=(), matte=None, blend=ghost.blend,
-                opacity=ghost.opacity,
-            ),
-            None,
-        )  # fmt: skip
+        plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
+        yield from self._body(replace(plain, transform=ghost.transform), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
         if layer.matte is None or self.stage.is_group:

@@ -18,6 +18,8 @@ BLURRED_PATHS = (
 )  # fmt: skip
 """Only keyframes on one of these make a layer blur."""
 
+GHOST_PATHS = ("x", "y", "z", "rotationX", "rotationY", "rotation")
+"""All that ghosts take from their own time."""
 FAINTEST_GHOST = 0.002
 MAX_GHOSTS = 64
 ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
@@ -174,14 +176,10 @@ def _blur_scales(values: Values) -> tuple[float, float]:
 def _moved(
     moment: Pass, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
 ) -> Transform2D | Transform3D:
-    """Moved by what position and rotation change between two times, in space also by depth and tilt."""
-
-    def change(path: str) -> float:
-        return then.number(path, 0.0) - now.number(path, 0.0)
-
+    """The place with what position and rotation change until then; clones in space move in their plane alone."""
+    shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
     flat = placed.flat if isinstance(placed, Transform3D) else placed
-    flat = replace(flat, x=flat.x + change("x"), y=flat.y + change("y"), rotation=flat.rotation + change("rotation"))
-    if isinstance(placed, Transform2D):
+    flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)
+    if not isinstance(placed, Transform3D) or layer.clone is not None:
         return flat
-    by, turn = (change("x"), change("y"), change("z")), (change("rotationX"), change("rotationY"), change("rotation"))
-    return replace(placed, matrix=space.displaced(moment, layer, placed.matrix, by, turn), flat=flat)
+    return replace(placed, matrix=space.world(moment, layer, shift=shift), flat=flat)

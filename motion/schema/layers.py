@@ -96,7 +96,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         glass=glass(node, setting.composition),
         motion_blur=node.fx.get("motionBlur") is True,
         forced_blur=_forced_blur(node),
-        echo=_echo(node),
+        echo=_echo(node, moving),
         auto_orient=_auto_orient(node),
         corner_pin=corner_pin,
         draft_quality=node.fx.get("quality") == "draft",
@@ -226,8 +226,8 @@ def _forced_blur(node: Node) -> ForcedBlur | None:
     )
 
 
-def _echo(node: Node) -> Echo | WideTime | None:
-    """The first echo effect that makes copies, else the first wide-time effect (effects.md 8.12)."""
+def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:
+    """The first echo effect if it can make copies, else the first wide-time effect (effects.md 8.12)."""
     stored = time_effect(node, "echo")
     own = record(stored, "params") if stored is not None else {}
     echo = Echo(
@@ -238,7 +238,10 @@ def _echo(node: Node) -> Echo | WideTime | None:
         decay=number(own, "decay", 70.0),
         operator=int(number(own, "echoOperator", 0.0)),
     )
-    if stored is not None and echo.step_seconds and echo.count >= 0.5:
+    makes_copies = (echo.step_seconds or f"effect.{echo.id}.echoTime" in moving) and (
+        echo.count >= 0.5 or f"effect.{echo.id}.numEchoes" in moving
+    )
+    if stored is not None and makes_copies:
         return echo
     wide = time_effect(node, "wide-time")
     if wide is None:

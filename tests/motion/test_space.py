@@ -161,15 +161,6 @@ def test_sub_frames_of_a_deep_layer_are_in_space() -> None:
     assert {round(math.degrees(math.asin(-place[8])), 6) for place in places} == {25}
 
 
-def test_echoes_of_a_deep_layer_are_in_space() -> None:
-    echo = {"id": "e", "type": "echo", "params": {"echoTime": -0.5, "numEchoes": 1}}
-    found = layer(deep_and_moving({"effects": [echo]}), "a", 1)
-    assert found is not None
-    place = found.ghosts[0].transform
-    assert isinstance(place, Transform3D)
-    assert (place.matrix[3], place.matrix[11]) == pytest.approx((150, 300))
-
-
 def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
     held = document(
         node("a", z=0),
