@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.region import Parts, Region, around, shared
 
 TILE_PX = 32
 """Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
@@ -51,21 +51,38 @@ class Area:
                         yield part
 
 
+class Tiled:
+    """Parts that tell fast of a region that it lies wholly in them, as what is drawn anew mostly does."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._bounds = around(parts)
+        self._rows = _full_tiles(parts, self._bounds) if len(parts) > 1 else []
+
+    def shared(self, region: Region) -> Parts:
+        """The pixels of the region that lie in the parts; the region itself where that is all of it."""
+        return (region,) if self._rows and self._holds(region) else shared(self._parts, region)
+
+    def _holds(self, region: Region) -> bool:
+        """Whether a look at whole tiles shows that the region, of at least one pixel, lies in the parts."""
+        x, y, width, height = region
+        right, bottom = x + width, y + height
+        if width <= 0 or height <= 0 or region.intersection(self._bounds) != region:
+            return False
+        wanted = (1 << -(-right // TILE_PX)) - (1 << x // TILE_PX)
+        return all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-bottom // TILE_PX)])
+
+
 def area(frame: Region, regions: Iterable[Region]) -> Area:
     """The tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
-    bounds = Region(frame.x, frame.y, 0, 0)
-    for region in regions:
-        held = region.intersection(frame)
-        if held.is_empty:
-            continue
-        bounds = bounds.union(held)
-        left, right = (held.x - frame.x) // TILE_PX, -((frame.x - held.right) // TILE_PX)
-        top, bottom = (held.y - frame.y) // TILE_PX, -((frame.y - held.bottom) // TILE_PX)
-        tiles = (1 << right) - (1 << left)
-        for row in range(top, bottom):
+    held = [part for region in regions if not (part := region.intersection(frame)).is_empty]
+    for x, y, width, height in held:
+        left, top = x - frame.x, y - frame.y
+        tiles = (1 << -(-(left + width) // TILE_PX)) - (1 << left // TILE_PX)
+        for row in range(top // TILE_PX, -(-(top + height) // TILE_PX)):
             rows[row] |= tiles
-    return Area(frame, tuple(rows), bounds)
+    return Area(frame, tuple(rows), around(held))
 
 
 def whole(frame: Region) -> Area:
@@ -76,6 +93,24 @@ def whole(frame: Region) -> Area:
 def nothing(frame: Region) -> Area:
     """No pixel of the frame."""
     return area(frame, ())
+
+
+def _full_tiles(parts: Parts, bounds: Region) -> list[int]:
+    """The tiles of which a part holds all that lies within the bounds of all parts: a bit a column for each row."""
+    rows = [0] * -(-bounds.bottom // TILE_PX)
+    for part in parts:
+        first, end = _inner(part.x, part.right, bounds.x, bounds.right)
+        tiles = (1 << end) - (1 << first) if first < end else 0
+        for row in range(*_inner(part.y, part.bottom, bounds.y, bounds.bottom)):
+            rows[row] |= tiles
+    return rows
+
+
+def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
+    """The first tile and the end of those between two pixels; at the bounds they may go on beyond."""
+    return -(-start // TILE_PX) if start > low else start // TILE_PX, end // TILE_PX if end < high else -(
+        -end // TILE_PX
+    )
 
 
 def _without_gaps(tiles: int) -> int:

@@ -119,7 +119,7 @@ class _List:
     def steps(self) -> Iterator[Step]:
         shown = [layer for layer in self._layers if _is_shown(layer) and layer.id not in self._matte_sources]
         ordered = shown if self.stage.is_group else projection.painter_sorted(shown, self.eye)
-        return _depth_grouped(step for layer in ordered for step in self._layer(layer))
+        return _depth_grouped([step for layer in ordered for step in self._layer(layer)])
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
@@ -132,36 +132,36 @@ class _List:
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named}
 
-    def _layer(self, layer: LayerSnapshot) -> Iterator[Step]:
+    def _layer(self, layer: LayerSnapshot) -> Iterable[Step]:
         if isinstance(layer.source, MissingSource):
-            return
+            return ()
         if isinstance(layer.source, AdjustmentSource):
-            yield from [Regrade(layer)] if layer.effects else []
-            return
+            return (Regrade(layer),) if layer.effects else ()
         if layer.opacity == 0 and not layer.samples:
-            return
-        for ghost in layer.ghosts:
-            if not ghost.in_front:
-                yield from self._ghost(layer, ghost)
-        yield from self._body(layer, self._matte(layer))
-        for ghost in layer.ghosts:
-            if ghost.in_front:
-                yield from self._ghost(layer, ghost)
+            return ()
+        body = self._body(layer, self._matte(layer))
+        return self._among_ghosts(layer, body) if layer.ghosts else body
 
-    def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterator[Step]:
+    def _among_ghosts(self, layer: LayerSnapshot, body: Iterable[Step]) -> Iterator[Step]:
+        yield from (step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost))
+        yield from body
+        yield from (step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost))
+
+    def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, CompositionSource):
-            yield from self._group(layer, layer.source, matte)
-        elif isinstance(layer.transform, Transform3D):
-            yield from self._in_space(layer, layer.transform, matte)
-        else:
-            yield self._flat(layer, layer.transform, matte)
+            return self._group(layer, layer.source, matte)
+        if isinstance(layer.transform, Transform3D):
+            return self._in_space(layer, layer.transform, matte)
+        return (self._flat(layer, layer.transform, matte),)
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage
-        samples = tuple(map(self._sample, layer.samples))
         scale = stage.view_scale * _settled(max(1.0, abs(transform.scale_x), abs(transform.scale_y)))
-        opacity = stage.opacity if samples else layer.opacity * stage.opacity  # samples carry their own
-        return Draw(layer, placement.flat(transform, stage.view), opacity, scale, _blend(layer), samples, matte=matte)
+        placed, blend = placement.flat(transform, stage.view), _blend(layer)
+        if not layer.samples:
+            return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
+        samples = tuple(map(self._sample, layer.samples))  # they carry their own opacity
+        return Draw(layer, placed, stage.opacity, scale, blend, samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
         """In space without perspective; one behind the eye does not show (compositing.md 10)."""
@@ -175,9 +175,9 @@ class _List:
     def _without_perspective(self, transform: Transform3D) -> Placement:
         return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
 
-    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterator[Step]:
+    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
-        yield from self._body(replace(plain, transform=ghost.transform), None)
+        return self._body(replace(plain, transform=ghost.transform), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
         if layer.matte is None or self.stage.is_group:

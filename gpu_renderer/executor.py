@@ -5,14 +5,14 @@ The Executor holds what outlives a frame (textures, kept layers and groups); a _
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
+from gpu_renderer.area import Tiled
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
-from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, Look, quad_of, smooth
+from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, quad_of, smooth
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.textures import Textures
@@ -20,7 +20,6 @@ from gpu_renderer.effects import Lit
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
-from gpu_renderer.programs import UniformValue
 from gpu_renderer.region import Parts, around, common, shared, without
 from gpu_renderer.space import depth, flattening
 from gpu_renderer.targets import Target
@@ -93,6 +92,7 @@ class _Walk:
         self._scene = graph.scene
         self._into = into
         self._parts = parts
+        self._tiled = Tiled(parts)
         self._place = place
         self._loans: list[Target] = []
         self._owed: Parts = ()
@@ -117,17 +117,18 @@ class _Walk:
         return self._owed
 
     def _step(self, step: Step, place: str) -> None:
-        parts = shared(self._parts, reach.of_step(step, self._scene, self._inks))
+        parts = self._tiled.shared(reach.of_step(step, self._scene, self._inks))
         if not parts:
+            return
+        if isinstance(step, Draw) and step.is_bare:
+            self._settle(parts)
+            self._bare(step, parts)
             return
         if isinstance(step, Draw) and reach.rewrites_all(step):
             self._batch.flush()
             self._blended(step, place, parts)
             return
         self._settle(self._parts if reach.reads_around(step) else parts)
-        if isinstance(step, Draw) and step.is_bare:
-            self._bare(step, parts)
-            return
         self._batch.flush()
         if isinstance(step, Regrade):
             for part in parts:
@@ -145,33 +146,25 @@ class _Walk:
 
     def _bare(self, step: Draw, parts: Parts) -> None:
         """Content that passes through nothing, straight onto what is below; it may wait for the next."""
-        ink = self._inks.ink(step, self._scene)
-        if ink is not None:
-            batch = self._batch if self._executor.levers.batch_quads else None
-            self._put(step, smooth(ink), self._inks.look(step, self._scene), parts, batch=batch)
+        spot = self._inks.spot(step, self._scene)
+        if spot is not None:
+            levers = self._executor.levers
+            quads.draw(
+                self._painter, smooth(spot.ink), spot.quad, self._into, opacity=step.opacity,
+                look=self._inks.look(step, self._scene), blend=blend.fixed(step), scissor=parts,
+                split_edges=levers.split_edges, batch=self._batch if levers.batch_quads else None, known=spot,
+            )  # fmt: skip
 
     def _direct(self, step: Draw, place: str, parts: Parts) -> None:
         """Content straight onto what is below: four samples a pixel, no buffer of its own."""
         sheet = self._sheet(step, place)
         if sheet.ink is not None:
-            lighting = depth.lighting(step, sheet.ink, self._scene)
-            self._put(step, sheet.ink, sheet.look, parts, lighting=lighting)
-
-    def _put(
-        self,
-        step: Draw,
-        ink: Ink,
-        look: Look,
-        parts: Parts,
-        *,
-        lighting: Mapping[str, UniformValue] | None = None,
-        batch: Batch | None = None,
-    ) -> None:
-        quad, mode = quad_of(ink, step.placement), blend.fixed(step)
-        quads.draw(
-            self._painter, ink, quad, self._into, opacity=step.opacity, look=look, blend=mode, scissor=parts,
-            lighting=lighting, split_edges=self._executor.levers.split_edges, batch=batch,
-        )  # fmt: skip
+            quad, lighting = quad_of(sheet.ink, step.placement), depth.lighting(step, sheet.ink, self._scene)
+            quads.draw(
+                self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look,
+                blend=blend.fixed(step), scissor=parts, lighting=lighting,
+                split_edges=self._executor.levers.split_edges,
+            )  # fmt: skip
 
     # ----------------------------------------------------------------------------------- blended with all that is below
 
@@ -180,11 +173,14 @@ class _Walk:
         in_place = self._executor.levers.read_in_place
         if has_passes(step.layer) or step.samples:
             layer = self._layer(step, step.opacity, place)
-            done = blend.combine(self._painter, self._into, layer, step, self._scene, parts, in_place=in_place)
+            done = blend.combine(self._painter, self._into, layer, step, self._graph, parts, in_place=in_place)
         else:
             region = reach.layer_region(step, self._scene, self._inks)
             ink, look = None if region.is_empty else self._ink(step, place), self._inks.look(step, self._scene)
-            done = blend.draw(self._painter, self._into, ink, look, step, self._scene, parts, in_place=in_place)
+            done = blend.draw(
+                self._painter, self._into, ink, look, step, self._graph, parts, in_place=in_place,
+                split_edges=self._executor.levers.split_edges,
+            )  # fmt: skip
         self._owed = without(parts, done)
         if not self._bounded:
             self._settle(parts)

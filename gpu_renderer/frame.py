@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.compile import compiled
-from gpu_renderer.compositing import background, cover, reach
+from gpu_renderer.compositing import background, blend, cover, reach
 from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.footage import UnderFootage, surroundings
@@ -154,7 +154,10 @@ class FrameRenderer:
 
     def _encode(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts, coarse: Parts) -> None:
         in_place = self._levers.read_in_place
-        blit(self._painter, scene, picture, graph.scene.color, parts, in_place=in_place, coarse=coarse)
+        is_opaque = blend.is_opaque(graph, scene.region)
+        blit(
+            self._painter, scene, picture, graph.scene.color, parts, in_place=in_place, is_opaque=is_opaque, coarse=coarse
+        )  # fmt: skip
 
     def _composite(self, graph: RenderGraph, scene: Target, parts: Parts) -> Parts:
         rest = self._run.restore(graph, scene, parts)

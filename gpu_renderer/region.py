@@ -36,7 +36,8 @@ class Region(NamedTuple):
 
     def grown(self, margin: int) -> Region:
         """The region with a margin added on every side."""
-        return Region(self.x - margin, self.y - margin, self.width + 2 * margin, self.height + 2 * margin)
+        x, y, width, height = self
+        return Region(x - margin, y - margin, width + 2 * margin, height + 2 * margin)
 
     def intersection(self, other: Region) -> Region:
         """What both share (perhaps empty)."""
@@ -82,14 +83,29 @@ def shared(parts: Parts, region: Region) -> Parts:
     left, top, width, height = region
     if width <= 0 or height <= 0:
         return ()
+    if len(parts) == 1:
+        held = region.intersection(parts[0])
+        return () if held.is_empty else (held,)
     right, bottom = left + width, top + height
-    # asked for every layer and part of a frame: a miss must cost next to nothing
-    found = tuple([
-        part.intersection(region)
-        for part in parts
-        if part[0] < right and part[1] < bottom and left < part[0] + part[2] and top < part[1] + part[3]
-    ])  # fmt: skip
-    return (region,) if len(found) > 1 and pixels(found) == width * height else found
+    # asked for every layer and part of a frame: a miss must cost next to nothing, and a hit little
+    found = [
+        (x if x > left else left, y if y > top else top, min(x + w, right), min(y + h, bottom))
+        for x, y, w, h in parts
+        if x < right and y < bottom and left < x + w and top < y + h
+    ]
+    if sum([(r - x) * (b - y) for x, y, r, b in found]) == width * height:
+        return (region,)
+    return tuple([Region(x, y, r - x, b - y) for x, y, r, b in found])
+
+
+def meets(parts: Iterable[Region], region: Region) -> bool:
+    """Whether any of the parts has a pixel in the region; none of them may be empty."""
+    left, top, width, height = region
+    right, bottom = left + width, top + height
+    for x, y, w, h in parts:  # noqa: SIM110  asked for every layer
+        if x < right and y < bottom and left < x + w and top < y + h:
+            return True
+    return False
 
 
 def outside(parts: Parts, hole: Region) -> Parts:
@@ -121,7 +137,12 @@ def _around_hole(part: Region, hole: Region) -> Parts:
 
 def around(parts: Sequence[Region]) -> Region:
     """The smallest region that holds all of them."""
-    return reduce(Region.union, parts) if parts else Region(0, 0, 0, 0)
+    if len(parts) < 2:
+        return parts[0] if parts else Region(0, 0, 0, 0)
+    held = [part for part in parts if part[2] > 0 and part[3] > 0] or parts[:1]
+    left, top = min([part[0] for part in held]), min([part[1] for part in held])
+    right, bottom = max([part[0] + part[2] for part in held]), max([part[1] + part[3] for part in held])
+    return Region(left, top, right - left, bottom - top)
 
 
 def enclosing(left: float, top: float, right: float, bottom: float) -> Region:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpu_renderer.compositing import layers, quads
+from gpu_renderer.compositing import background, layers, quads
 from gpu_renderer.compositing.ink import Ink, Look, quad_of, touched
 from gpu_renderer.compositing.quad_shader import Merge
-from gpu_renderer.graph import FIXED_BLENDS, MODES, Draw, Scene
+from gpu_renderer.graph import FIXED_BLENDS, MODES, Draw, RenderGraph, Step
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Parts, shared, without
+from gpu_renderer.region import Parts, Region, shared, without
 from gpu_renderer.targets import Target
 from motion.snapshot import LightWash, ParticleSource
 
-STENCILS, DISSOLVE, DANCING_DISSOLVE = (31, 32), 35, 36
+STENCILS, SILHOUETTES, DISSOLVE, DANCING_DISSOLVE = (31, 32), (33, 34), 35, 36
 
 
 def fixed(step: Draw) -> Blend:
@@ -43,16 +43,29 @@ def is_stencil(step: Draw) -> bool:
     return MODES.get(step.blend) in STENCILS
 
 
+def is_opaque(graph: RenderGraph, held: Region) -> bool:
+    """Whether the alpha of a target over the frame is 1 from the background on, whatever of the graph is drawn."""
+    return background.fills(graph, held) and all(map(_keeps_opaque, graph.steps))
+
+
+def _keeps_opaque(step: Step) -> bool:
+    """Whether alpha that is 1 below a step stays that; False where it is not known."""
+    if not isinstance(step, Draw) or step.layer.glass is not None or step.layer.backdrop_blur > 0:
+        return False
+    return fixed(step) != "add" and MODES.get(step.blend) not in (*STENCILS, *SILHOUETTES)
+
+
 def draw(
     painter: Painter,
     into: Target,
     ink: Ink | None,
     look: Look,
     step: Draw,
-    scene: Scene,
+    graph: RenderGraph,
     parts: Parts,
     *,
     in_place: bool,
+    split_edges: bool,
 ) -> Parts:
     """Draws content blended with what is below it, one sample a pixel, and returns the parts that are done with.
 
@@ -62,20 +75,27 @@ def draw(
         return _done(painter, into, step, parts, ())
     quad = quad_of(ink, step.placement)
     drawn = shared(parts, touched(ink, quad, into.region))
-    for held, merge in _merging(painter, into, step, scene, drawn, in_place):
+    for held, merge in _merging(painter, into, step, graph, drawn, in_place):
         quads.draw(
             painter, ink, quad, into, opacity=step.opacity, look=look, blend="replace", scissor=held, is_smooth=False,
-            merge=merge,
+            split_edges=split_edges, merge=merge,
         )  # fmt: skip
     return _done(painter, into, step, parts, drawn)
 
 
 def combine(
-    painter: Painter, into: Target, layer: Target | None, step: Draw, scene: Scene, parts: Parts, *, in_place: bool
+    painter: Painter,
+    into: Target,
+    layer: Target | None,
+    step: Draw,
+    graph: RenderGraph,
+    parts: Parts,
+    *,
+    in_place: bool,
 ) -> Parts:
     """Draws a layer's own buffer in the same way."""
     drawn = shared(parts, layer.region) if layer is not None else ()
-    for held, merge in _merging(painter, into, step, scene, drawn, in_place):
+    for held, merge in _merging(painter, into, step, graph, drawn, in_place):
         assert layer is not None
         painter.draw(
             "compositing/combine.frag", into, textures={"u_layer": layer, **merge.textures}, scissor=held,
@@ -99,11 +119,13 @@ def _done(painter: Painter, into: Target, step: Draw, parts: Parts, drawn: Parts
 
 
 def _merging(
-    painter: Painter, into: Target, step: Draw, scene: Scene, parts: Parts, in_place: bool
+    painter: Painter, into: Target, step: Draw, graph: RenderGraph, parts: Parts, in_place: bool
 ) -> Iterator[tuple[Parts, Merge]]:
     """The parts with how a step's shader blends with what they hold."""
-    mode = MODES.get(step.blend, 0)
+    mode, scene = MODES.get(step.blend, 0), graph.scene
     defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
+    if is_opaque(graph, into.region):
+        defines["BELOW"] = 1
     uniforms: dict[str, UniformValue] = {}
     if mode >= DISSOLVE:
         uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))

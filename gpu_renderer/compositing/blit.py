@@ -20,16 +20,20 @@ def blit(
     parts: Parts,
     *,
     in_place: bool,
+    is_opaque: bool,
     coarse: Parts = (),
 ) -> None:
     """Encodes parts of the scene into an 8-bit target, opaque.
 
     `in_place`: reads the scene as an attachment where the driver can, which spares software rasterisers the texture unit.
+    `is_opaque`: the scene's alpha is 1.
     `coarse`: those of the parts that have yet to pass through 8 linear bits, see `blend`.
     """
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
     if color.working_space == "aces-cg":
         defines["ACES"] = 1
+    if is_opaque:
+        defines["OPAQUE"] = 1
     if in_place and painter.can_read_in_place:
         with painter.beside(scene, into) as both:
             _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, parts, coarse)

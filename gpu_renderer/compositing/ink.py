@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import moderngl
 
@@ -112,8 +112,32 @@ def inked(ink: Ink, quad: Matrix3) -> Matrix3:
 
 def touched(ink: Ink, quad: Matrix3, within: Region) -> Region:
     """The pixels that content on a quad may touch."""
+    found = spot_of(ink, quad, within)
+    return Region(*within[:2], 0, 0) if found is None else found.touched
+
+
+class Spot(NamedTuple):
+    """Content where it lands."""
+
+    ink: Ink
+    quad: Matrix3
+    """From the unit square to the frame."""
+    to_unit: Matrix3
+    """The way back."""
+    drawn: Matrix3
+    """The quad of the part that is not transparent."""
+    touched: Region
+    """The pixels that it may touch."""
+
+
+def spot_of(ink: Ink, quad: Matrix3, within: Region) -> Spot | None:
+    """Content on a quad, within a region of the frame; None where the quad is a line or a point."""
+    to_unit = matrix.inverse(quad)
+    if to_unit is None:
+        return None
     held = within.intersection(ink.target.region) if isinstance(ink, Layered) else within
-    return Region(*within[:2], 0, 0) if matrix.inverse(quad) is None else placement.bounds(inked(ink, quad), held)
+    drawn = inked(ink, quad)
+    return Spot(ink, quad, to_unit, drawn, placement.bounds(drawn, held))
 
 
 def is_clear_of_edges(ink: Ink, to_unit: Matrix3) -> bool:

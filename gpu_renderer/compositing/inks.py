@@ -11,13 +11,13 @@ from gpu_renderer import color, effects
 from gpu_renderer.compositing import masks, placement, routes
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.gradients import gradient_of
-from gpu_renderer.compositing.ink import PLAIN, Analytic, Ink, Look, Picture
+from gpu_renderer.compositing.ink import PLAIN, Analytic, Ink, Look, Picture, Spot, quad_of, spot_of
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.source_inks import Made, SourceInks
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
-from gpu_renderer.graph import Draw, Scene
+from gpu_renderer.graph import Draw, Scene, Step
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import WHOLE, Raster, Share
 from gpu_renderer.region import Region
@@ -51,17 +51,17 @@ class StepRegions:
     """What steps of this frame and of the last one reach, by step: both are asked for again and again."""
 
     def __init__(self) -> None:
-        self._now: dict[int, tuple[Draw, Scene, Region]] = {}
-        self._before: dict[int, tuple[Draw, Scene, Region]] = {}
+        self._now: dict[int, tuple[Step, Scene, Region]] = {}
+        self._before: dict[int, tuple[Step, Scene, Region]] = {}
 
-    def find(self, step: Draw, scene: Scene) -> Region | None:
+    def find(self, step: Step, scene: Scene) -> Region | None:
         """The region put for the very same step, if it is known."""
         held = self._now.get(id(step)) or self._before.get(id(step))
         if held is None or held[0] is not step or (held[1] is not scene and held[1] != scene):
             return None
         return held[2]
 
-    def put(self, step: Draw, scene: Scene, region: Region) -> Region:
+    def put(self, step: Step, scene: Scene, region: Region) -> Region:
         """Remembers a region, until the end of the next frame, and returns it."""
         self._now[id(step)] = (step, scene, region)
         return region
@@ -80,6 +80,7 @@ class Inks:
         self._textures = textures
         self._tables: dict[bytes, moderngl.Texture] = {}
         self._made: dict[int, tuple[Draw, Scene, Ink | None]] = {}
+        self._spots: dict[int, tuple[Draw, Scene, Spot | None]] = {}
         self._sources = SourceInks()
         self.regions = StepRegions()
         self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
@@ -96,17 +97,29 @@ class Inks:
             held = self._made[id(step)] = (step, scene, self._ink(step, scene))
         return held[2]
 
+    def spot(self, step: Draw, scene: Scene) -> Spot | None:
+        """Where the content of a step without samples lands in the scene's frame, None where it draws nothing; once a frame."""
+        held = self._spots.get(id(step))
+        if held is None or held[0] is not step or (held[1] is not scene and held[1] != scene):
+            ink = self.ink(step, scene)
+            spot = None if ink is None else spot_of(ink, quad_of(ink, step.placement), scene.frame)
+            held = self._spots[id(step)] = (step, scene, spot)
+        return held[2]
+
     def give(self, step: Draw, scene: Scene, ink: Ink) -> None:
         """Makes a step show this content for the rest of the frame, or until it is taken away."""
+        self.take_away(step)
         self._made[id(step)] = (step, scene, ink)
 
     def take_away(self, step: Draw) -> None:
         """Lets a step show its own content again."""
         self._made.pop(id(step), None)
+        self._spots.pop(id(step), None)
 
     def end_frame(self) -> None:
         """Forgets the frame's steps."""
         self._made.clear()
+        self._spots.clear()
         self._sources.end_frame()
         self.regions.end_frame()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import reduce
 
 Matrix3 = tuple[float, float, float, float, float, float, float, float, float]
 Point = tuple[float, float]
@@ -35,7 +34,9 @@ def shear(amount: float) -> Matrix3:
 
 def product(first: Matrix3, *others: Matrix3) -> Matrix3:
     """Matrices written left to right apply right to left."""
-    return reduce(_times, others, first)
+    for other in others:
+        first = _times(first, other)
+    return first
 
 
 def boxed(m: Matrix3, x: float, y: float, width: float, height: float) -> Matrix3:

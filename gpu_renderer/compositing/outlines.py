@@ -39,10 +39,19 @@ class Outline:
     """The area of the outer one."""
 
 
-def outline(quad: Matrix3, to_unit: Matrix3, held: Region, shape: Shape, size: Point, radius: float) -> Outline | None:
+def outline(
+    quad: Matrix3,
+    to_unit: Matrix3,
+    held: Region,
+    shape: Shape,
+    size: Point,
+    radius: float,
+    *,
+    is_boxed: bool = False,
+) -> Outline | None:
     """The outline of content on a quad, for a target that holds a region; None where it has none that can be drawn.
 
-    `size`, `radius`: of the shape's box and of its corners, in layer px.
+    `size`, `radius`: of the shape's box and of its corners, in layer px. `is_boxed`: the outer one is all of the box.
     """
     if not matrix.is_affine(quad) or not matrix.finite(quad):
         return None
@@ -55,6 +64,8 @@ def outline(quad: Matrix3, to_unit: Matrix3, held: Region, shape: Shape, size: P
         inset = 0.0 if shape == "picture" else RAMP_STEPS * math.hypot(step_x * size[0], step_y * size[1])
         inner, cut = _in_rect(step_x, step_y, size, radius, inset)
         outer_cut = (0.0, 0.0) if shape == "picture" else _cut_beyond(radius, size, step_x, step_y)
+    if is_boxed:
+        outer_cut = (0.0, 0.0)
     points = _points(quad, outer, outer_cut, inner, cut)
     if not _are_near(points, held):
         if cut != (0.0, 0.0) or outer_cut != (0.0, 0.0):

@@ -33,24 +33,10 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
     turned = matrix.rotation(transform.rotation)
     if transform.skew != 0:
         turned = matrix.product(turned, _skewed(transform.skew, transform.skew_axis))
-    a, b, _, c, d, *_ = turned
-    local = matrix.boxed(
-        (
-            a * transform.scale_x,
-            b * transform.scale_y,
-            transform.x,
-            c * transform.scale_x,
-            d * transform.scale_y,
-            transform.y,
-            0.0,
-            0.0,
-            1.0,
-        ),
-        -transform.anchor_x,
-        -transform.anchor_y,
-        1.0,
-        1.0,
-    )
+    scale_x, scale_y = transform.scale_x, transform.scale_y
+    a, b, c, d = turned[0] * scale_x, turned[1] * scale_y, turned[3] * scale_x, turned[4] * scale_y
+    placed = (a, b, transform.x, c, d, transform.y, 0.0, 0.0, 1.0)
+    local = matrix.boxed(placed, -transform.anchor_x, -transform.anchor_y, 1.0, 1.0)
     return Placement(matrix.product(view, local), transform.corner_pin)
 
 

@@ -20,10 +20,10 @@ from gpu_renderer.compositing.ink import (
     Ink,
     Look,
     Picture,
-    inked,
+    Spot,
     is_clear_of_edges,
     is_one_to_one,
-    touched,
+    spot_of,
 )
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.outlines import COVERAGE_PX, Outline, Shape, outline
@@ -64,22 +64,28 @@ def draw(
     split_edges: bool = False,
     batch: Batch | None = None,
     merge: Merge | None = None,
+    known: Spot | None = None,
 ) -> None:
     """Draws content on a quad (unit square to frame px), four samples a pixel where `is_smooth`, else one.
 
     Pictures that feed effects or a colour stage are filtered in full precision, because both amplify small differences.
-    `split_edges`: draws edges and insides apart where that is cheaper, and nothing outside, which must be no "replace".
+    `split_edges`: draws edges and insides apart where that is cheaper, and without `merge` nothing outside, which must be
+    no "replace".
     `batch`: what may wait there to be drawn with the quads that follow.
     `merge`: replaces all pixels that the quad may touch by what it says.
+    `known`: where the content lands, if somebody has asked before.
     """
-    to_unit = matrix.inverse(quad)
-    drawn, whole = inked(ink, quad), touched(ink, quad, into.region)
-    parts = shared((whole,) if scissor is None else scissor, whole)
-    if to_unit is None or not parts:
+    spot = known or spot_of(ink, quad, into.region)
+    if spot is None:
         return
-    if isinstance(ink, Picture) and is_one_to_one(ink, quad):
+    to_unit, drawn, whole = spot.to_unit, spot.drawn, spot.touched.intersection(into.region)
+    parts = shared((whole,) if scissor is None else scissor, whole)
+    if not parts:
+        return
+    is_aligned = placement.pixel_aligned(quad)
+    if is_aligned and isinstance(ink, Picture) and is_one_to_one(ink, quad):
         ink = replace(ink, is_nearest=True)
-    samples = 0 if placement.pixel_aligned(quad) else 4 if is_smooth else 1
+    samples = 0 if is_aligned else 4 if is_smooth else 1
     if drawn is not quad and is_clear_of_edges(ink, to_unit):
         samples = 0
     waiting = batch or Batch(painter)
@@ -87,10 +93,10 @@ def draw(
     work = _Work(
         ink, look, into, samples, blend, opacity, quad_shader.is_exact(ink, look, feeds_effects), lighting or {}, merge
     )
-    is_split = split_edges and not lighting
+    is_split = split_edges and not lighting and (merge is None or _is_upright(drawn))
     corners = _corners(drawn, whole) if is_split and parts == (whole,) else None
-    may_be_split = is_split and _may_be_split(ink, drawn, parts if corners is None else ())
-    shape = _outline(ink, drawn, into.region, samples) if may_be_split else None
+    may_be_split = is_split and _may_be_split(ink, drawn, 0 if corners else pixels(parts))
+    shape = _outline(ink, drawn, into.region, draws_all=merge is not None) if may_be_split else None
     pieces = _pieces(shape, ink, samples, parts)
     if shape is not None and pieces:
         waiting.flush()
@@ -98,7 +104,8 @@ def draw(
             _by_outline(painter, work, quad, to_unit, shape, piece, parts)
         return
     quads = [corners] if corners else [_rectangle(part) for part in parts]
-    waiting.add(work.kind(quad), [placed + work.packed(to_unit) for placed in quads])
+    packed = work.packed(to_unit)
+    waiting.add(work.kind(quad), [placed + packed for placed in quads], whole)
     if batch is None:
         waiting.flush()
 
@@ -127,6 +134,11 @@ class _Work(NamedTuple):
             added |= self.merge.defines
         return {"SAMPLES": self.samples, **quad_shader.defines(ink, self.look, quad), **added}
 
+    def inside(self, quad: Matrix3) -> Mapping[str, object]:
+        """The variant of what lies within all edges."""
+        hides = {"OPAQUE": 1} if self.hides(is_inside=True) else {}
+        return {**self.variant(quad), "PIECE": INSIDE, "SAMPLES": 0, **hides}
+
     def kind(self, quad: Matrix3) -> Kind:
         """What it has in common with other quads."""
         uniforms = quad_shader.shared_uniforms(self.ink, self.look)
@@ -150,10 +162,12 @@ class _Work(NamedTuple):
             color, own = ink.color or CLEAR, ink.crop
         return _ATTRIBUTES(*matrix.columns(to_unit), self.opacity, *color, *own)
 
+    def hides(self, *, is_inside: bool) -> bool:
+        """Whether every pixel that is drawn hides what is below it, unless it is blended with that."""
+        return self.opacity == 1.0 and _is_opaque(self.ink, self.look, self.samples, is_inside=is_inside)
+
     def blend_of(self, *, is_inside: bool) -> Blend:
-        is_hiding = self.blend == "over" and self.opacity == 1.0
-        is_hiding = is_hiding and _is_opaque(self.ink, self.look, self.samples, is_inside=is_inside)
-        return "replace" if is_hiding else self.blend
+        return "replace" if self.blend == "over" and self.hides(is_inside=is_inside) else self.blend
 
 
 def _by_outline(
@@ -167,7 +181,7 @@ def _by_outline(
         textures=quad_shader.textures(work.ink, work.look),
         blend=work.blend_of(is_inside=is_inside),
         scissor=parts,
-        defines={**work.variant(quad), "PIECE": piece} | ({"SAMPLES": 0} if is_inside else {}),
+        defines=work.inside(quad) if is_inside else {**work.variant(quad), "PIECE": piece},
         vertex="compositing/outline.vert",
         vertices=_VERTICES[piece],
         uniforms={
@@ -198,6 +212,11 @@ def _corners(quad: Matrix3, whole: Region) -> bytes | None:
     return _CORNERS(x0, y0, x0 + ax, y0 + ay, x0 + bx, y0 + by, x0 + ax + bx, y0 + ay + by)
 
 
+def _is_upright(quad: Matrix3) -> bool:
+    """Whether a quad is its own bounding rectangle."""
+    return not (quad[1] or quad[3]) and matrix.is_affine(quad)
+
+
 def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     """Whether every pixel that is drawn hides what is below it."""
     if isinstance(ink, Analytic):
@@ -205,23 +224,23 @@ def _is_opaque(ink: Ink, look: Look, samples: int, *, is_inside: bool) -> bool:
     return (samples == 0 or is_inside) and isinstance(ink, Picture) and ink.is_opaque and look.mask is None
 
 
-def _may_be_split(ink: Ink, quad: Matrix3, parts: Parts) -> bool:
+def _may_be_split(ink: Ink, quad: Matrix3, held_px: int) -> bool:
     """Whether the quad is so large, or its part of the frame so empty, that drawing it by its outline may be cheaper."""
     area_px = abs(quad[0] * quad[4] - quad[1] * quad[3])
-    return area_px > _inside_from_px(ink) or pixels(parts) - area_px > BESIDE_FROM_PX
+    return area_px > _inside_from_px(ink) or held_px - area_px > BESIDE_FROM_PX
 
 
 def _inside_from_px(ink: Ink) -> int:
     return FLAT_FROM_PX if isinstance(ink, Analytic) else SHADED_FROM_PX
 
 
-def _outline(ink: Ink, quad: Matrix3, held: Region, samples: int) -> Outline | None:
+def _outline(ink: Ink, quad: Matrix3, held: Region, *, draws_all: bool) -> Outline | None:
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None
     if isinstance(ink, Analytic):
         shape: Shape = "picture" if ink.is_hard else ink.primitive
-        return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius)
+        return outline(quad, to_unit, held, shape, (ink.width, ink.height), ink.radius, is_boxed=draws_all)
     return None if placement.pixel_aligned(quad) else outline(quad, to_unit, held, "picture", (1.0, 1.0), 0.0)
 
 

@@ -29,18 +29,19 @@ def of_graph(graph: RenderGraph, inks: Inks) -> Region:
 
 def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
     """The pixels of the target below that a step may change."""
-    if isinstance(step, Draw) and step.is_bare:
-        return _layer_bounds(step, scene, inks).intersection(scene.clip)
-    if isinstance(step, Regrade):
-        return scene.clip
+    if isinstance(step, Draw) and (step.is_bare or not rewrites_all(step)):
+        return layer_reach(step, scene, inks)
     if isinstance(step, DepthGroup):
-        found = nothing(scene)
-        for plane in step.planes:
-            found = found.union(of_step(plane, scene, inks))
-        return found
-    if rewrites_all(step):
-        return scene.clip
-    return _layer_bounds(step, scene, inks).intersection(scene.clip)
+        return around([of_step(plane, scene, inks) for plane in step.planes])
+    return scene.clip
+
+
+def layer_reach(step: Draw, scene: Scene, inks: Inks) -> Region:
+    """The pixels that a layer may paint: content, the reach of its effects, and a transparent rim; asked for again and again."""
+    known = inks.regions.find(step, scene)
+    if known is None:
+        known = inks.regions.put(step, scene, _reached(step, scene, inks).intersection(scene.clip))
+    return known
 
 
 def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
@@ -49,14 +50,8 @@ def layer_region(step: Draw, scene: Scene, inks: Inks) -> Region:
     return bounds if bounds.is_empty else bounds.snapped(scene.frame)
 
 
-def _layer_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
-    """The frame pixels that a layer may paint: content, the reach of its effects, and a transparent rim."""
-    known = inks.regions.find(step, scene)
-    return inks.regions.put(step, scene, _reached(step, scene, inks)) if known is None else known
-
-
 def _reached(step: Draw, scene: Scene, inks: Inks, *, is_lit: bool = False) -> Region:
-    bounds = content_bounds(step, scene, inks)
+    bounds = _spot_bounds(step, scene, inks) if step.is_bare else content_bounds(step, scene, inks)
     if bounds.is_empty:
         return bounds
     if step.plane is not None or not has_passes(step.layer):
@@ -67,6 +62,11 @@ def _reached(step: Draw, scene: Scene, inks: Inks, *, is_lit: bool = False) -> R
     if spread >= max(scene.frame.width, scene.frame.height):
         return scene.frame
     return bounds.grown(1 + spread).intersection(scene.frame)
+
+
+def _spot_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
+    spot = None if step.opacity == 0 else inks.spot(step, scene)
+    return nothing(scene) if spot is None else spot.touched
 
 
 def content_bounds(step: Draw, scene: Scene, inks: Inks) -> Region:
@@ -132,7 +132,7 @@ def changed(old: RenderGraph, new: RenderGraph, inks: Inks, settled_count: int =
     scene = new.scene
     if old == new:
         return area.nothing(scene.frame)
-    if replace(old, steps=()) != replace(new, steps=()):
+    if (old.ground, old.references) != (new.ground, new.references):
         return area.area(scene.frame, (scene.clip,))
     before, after = _common_ends(old.steps, new.steps)
     olds, news = old.steps[before : len(old.steps) - after], new.steps[before : len(new.steps) - after]
@@ -140,20 +140,21 @@ def changed(old: RenderGraph, new: RenderGraph, inks: Inks, settled_count: int =
         return area.area(scene.frame, (scene.clip,))
     if len(olds) == len(news):
         pairs = zip(olds, news, strict=True)
-        return area.area(scene.frame, (region for was, now in pairs for region in _changed_step(was, now, scene, inks)))
-    return area.area(scene.frame, (of_step(step, scene, inks) for step in (*olds, *news)))
+        return area.area(scene.frame, [region for was, now in pairs for region in _changed_step(was, now, scene, inks)])
+    return area.area(scene.frame, [of_step(step, scene, inks) for step in (*olds, *news)])
 
 
 def _changed_step(was: Step, now: Step, scene: Scene, inks: Inks) -> Parts:
     """Perhaps overlapping."""
     if was == now:
         return ()
-    if isinstance(was, Draw) and isinstance(now, Draw) and was.group is not None and now.group is not None:
-        is_inside = _carrier(was) == _carrier(now) and was.group.scene == now.group.scene
-        if is_inside and not now.layer.effects:
-            return changed(was.group, now.group, inks).parts()
-    if isinstance(was, Draw) and isinstance(now, Draw) and _rewrites_beyond(was) and _rewrites_beyond(now):
-        return tuple(_layer_bounds(step, scene, inks).intersection(scene.clip) for step in (was, now))
+    if isinstance(was, Draw) and isinstance(now, Draw):
+        if was.group is not None and now.group is not None:
+            is_inside = _carrier(was) == _carrier(now) and was.group.scene == now.group.scene
+            if is_inside and not now.layer.effects:
+                return changed(was.group, now.group, inks).parts()
+        if _rewrites_beyond(was) and _rewrites_beyond(now):
+            return layer_reach(was, scene, inks), layer_reach(now, scene, inks)
     return of_step(was, scene, inks), of_step(now, scene, inks)
 
 

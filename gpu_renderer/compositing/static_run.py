@@ -88,12 +88,12 @@ def _after(graph: RenderGraph, count: int) -> RenderGraph:
 
 
 def _begins_with(graph: RenderGraph, run: RenderGraph) -> bool:
-    return replace(graph, steps=graph.steps[: len(run.steps)], references=run.references) == run
+    return graph.ground == run.ground and graph.steps[: len(run.steps)] == run.steps
 
 
 def _still_count(graph: RenderGraph, last: RenderGraph) -> int:
     """How many steps at the bottom two frames share; -1 where what lies under them differs."""
-    if replace(graph, steps=(), references=()) != replace(last, steps=(), references=()):
+    if graph.ground != last.ground:
         return -1
     pairs = zip(graph.steps, last.steps, strict=False)
     return next((index for index, (now, was) in enumerate(pairs) if now != was), min(len(graph.steps), len(last.steps)))

@@ -8,19 +8,26 @@ for the light's reach.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred, levels_of
-from gpu_renderer.painter import Blend, Painter
-from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Parts, Region, outside, shared
+from gpu_renderer.painter import FULLSCREEN, PARTS_MAX, Blend, Instances, Painter
+from gpu_renderer.programs import Layout, UniformValue
+from gpu_renderer.region import Parts, Region, outside, pixels, shared
 from gpu_renderer.targets import Format, Target
 
 MARGIN_PX = 2
 """Room for interpolation."""
 ALONE, OVER_LIGHT, LIGHT_ALONE = 0, 1, 2
 """LIT in shaders/compositing/layer.frag."""
+ROWS_PX = 32
+"""Rows of the frame that end together where their light ends."""
+COARSE_LEVELS, SPARSE_FROM_PX = 3, 20000
+"""From which size of its cells on, and of how many pixels, it pays to look for the ends of the light."""
+_ROWS: Layout = (("i_rows", 4),)
+_EDGES = struct.Struct("4f").pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +119,30 @@ def draw(
     for kind, where, picture in pieces:
         if not where:
             continue
+        is_sparse = kind == LIGHT_ALONE and blend != "replace" and light is not None and light.levels >= COARSE_LEVELS
+        rows = _rows(where) if is_sparse else None
         painter.draw(
             "compositing/layer.frag",
             into,
             textures={**picture, **(textures or {}), **(light.textures if light else {})},
             blend=blend,
-            scissor=where,
+            scissor=where if rows is None else None,
             defines={**(defines or {}), "LIT": kind, **(light.defines if light else {})},
+            vertex=FULLSCREEN if rows is None else "compositing/light.vert",
+            instances=rows,
             uniforms={**(uniforms or {}), **(light.uniforms if light else {})},
         )
+
+
+def _rows(parts: Parts) -> Instances | None:
+    """What shaders/compositing/light.vert draws of the parts; None where that is no gain."""
+    rows = [
+        _EDGES(part.x, top, part.right, min(top + ROWS_PX, part.bottom))
+        for part in parts
+        for top in range(part.y, part.bottom, ROWS_PX)
+    ]
+    is_worth_it = pixels(parts) >= SPARSE_FROM_PX and len(rows) <= PARTS_MAX
+    return Instances(_ROWS, b"".join(rows), len(rows)) if is_worth_it else None
 
 
 def flattened(painter: Painter, lit: Lit) -> Target:

@@ -1,6 +1,7 @@
 // The last pass: straight colour, display transform, premultiplied again over black (format/compositing.md 1.6).
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
+// OPAQUE: the scene's alpha is 1, or but for rounding would be.
 // COARSE: the scene has yet to pass through 8 linear bits (include/coarse.glsl).
 // IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
 // in: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
@@ -71,12 +72,23 @@ vec3 displayed(vec3 v) {
 #endif
 }
 
-void main() {
-#ifdef COARSE
-    vec4 color = straight(coarse(scene()));
+// The colour to be displayed, and by how much of it.
+vec4 shown() {
+#if defined(OPAQUE) && defined(COARSE)
+    return vec4(levels(scene()).rgb, 1.0);
+#elif defined(OPAQUE) && DISPLAY == 0
+    return vec4(max(scene().rgb, 0.0), 1.0);  // what is over 1 the 8-bit target clamps
+#elif defined(OPAQUE)
+    return vec4(clamp(scene().rgb, 0.0, 1.0), 1.0);
+#elif defined(COARSE)
+    return straight(coarse(scene()));
 #else
-    vec4 color = straight(scene());
+    return straight(scene());
 #endif
+}
+
+void main() {
+    vec4 color = shown();
     // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
     o_color = vec4(displayed(color.rgb) * color.a, 1.0);
 }

@@ -7,7 +7,8 @@
 // PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: what the layer has; IN_FLOAT: the texture is filtered in full precision
 //
-// MODE, PRESERVE, IN_PLACE: the content is blended with what is below it (include/combine.glsl), and what comes out replaces that
+// OPAQUE: every pixel that is drawn hides what is below it
+// MODE, PRESERVE, BELOW, IN_PLACE: the content is blended with what is below it (include/combine.glsl), and what comes out replaces that
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
 #ifdef IN_PLACE
@@ -108,6 +109,13 @@ void main() {
     vec2 unit = plane(v_frame);
     vec4 color = content(unit);
     color.rgb = lit(color.rgb, unit);
+#ifdef OPAQUE
+#ifdef MODE
+    o_color = combined(vec4(clamp(color.rgb, 0.0, 1.0), 1.0));
+#else
+    o_color = vec4(color.rgb, 1.0);
+#endif
+#else
     color.a *= u_opacity;
 #ifdef MASK
     color.a *= texture(u_mask, unit).r;
@@ -117,5 +125,6 @@ void main() {
     o_color = combined(color.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(color.rgb, 0.0, 1.0), color.a));
 #else
     o_color = premultiplied(color) * coverage(v_frame);
+#endif
 #endif
 }

@@ -2,6 +2,7 @@
 //
 // MODE: the number of the blend mode in the table of compositing.md 3.2. PRESERVE: keep the backdrop's transparency.
 // IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Targets are linear premultiplied.
+// BELOW: the backdrop's alpha is 1. What is 1 stays 1, to the last bit: with or without the bytes are the same.
 #include "coarse.glsl"
 #include "blend.glsl"
 
@@ -18,11 +19,19 @@ uniform vec4 u_cells;  // comp width, height, and the frame's size in pixels
 uniform uint u_seed;
 #endif
 
-vec4 backdrop() {
+vec4 below() {
 #ifdef IN_PLACE
-    return coarse(o_color);
+    return o_color;
 #else
-    return coarse(texel_of(u_backdrop, u_backdrop_region, v_frame));
+    return texel_of(u_backdrop, u_backdrop_region, v_frame);
+#endif
+}
+
+vec4 backdrop() {
+#ifdef BELOW
+    return vec4(levels(below()).rgb, 1.0);
+#else
+    return coarse(below());
 #endif
 }
 
@@ -60,7 +69,7 @@ vec4 combined(vec4 S) {
     return vec4(min(S.a * mixed + (1.0 - S.a) * D.rgb, D.a), D.a);
 #else
     vec3 color = S.a * ((1.0 - D.a) * S.rgb + mixed) + (1.0 - S.a) * D.rgb;
-    float alpha = S.a + D.a - S.a * D.a;
+    float alpha = S.a + D.a * (1.0 - S.a);
 #if MODE == 29
     alpha = min(1.0, S.a + D.a);
 #elif MODE == 30

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_renderer import area
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.region import Parts, Region, shared
 
 FRAME = Region(0, 0, 500, 300)
 regions = st.builds(Region, st.integers(-50, 520), st.integers(-50, 320), st.integers(-5, 400), st.integers(-5, 300))
@@ -57,3 +57,17 @@ def test_the_whole_frame_is_one_rectangle_and_nothing_is_none() -> None:
     assert area.whole(FRAME).parts() == (FRAME,)
     assert area.nothing(FRAME).is_empty
     assert area.nothing(FRAME).parts() == ()
+
+
+@given(st.lists(regions, max_size=8), regions)
+def test_tiled_parts_share_with_a_region_what_parts_do(marked: list[Region], asked: Region) -> None:
+    parts = area.area(FRAME, marked).parts()
+    held = area.Tiled(parts).shared(asked.intersection(FRAME))
+    assert np.array_equal(counted(held), counted(shared(parts, asked.intersection(FRAME))))
+
+
+@given(st.lists(regions, max_size=8), st.integers(0, 7))
+def test_tiled_parts_hold_what_was_marked_in_one_piece(marked: list[Region], number: int) -> None:
+    inside = [region.intersection(FRAME) for region in marked if not region.intersection(FRAME).is_empty]
+    for asked in inside[number : number + 1]:
+        assert area.Tiled(area.area(FRAME, marked).parts()).shared(asked) == (asked,)

@@ -52,6 +52,17 @@ def test_a_blended_layer_out_of_sight_still_passes_the_backdrop_through_eight_li
     assert at(picture, 50, 40) == (28, 50, 248)
 
 
+@pytest.mark.parametrize("mode", [*VECTORS, "alpha-add", "luminescent-premul", "dissolve", "normal"])
+def test_a_picture_known_to_be_opaque_has_the_bytes_of_any_other(painter: Painter, mode: str) -> None:
+    layers = [
+        rect("#ff2d55", 20 + 5 * n, 20 + 3 * n, 30, 24, opacity=0.13 + 0.17 * n, blend=mode if n % 2 else "normal")
+        for n in range(6)
+    ]
+    out_of_sight = rect("#ffffff", -500, -500, 4, 4, id="adds alpha", blend="add")
+    known, unknown = (drawn(painter, snapshot(*layers, *more)) for more in ((), (out_of_sight,)))
+    assert np.array_equal(known, unknown)
+
+
 @pytest.mark.parametrize("mode", ["stencil-alpha", "stencil-luma"])
 def test_a_stencil_leaves_nothing_beyond_itself(painter: Painter, mode: str) -> None:
     picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#ffffff", 20, 20, 20, 20, blend=mode), background=None))

@@ -55,6 +55,23 @@ def test_an_edge_drawn_apart_gives_the_bytes_of_one_pass(painter: Painter, seed:
     apart.release()
 
 
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("background", ["#405060", None])
+def test_an_edge_blended_apart_gives_the_bytes_of_one_pass(painter: Painter, seed: int, background: str | None) -> None:
+    chance = random.Random(seed)
+    turn, mode = chance.choice((0, 0, 0, 180, 90, 17)), chance.choice(("screen", "multiply", "overlay", "color"))
+    placed = Transform2D(chance.uniform(0, SIZE[0]), chance.uniform(0, SIZE[1]), turn, chance.choice((1, -1, 0.4)))
+    layers = [replace(shape(seed), blend=mode, transform=placed), replace(shape(seed + 1), blend="screen")]
+    if background is None:
+        layers.insert(0, replace(shape(seed + 2), blend="normal", opacity=0.8))
+    scene = snapshot(*layers, width=SIZE[0], height=SIZE[1], background=background)
+    whole, apart = renderer(painter, replace(Levers(), split_edges=False)), renderer(painter)
+    expected = pixels(whole.draw(scene, *SIZE)).copy()
+    assert np.array_equal(pixels(apart.draw(scene, *SIZE)), expected)
+    whole.release()
+    apart.release()
+
+
 @contextmanager
 def inked_picture(painter: Painter, chance: random.Random) -> Iterator[Picture]:
     """A picture of random colours within a transparent margin of random widths, perhaps none."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -18,7 +21,9 @@ from motion.snapshot import (
     MaskPoint,
     Matte,
     Sample,
+    ShapeSource,
     Snapshot,
+    SolidPaint,
     Transform2D,
 )
 from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, rect, renderer, snapshot
@@ -267,3 +272,23 @@ def test_layers_that_pass_what_is_below_through_8_bits_give_the_same_bytes_where
     assert np.array_equal(pixels(bounded.draw(scene, *SIZE)), expected)
     bounded.release()
     whole.release()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_layers_of_several_kinds_that_overlap_keep_their_order_when_they_are_drawn_together(
+    painter: Painter, seed: int
+) -> None:
+    shown = snapshot(*strewn(random.Random(seed)), width=SIZE[0], height=SIZE[1])
+    together, apart = (renderer(painter, Levers(batch_quads=is_on)) for is_on in (True, False))
+    assert np.array_equal(pixels(together.draw(shown, *SIZE)), pixels(apart.draw(shown, *SIZE)))
+    together.release()
+    apart.release()
+
+
+def strewn(chance: random.Random) -> Iterator[LayerSnapshot]:
+    for index in range(40):
+        kind: Literal["rect", "ellipse"] = chance.choice(("rect", "ellipse"))
+        source = ShapeSource(kind, 70.0, 50.0, (SolidPaint(chance.choice(("#ff8040", "#4080ff80", "#20c020"))),))
+        where = Transform2D(chance.uniform(0, SIZE[0]), chance.uniform(0, SIZE[1]), chance.choice((0.0, 20.0, 65.0)))
+        opacity, blend = chance.choice((0.7, 1.0)), chance.choice(("normal", "normal", "add"))
+        yield LayerSnapshot(f"{index}", "strewn", source, where, opacity, blend)

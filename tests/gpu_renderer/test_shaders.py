@@ -24,10 +24,11 @@ CONVOLVE: list[Defines] = [
 QUADS: list[Defines] = [
     {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
     for content, samples in product(range(5), (0, 1, 4))
-    for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
+    for flags in ((), ("OPAQUE",), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
 ]
 BLENDED: list[Defines] = [
-    {"CONTENT": content, "SAMPLES": 1, "MODE": mode} for content, mode in product((0, 2, 3, 5), (2, 9, 12, 31, 36))
+    {"CONTENT": content, "SAMPLES": 1, "MODE": mode, **dict.fromkeys(flags, 1)}
+    for content, mode, flags in product((0, 2, 3, 5), (2, 9, 12, 31, 36), ((), ("OPAQUE", "BELOW")))
 ]
 VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": QUADS + BLENDED,
@@ -36,7 +37,8 @@ VARIANTS: dict[str, list[Defines]] = {
     "effects/convolve.frag": CONVOLVE,
     "effects/halve.frag": [{}, {"ALPHA": 1}],
     "compositing/blit.frag": [
-        {"DISPLAY": d, **more} for d, more in product(range(4), ({}, {"ACES": 1}, {"ACES": 1, "COARSE": 1}))
+        {"DISPLAY": d, **dict.fromkeys(flags, 1)}
+        for d, flags in product(range(4), ((), ("ACES",), ("ACES", "COARSE"), ("OPAQUE",), ("OPAQUE", "COARSE")))
     ],
 }
 

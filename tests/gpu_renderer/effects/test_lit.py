@@ -1,0 +1,50 @@
+"""Light behind a picture."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpu_renderer.effects import lit
+from gpu_renderer.effects.lit import Lit
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Parts, Region
+
+pytestmark = pytest.mark.gl
+FRAME = Region(0, 0, 640, 400)
+SMALL_PARTS = tuple(Region(x, y, 64, 100) for x in range(0, 640, 64) for y in range(0, 400, 100))
+"""The frame in parts that are each too small to look for the ends of the light."""
+
+
+def over_colour(painter: Painter, layer: Lit, draws: list[Parts]) -> npt.NDArray[np.float16]:
+    """The texels of a target that a layer is drawn over, in so many draws."""
+    with painter.pool.lent(FRAME) as into:
+        painter.erase(into, FRAME, (0.1, 0.3, 0.2, 1.0))
+        for parts in draws:
+            lit.draw(painter, into, layer, parts, "over", defines={"MATTE": 0}, uniforms={"u_opacity": 0.7})
+        return np.frombuffer(into.texture.read(), np.float16)
+
+
+@pytest.mark.parametrize(
+    "spots",
+    [
+        (Region(300, 160, 40, 60),),
+        (Region(0, 0, 30, 20), Region(620, 380, 20, 20)),
+        (Region(-90, 100, 100, 10),),
+        (Region(0, 0, 640, 400),),
+        (),
+    ],
+    ids=["in the middle", "in two corners", "past the edge", "everywhere", "nowhere"],
+)
+def test_light_drawn_as_far_as_it_reaches_is_the_same_as_drawn_everywhere(
+    painter: Painter, spots: tuple[Region, ...]
+) -> None:
+    source = painter.pool.take(FRAME)
+    for spot in spots:
+        painter.erase(source, spot.intersection(FRAME), (0.9, 0.5, 0.1, 1.0))
+    layer = lit.softened(painter, source, 40.0, FRAME, exact=False)
+    bounded = over_colour(painter, layer, [(FRAME,)])
+    everywhere = over_colour(painter, layer, [(part,) for part in SMALL_PARTS])
+    assert np.array_equal(bounded, everywhere)
+    painter.pool.give_back(*layer.targets)
