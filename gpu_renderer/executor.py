@@ -94,6 +94,7 @@ class _Walk:
         self._parts = parts
         self._tiled = Tiled(parts)
         self._place = place
+        self._is_opaque = blend.is_opaque(graph, into.region)
         self._loans: list[Target] = []
         self._owed: Parts = ()
         """What has yet to pass through 8 bits, before anything else is drawn there: often the last pass does it as well."""
@@ -173,13 +174,15 @@ class _Walk:
         in_place = self._executor.levers.read_in_place
         if has_passes(step.layer) or step.samples:
             layer = self._layer(step, step.opacity, place)
-            done = blend.combine(self._painter, self._into, layer, step, self._graph, parts, in_place=in_place)
+            done = blend.combine(
+                self._painter, self._into, layer, step, self._scene, parts, is_opaque=self._is_opaque, in_place=in_place
+            )
         else:
             region = reach.layer_region(step, self._scene, self._inks)
             ink, look = None if region.is_empty else self._ink(step, place), self._inks.look(step, self._scene)
             done = blend.draw(
-                self._painter, self._into, ink, look, step, self._graph, parts, in_place=in_place,
-                split_edges=self._executor.levers.split_edges,
+                self._painter, self._into, ink, look, step, self._scene, parts, is_opaque=self._is_opaque,
+                in_place=in_place, split_edges=self._executor.levers.split_edges,
             )  # fmt: skip
         self._owed = without(parts, done)
         if not self._bounded:

@@ -22,7 +22,7 @@ class Levers:
     split_edges: bool = True
     """The inside of a shape or picture is drawn apart from its edge, without the edge's arithmetic."""
     batch_quads: bool = True
-    """Quads of one kind that follow each other are drawn in one call."""
+    """Quads of one kind with nothing drawn between them that they touch are drawn in one call."""
     read_in_place: bool = True
     """Passes over what is below read it as an attachment, not as a texture, where the driver can."""
     keep_textures: bool = True

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gpu_renderer.compositing import background, layers, quads
 from gpu_renderer.compositing.ink import Ink, Look, quad_of, touched
 from gpu_renderer.compositing.quad_shader import Merge
-from gpu_renderer.graph import FIXED_BLENDS, MODES, Draw, RenderGraph, Step
+from gpu_renderer.graph import FIXED_BLENDS, MODES, Draw, RenderGraph, Scene, Step
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.region import Parts, Region, shared, without
@@ -61,13 +61,16 @@ def draw(
     ink: Ink | None,
     look: Look,
     step: Draw,
-    graph: RenderGraph,
+    scene: Scene,
     parts: Parts,
     *,
+    is_opaque: bool,
     in_place: bool,
     split_edges: bool,
 ) -> Parts:
     """Draws content blended with what is below it, one sample a pixel, and returns the parts that are done with.
+
+    `is_opaque`: all that is below it, as `is_opaque` tells.
 
     `in_place` as in `blit`.
     """
@@ -75,7 +78,7 @@ def draw(
         return _done(painter, into, step, parts, ())
     quad = quad_of(ink, step.placement)
     drawn = shared(parts, touched(ink, quad, into.region))
-    for held, merge in _merging(painter, into, step, graph, drawn, in_place):
+    for held, merge in _merging(painter, into, step, scene, drawn, is_opaque, in_place):
         quads.draw(
             painter, ink, quad, into, opacity=step.opacity, look=look, blend="replace", scissor=held, is_smooth=False,
             split_edges=split_edges, merge=merge,
@@ -88,14 +91,15 @@ def combine(
     into: Target,
     layer: Target | None,
     step: Draw,
-    graph: RenderGraph,
+    scene: Scene,
     parts: Parts,
     *,
+    is_opaque: bool,
     in_place: bool,
 ) -> Parts:
     """Draws a layer's own buffer in the same way."""
     drawn = shared(parts, layer.region) if layer is not None else ()
-    for held, merge in _merging(painter, into, step, graph, drawn, in_place):
+    for held, merge in _merging(painter, into, step, scene, drawn, is_opaque, in_place):
         assert layer is not None
         painter.draw(
             "compositing/combine.frag", into, textures={"u_layer": layer, **merge.textures}, scissor=held,
@@ -119,12 +123,12 @@ def _done(painter: Painter, into: Target, step: Draw, parts: Parts, drawn: Parts
 
 
 def _merging(
-    painter: Painter, into: Target, step: Draw, graph: RenderGraph, parts: Parts, in_place: bool
+    painter: Painter, into: Target, step: Draw, scene: Scene, parts: Parts, is_opaque: bool, in_place: bool
 ) -> Iterator[tuple[Parts, Merge]]:
     """The parts with how a step's shader blends with what they hold."""
-    mode, scene = MODES.get(step.blend, 0), graph.scene
+    mode = MODES.get(step.blend, 0)
     defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
-    if is_opaque(graph, into.region):
+    if is_opaque:
         defines["BELOW"] = 1
     uniforms: dict[str, UniformValue] = {}
     if mode >= DISSOLVE:
