@@ -38,6 +38,7 @@ from motion.snapshot import (
     LayerSnapshot,
     Matrix4,
     MissingSource,
+    Sample,
     Snapshot,
     Transform2D,
     Transform3D,
@@ -142,9 +143,9 @@ class _List:
         return self._among_ghosts(layer, body) if layer.ghosts else body
 
     def _among_ghosts(self, layer: LayerSnapshot, body: Iterable[Step]) -> Iterator[Step]:
-        yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if not ghost.in_front)
+        yield from (step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost))
         yield from body
-        yield from (self._ghost(layer, ghost) for ghost in layer.ghosts if ghost.in_front)
+        yield from (step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost))
 
     def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, CompositionSource):
@@ -159,12 +160,24 @@ class _List:
         placed, blend = placement.flat(transform, stage.view), _blend(layer)
         if not layer.samples:
             return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
-        samples = [PlacedSample(placement.flat(each.transform, stage.view), each.opacity) for each in layer.samples]
-        return Draw(layer, placed, stage.opacity, scale, blend, tuple(samples), matte=matte)  # they carry their own
+        samples = tuple(map(self._sample, layer.samples))  # they carry their own opacity
+        return Draw(layer, placed, stage.opacity, scale, blend, samples, matte=matte)
 
-    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Draw:
+    def _sample(self, sample: Sample) -> PlacedSample:
+        """In space without perspective; one behind the eye does not show (compositing.md 10)."""
+        transform = sample.transform
+        if isinstance(transform, Transform2D):
+            return PlacedSample(placement.flat(transform, self.stage.view), sample.opacity)
+        if projection.depth(transform, self.eye) < projection.DEPTH_MIN:
+            return PlacedSample(placement.flat(transform.flat, self.stage.view), 0.0)
+        return PlacedSample(self._without_perspective(transform), sample.opacity)
+
+    def _without_perspective(self, transform: Transform3D) -> Placement:
+        return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
+
+    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
-        return self._flat(plain, ghost.transform)
+        return self._body(replace(plain, transform=ghost.transform), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
         if layer.matte is None or self.stage.is_group:
@@ -232,13 +245,12 @@ class _List:
             return
         if blur := defocus.blur_px(self.snapshot.camera, depth):
             layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
-        view = self.stage.view
         affine = projection.affine(transform, self.eye)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
         scale = self.stage.view_scale * _settled(larger)
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
-            flat = replace(self._flat(layer, transform.flat, matte), raster_scale=scale)
-            yield flat if flat.samples else replace(flat, placement=Placement(matrix.product(view, affine)))
+            flat = self._flat(layer, transform.flat, matte)
+            yield replace(flat, raster_scale=scale, placement=self._without_perspective(transform))
             return
         yield from self._body_of(layer, transform, scale)
 

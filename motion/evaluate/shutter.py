@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from motion.evaluate import affine
+from motion.evaluate import affine, matrix4, space
 from motion.evaluate.moment import Pass, Values, local, scales
 from motion.model.layer import Echo, Layer, WideTime
 from motion.schema.stored import LARGEST
@@ -18,6 +18,8 @@ BLURRED_PATHS = (
 )  # fmt: skip
 """Only keyframes on one of these make a layer blur."""
 
+GHOST_PATHS = ("x", "y", "z", "rotationX", "rotationY", "rotation")
+"""All that ghosts take from their own time."""
 FAINTEST_GHOST = 0.002
 MAX_GHOSTS = 64
 ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
@@ -43,10 +45,9 @@ def samples(moment: Pass, layer: Layer, placed: Transform2D | Transform3D) -> tu
         or not any(path in layer.moving and layer.moving[path].has_keys for path in BLURRED_PATHS)
     ):
         return ()
-    flat = placed.flat if isinstance(placed, Transform3D) else placed
     count = _count(moment, layer, shutter)
     return tuple(
-        _sample(moment, layer, time, flat) for time in times(shutter, moment.time, moment.frame.output_fps, count)
+        _sample(moment, layer, time, placed) for time in times(shutter, moment.time, moment.frame.output_fps, count)
     )
 
 
@@ -69,14 +70,13 @@ def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacit
         steps, blend = _echoes(layer.echo, values), ECHO_BLENDS.get(layer.echo.operator, "add")
     else:
         steps, blend = _wide_steps(layer.echo, values, moment.plan.settings.fps), "normal"
-    flat = placed.flat if isinstance(placed, Transform3D) else placed
     in_front = isinstance(layer.echo, Echo) and layer.echo.operator == IN_FRONT
     now = moment.values_at(layer, moment.time)
     found = []
     for offset, strength in steps:
         if strength > FAINTEST_GHOST and moment.time + offset >= 0:
             then = moment.values_at(layer, moment.time + offset)
-            found.append(Ghost(_moved(flat, now, then), opacity * strength, blend, in_front))
+            found.append(Ghost(_moved(moment, layer, placed, now, then), opacity * strength, blend, in_front))
     return tuple(found)
 
 
@@ -131,18 +131,31 @@ def _values(moment: Pass, layer: Layer, time: float) -> Values:
     return moment.values_at(layer, moment.mapped(layer, time, exact=not snaps))
 
 
-def _sample(moment: Pass, layer: Layer, time: float, flat: Transform2D) -> Sample:
+def _sample(moment: Pass, layer: Layer, time: float, placed: Transform2D | Transform3D) -> Sample:
     """The layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
     values = _values(moment, layer, time)
     opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+    if isinstance(placed, Transform2D):
+        return Sample(_sampled(moment, layer, values, placed), opacity)
+    matrix = space.sampled(
+        moment,
+        layer,
+        values,
+        _blur_scales(values),
+        ignores_parents=moment.frame.composition.parity.blur_ignores_parents,
+    )
+    flat = _sampled(moment, layer, values, placed.flat)
+    return Sample(replace(placed, matrix=matrix, flat=flat) if matrix4.is_finite(matrix) else flat, opacity)
+
+
+def _sampled(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Transform2D:
     if layer.parent is not None and not moment.frame.composition.parity.blur_ignores_parents:
         parts = affine.decomposed(affine.product(moment.world(layer.parent), local(values)))
-        return Sample(
-            replace(flat, x=parts.x, y=parts.y, rotation=parts.rotation, scale_x=parts.scale_x, scale_y=parts.scale_y),
-            opacity,
+        return replace(
+            flat, x=parts.x, y=parts.y, rotation=parts.rotation, scale_x=parts.scale_x, scale_y=parts.scale_y
         )
     scale_x, scale_y = _blur_scales(values)
-    placed = replace(
+    return replace(
         flat,
         x=values.number("x", 0.0),
         y=values.number("y", 0.0),
@@ -152,7 +165,6 @@ def _sample(moment: Pass, layer: Layer, time: float, flat: Transform2D) -> Sampl
         skew=0.0,
         skew_axis=0.0,
     )
-    return Sample(placed, opacity)
 
 
 def _blur_scales(values: Values) -> tuple[float, float]:
@@ -161,10 +173,13 @@ def _blur_scales(values: Values) -> tuple[float, float]:
     return scales(values) if uniform is None else (uniform, uniform)
 
 
-def _moved(flat: Transform2D, now: Values, then: Values) -> Transform2D:
-    return replace(
-        flat,
-        x=flat.x + then.number("x", 0.0) - now.number("x", 0.0),
-        y=flat.y + then.number("y", 0.0) - now.number("y", 0.0),
-        rotation=flat.rotation + then.number("rotation", 0.0) - now.number("rotation", 0.0),
-    )
+def _moved(
+    moment: Pass, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
+) -> Transform2D | Transform3D:
+    """The place with what position and rotation change until then; clones in space move in their plane alone."""
+    shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
+    flat = placed.flat if isinstance(placed, Transform3D) else placed
+    flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)
+    if not isinstance(placed, Transform3D) or layer.clone is not None:
+        return flat
+    return replace(placed, matrix=space.world(moment, layer, shift=shift), flat=flat)

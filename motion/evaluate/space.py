@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from motion.evaluate import affine, matrix4
 from motion.evaluate.matrix4 import Point3
@@ -15,15 +16,42 @@ FIELD_OF_VIEW_DEGREES = 39.6
 AXES = ("X", "Y", "Z")
 
 
-def world(moment: Pass, layer: Layer, turn: Point3 | None = None) -> Matrix4:
+class Shift(NamedTuple):
+    """What is added to a layer's own place, px, and turn, degrees."""
+
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 0.0
+    rotation_x: float = 0.0
+    rotation_y: float = 0.0
+    rotation: float = 0.0
+
+
+REST = Shift()
+
+
+def world(moment: Pass, layer: Layer, turn: Point3 | None = None, shift: Shift = REST) -> Matrix4:
     """The world matrix of a 3D layer, without its own anchor's x and y. `turn` replaces its orientation, degrees."""
     values = moment.values(layer)
     scale_z = values.number("scaleZ", 1.0)
     parents = _parents(moment, layer)
     if parents is not None:
-        return matrix4.product(parents, _local(values, scale_z, turn))
+        return matrix4.product(parents, _local(values, scale_z, turn, shift))
     flat = affine.decomposed(moment.world(layer))
-    return _composed(values, flat.x, flat.y, flat.rotation, (flat.scale_x, flat.scale_y, scale_z), turn)
+    return _composed(values, flat.x, flat.y, flat.rotation, (flat.scale_x, flat.scale_y, scale_z), turn, shift)
+
+
+def sampled(
+    moment: Pass, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
+) -> Matrix4:
+    """The world matrix for a sub-frame's values: orientation stays as it is, and parents count or not."""
+    now = moment.values(layer)
+    turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
+    x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
+    own = _composed(values, x, y, rotation, (*scale, now.number("scaleZ", 1.0)), turn, REST)
+    if layer.parent is None or ignores_parents:
+        return own
+    return matrix4.product(_parents(moment, layer) or matrix4.of_plane(moment.world(layer.parent)), own)
 
 
 def position(moment: Pass, layer: Layer, point: Point3) -> Point3:
@@ -104,23 +132,27 @@ def _of_parent(moment: Pass, layer: Layer) -> Matrix4:
     if moment.frame.composition.parity.ancestors_3d_mapped_twice and layer.moves:
         values = moment.values_at(layer, moment.mapped(layer, moment.own_time(layer)))
     scale_z = values.moving("scaleZ")
-    placed = _local(values, 1.0 if scale_z is None else scale_z, None)
+    placed = _local(values, 1.0 if scale_z is None else scale_z, None, REST)
     anchor = (values.number("anchorX", 0.0), values.number("anchorY", 0.0), 0.0)
     return matrix4.product(placed, matrix4.translation(-anchor[0], -anchor[1], 0.0))
 
 
-def _local(values: Values, scale_z: float, turn: Point3 | None) -> Matrix4:
+def _local(values: Values, scale_z: float, turn: Point3 | None, shift: Shift) -> Matrix4:
     x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
-    return _composed(values, x, y, rotation, (*scales(values), scale_z), turn)
+    return _composed(values, x, y, rotation, (*scales(values), scale_z), turn, shift)
 
 
-def _composed(values: Values, x: float, y: float, rotation: float, scale: Point3, turn: Point3 | None) -> Matrix4:
+def _composed(
+    values: Values, x: float, y: float, rotation: float, scale: Point3, turn: Point3 | None, shift: Shift
+) -> Matrix4:
     """T(x, y, z) Rz Ry Rx S T(0, 0, -anchorZ)."""
     turn_x, turn_y, turn_z = turn or tuple(values.number(f"orientation{axis}", 0.0) for axis in AXES)
     placed = matrix4.product(
-        matrix4.translation(x, y, values.number("z", 0.0)),
+        matrix4.translation(x + shift.x, y + shift.y, values.number("z", 0.0) + shift.z),
         matrix4.turned(
-            values.number("rotationX", 0.0) + turn_x, values.number("rotationY", 0.0) + turn_y, rotation + turn_z
+            values.number("rotationX", 0.0) + turn_x + shift.rotation_x,
+            values.number("rotationY", 0.0) + turn_y + shift.rotation_y,
+            rotation + turn_z + shift.rotation,
         ),
     )
     sized = matrix4.scaled(placed, *scale)

@@ -91,7 +91,7 @@ class Glass:
 class Sample:
     """One sub-frame of motion blur: where the layer is, and its opacity then."""
 
-    transform: Transform2D
+    transform: Transform2D | Transform3D
     opacity: float
 
 
@@ -99,7 +99,7 @@ class Sample:
 class Ghost:
     """A copy of the layer at another time (echo, wide time), drawn below it, or above it where `in_front`."""
 
-    transform: Transform2D
+    transform: Transform2D | Transform3D
     opacity: float
     blend: str
     in_front: bool = False

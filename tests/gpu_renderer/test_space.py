@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from motion.snapshot import (
     LayerSnapshot,
     Material,
     Matrix4,
+    Sample,
     ShapeSource,
     Snapshot,
     SolidPaint,
@@ -61,6 +63,15 @@ def test_planes_that_cross_hide_each_other_pixel_by_pixel(painter: Painter) -> N
     picture = drawn(painter, snapshot(left_in_front, right_in_front, background="#000000"))
     colors = {at(picture, 24, 24), at(picture, 40, 24)}
     assert colors == {(255, 0, 0), (0, 0, 255)}
+
+
+@pytest.mark.gl
+def test_a_blurred_plane_lies_where_the_still_one_does(painter: Painter) -> None:
+    still = plane("#ff0000", world(60, 30, 40), 20, 20)
+    blurred = replace(still, samples=(Sample(still.transform, 1.0),) * 2)
+    pictures = [drawn(painter, snapshot(layer, background="#000000"))[..., 0] > 0 for layer in (still, blurred)]
+    assert np.argwhere(pictures[1]).min(axis=0).tolist() == np.argwhere(pictures[0]).min(axis=0).tolist()
+    assert pictures[1].sum() == pytest.approx(pictures[0].sum(), rel=0.15)
 
 
 @pytest.mark.gl

@@ -33,9 +33,12 @@ def place(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> Trans
     """Where a flat layer is at a time."""
     held = layer(document, layer_id, time, **more)
     assert held is not None, f"{layer_id} is not drawn"
-    if isinstance(held.transform, Transform3D):
-        return held.transform.flat
-    return held.transform
+    return flat(held.transform)
+
+
+def flat(transform: Transform2D | Transform3D) -> Transform2D:
+    """The transform without its depth."""
+    return transform.flat if isinstance(transform, Transform3D) else transform
 
 
 def source(document: Any, layer_id: str, kind: type[S], time: float = 0.0) -> S:

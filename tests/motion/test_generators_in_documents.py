@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from motion.snapshot import Ghost, ParticleSource, ShapeSource, Transform2D
+from motion.snapshot import Ghost, ParticleSource, ShapeSource, Transform2D, Transform3D
 from tests.motion.documents import Json, document, keys, node
-from tests.motion.frames import built, layer, shown, source
+from tests.motion.frames import built, flat, layer, shown, source
 
 
 def echo(**parameters: float) -> Json:
@@ -26,9 +28,36 @@ def ghosts(effect: Json, time: float = 1.0, **more: object) -> tuple[Ghost, ...]
     return found.ghosts
 
 
+def across(ghost: Ghost) -> float:
+    place = ghost.transform
+    return place.matrix[3] if isinstance(place, Transform3D) else place.x
+
+
+def test_the_ghosts_of_a_plane_keep_their_depth_and_turn() -> None:
+    held = document(
+        node("a", z=10, rotationY=30, fx={"effects": [echo(echoTime=-0.5, numEchoes=1)]}),
+        tracks={"a": {"z": keys((0, 0), (2, 200)), "rotationY": keys((0, 0), (2, 180))}},
+    )
+    found = layer(held, "a", 1.0)
+    assert found is not None
+    (ghost,) = found.ghosts
+    assert isinstance(ghost.transform, Transform3D)
+    assert ghost.transform.matrix[11] == pytest.approx(50)
+    assert ghost.transform.matrix[0] == pytest.approx(math.cos(math.radians(45)))
+
+
+def test_an_echo_that_is_stored_as_none_but_grows_is_an_echo() -> None:
+    held = document(
+        node("a", fx={"effects": [echo(echoTime=-0.1, numEchoes=0)]}),
+        tracks={"a": {"effect.e.numEchoes": keys((0, 0), (1, 3))}},
+    )
+    counts = [len(found.ghosts) for time in (0.0, 1.0) if (found := layer(held, "a", time)) is not None]
+    assert counts == [0, 3]
+
+
 def test_an_echo_draws_the_layer_where_it_was_farthest_first() -> None:
     found = ghosts(echo(echoTime=-0.1, numEchoes=3, startIntensity=80, decay=50))
-    assert [ghost.transform.x for ghost in found] == pytest.approx([70, 80, 90])
+    assert [across(ghost) for ghost in found] == pytest.approx([70, 80, 90])
     assert [ghost.opacity for ghost in found] == pytest.approx([0.1, 0.2, 0.4])
     assert {ghost.blend for ghost in found} == {"add"}
 
@@ -54,7 +83,7 @@ def test_an_echo_may_lie_in_front() -> None:
 
 def test_wide_time_spreads_frames_around_the_layer() -> None:
     found = ghosts({"id": "w", "type": "wide-time", "params": {"forwardSteps": 1, "backwardSteps": 2}})
-    assert sorted(ghost.transform.x for ghost in found) == pytest.approx([100 - 20 / 3, 100 - 10 / 3, 100 + 10 / 3])
+    assert sorted(across(ghost) for ghost in found) == pytest.approx([100 - 20 / 3, 100 - 10 / 3, 100 + 10 / 3])
     assert {ghost.opacity for ghost in found} == {0.5 / 4}
 
 
@@ -121,7 +150,9 @@ def test_a_forced_blur_needs_no_switch() -> None:
     )
     found = layer(held, "a", 1.0)
     assert found is not None
-    assert [sample.transform.x for sample in found.samples] == pytest.approx([29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5])
+    assert [flat(sample.transform).x for sample in found.samples] == pytest.approx(
+        [29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5]
+    )
     assert isinstance(found.transform, Transform2D)
 
 

@@ -144,6 +144,23 @@ def test_materials_and_extrusion_are_resolved() -> None:
     assert (found.extrusion.bevel_gain, found.extrusion.back_gain) == (0.72, 0.3)
 
 
+def deep_and_moving(fx: Json) -> Json:
+    return document(
+        node("g", "group", children=["a"]),
+        node("a", parent="g", z=0, rotationY=20, orientationY=5, fx=fx),
+        tracks={"a": {"x": keys((0, 0), (2, 600)), "z": keys((0, 0), (2, 1200))}},
+    )
+
+
+def test_sub_frames_of_a_deep_layer_are_in_space() -> None:
+    found = layer(deep_and_moving({"motionBlur": True}), "a", 1)
+    assert found is not None
+    places = [sample.transform.matrix for sample in found.samples if isinstance(sample.transform, Transform3D)]
+    assert [place[3] for place in (places[0], places[-1])] == pytest.approx([297.5, 302.5])
+    assert [place[11] for place in (places[0], places[-1])] == pytest.approx([595, 605])
+    assert {round(math.degrees(math.asin(-place[8])), 6) for place in places} == {25}
+
+
 def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
     held = document(
         node("a", z=0),

@@ -9,7 +9,7 @@ import pytest
 from motion.model.parity import REPAIRED
 from motion.snapshot import CompositionSource, VideoSource
 from tests.motion.documents import Json, document, keys, node, root
-from tests.motion.frames import layer, place, shown, source
+from tests.motion.frames import flat, layer, place, shown, source
 
 RAMP = {"x": keys((0, 0), (2, 600))}
 
@@ -206,15 +206,15 @@ def test_motion_blur_looks_around_the_frame_where_nothing_snaps() -> None:
     fast = keys((0, 0), (2, 600))
     free = layer(unclipped(fast, fx={"motionBlur": True}), "a", 1)
     assert free is not None
-    assert [sample.transform.x for sample in free.samples] == pytest.approx(
+    assert [flat(sample.transform).x for sample in free.samples] == pytest.approx(
         [297.5 + 5 * index / 7 for index in range(8)]
     )
     snapped = layer(moving(fast, fx={"motionBlur": True}), "a", 1)
     assert snapped is not None
-    assert [sample.transform.x for sample in snapped.samples] == pytest.approx([300] * 8)
+    assert [flat(sample.transform).x for sample in snapped.samples] == pytest.approx([300] * 8)
     repaired = layer(moving(fast, fx={"motionBlur": True}), "a", 1, parity=REPAIRED)
     assert repaired is not None
-    assert repaired.samples[0].transform.x == pytest.approx(297.5)
+    assert flat(repaired.samples[0].transform).x == pytest.approx(297.5)
 
 
 @pytest.mark.parametrize("kind", ["light", "particle"])
@@ -233,10 +233,10 @@ def test_a_wide_shutter_reaches_the_next_frame() -> None:
     held["motionBlur"] = {"shutterAngle": 360}
     blurred = layer(held, "a", 1)
     assert blurred is not None
-    assert [sample.transform.x for sample in blurred.samples] == pytest.approx([300] * 7 + [310])
+    assert [flat(sample.transform).x for sample in blurred.samples] == pytest.approx([300] * 7 + [310])
 
 
 def test_samples_follow_the_output_rate() -> None:
     held = layer(unclipped(keys((0, 0), (2, 600)), fx={"motionBlur": True}), "a", 1, output_fps=15)
     assert held is not None
-    assert held.samples[0].transform.x == pytest.approx(295)
+    assert flat(held.samples[0].transform).x == pytest.approx(295)
