@@ -42,6 +42,11 @@ def fills(graph: RenderGraph, frame: Region) -> bool:
     return graph.background is not None and is_whole
 
 
+def is_opaque(graph: RenderGraph, frame: Region) -> bool:
+    """Whether the background colour covers the frame, and nothing shows through it."""
+    return graph.background is not None and color.parse(graph.background).a == 1.0 and fills(graph, frame)
+
+
 def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, parts: Parts) -> None:
     scene = graph.scene
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
