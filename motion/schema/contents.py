@@ -40,6 +40,7 @@ OPERATIONS: dict[str, Operation] = {
     "exclude": "exclude",
 }
 MAX_TEXT_CHARACTERS = 100_000
+SANITIZE_POLICY = 2
 
 
 def content(node: Node) -> Content:
@@ -121,13 +122,21 @@ def media_content(node: Node, kind: Literal["image", "video", "svg"]) -> MediaCo
         frames=strings(sequence, "frames"),
         frames_fps=number(sequence, "fps", 30.0),
         frames_loop=flag(sequence, "loop"),
-        markup=text_or_none(svg, "sanitizedMarkup") if kind == "svg" else None,
+        markup=_markup(svg) if kind == "svg" else None,
         intrinsic_width=finite(svg.get("intrinsicWidth")),
         intrinsic_height=finite(svg.get("intrinsicHeight")),
         live_playback=flag(svg, "livePlayback"),
         fill=fill if fill is not None else SolidPaint(color) if color else None,
         stroke=paints.primary_stroke(fx),
     )
+
+
+def _markup(svg: Record) -> str | None:
+    """The stored document: the source where the sanitised text is of another policy than today's (layers.md 10)."""
+    sanitized = text_or_none(svg, "sanitizedMarkup")
+    if sanitized is None or number(svg, "sanitizePolicy", 0.0) == SANITIZE_POLICY:
+        return sanitized
+    return text_or_none(svg, "sourceMarkup") or sanitized
 
 
 def light_content(node: Node) -> LightContent:

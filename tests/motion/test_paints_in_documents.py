@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motion.snapshot import MissingSource, ShapeSource
+from motion.snapshot import MissingSource, ShapeSource, SvgSource
 from tests.motion.documents import Json, document, node
 from tests.motion.frames import built, layer, source
 
@@ -59,3 +59,9 @@ def test_a_gradient_recolours_a_picture_between_its_first_and_last_stored_stop()
     assert [entry.type for entry in found.effects] == ["gradient-ramp"]
     stored = dict(found.effects[0].stored)
     assert stored == {"colorA": "#ff0000", "colorB": "#0000ff", "angle": 30, "blend": 100}
+
+
+@pytest.mark.parametrize(("policy", "shown"), [({"sanitizePolicy": 2}, "<svg/>"), ({}, "<svg id='source'/>")])
+def test_an_svg_sanitised_by_another_policy_is_read_from_its_source(policy: Json, shown: str) -> None:
+    stored = {"sanitizedMarkup": "<svg/>", "sourceMarkup": "<svg id='source'/>", **policy}
+    assert source(document(node("a", "svg", svg=stored)), "a", SvgSource).markup == shown
