@@ -187,9 +187,12 @@ class PlanMaker:
 
     def _instance(self, node: Node, reference: str, host: CompositionSettings) -> InstanceContent:
         settings = self._table.get(reference)
+        if settings is not None and reference not in self._scene.nodes:
+            self._warn(f"Layer “{node.name}” places a composition without layers; it is painted black.")
+            return InstanceContent(None, settings.width, settings.height)
         if settings is None:
             self._warn(f"Layer “{node.name}” places a composition that is not in the project; it is painted black.")
-            return InstanceContent(None, host.width, host.height)
+            return InstanceContent(None, host.width, host.height, fills_host=True)
         key = f"{reference}<{node.id}" if record(node.fx, "__compOverrides") else reference
         self._pending.append((key, settings, node if key != reference else None))
         return InstanceContent(key, settings.width, settings.height)
