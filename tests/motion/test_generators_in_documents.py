@@ -62,15 +62,6 @@ def test_an_echo_draws_the_layer_where_it_was_farthest_first() -> None:
     assert {ghost.blend for ghost in found} == {"add"}
 
 
-def test_an_echo_that_is_stored_as_none_but_grows_is_an_echo() -> None:
-    held = document(
-        node("a", fx={"effects": [echo(echoTime=-0.1, numEchoes=0)]}),
-        tracks={"a": {"effect.e.numEchoes": keys((0, 0), (1, 3))}},
-    )
-    counts = [len(found.ghosts) for time in (0.0, 1.0) if (found := layer(held, "a", time)) is not None]
-    assert counts == [0, 3]
-
-
 def test_echoes_before_the_start_and_faint_ones_are_dropped() -> None:
     assert len(ghosts(echo(echoTime=-0.4, numEchoes=5, startIntensity=100, decay=100))) == 2
     assert len(ghosts(echo(echoTime=-0.01, numEchoes=9, startIntensity=10, decay=10))) == 2
