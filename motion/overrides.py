@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from motion.schema.animation import NodeAnimation
 from motion.schema.nodes import Node
@@ -13,19 +13,28 @@ NUMBERS = frozenset({"x", "y", "rotation", "scaleX", "scaleY", "opacity"})
 STRINGS = frozenset({"text", "fill", "color"})
 
 
-def overridden(
-    nodes: Mapping[str, Node], moving: Mapping[str, NodeAnimation], instance: Node
-) -> tuple[dict[str, Node], dict[str, NodeAnimation]]:
-    """The nodes and their animation as the instance sees them: an override also stills what moved the property."""
-    changed, stilled = dict(nodes), dict(moving)
-    for address, value in record(instance.fx, "__compOverrides").items():
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All nodes by id, and what moves them."""
+
+    nodes: Mapping[str, Node]
+    moving: Mapping[str, NodeAnimation]
+
+
+def overridden(scene: Scene, instance: Node) -> Scene:
+    """The scene as the instance sees it, the same object without overrides. One also stills what moved the property."""
+    overrides = record(instance.fx, "__compOverrides")
+    if not overrides:
+        return scene
+    changed, stilled = dict(scene.nodes), dict(scene.moving)
+    for address, value in overrides.items():
         node_id, _, prop = address.rpartition("/")
         if node_id not in changed or not _allowed(prop, value):
             continue
         changed[node_id] = _written(changed[node_id], prop, value)
         if node_id in stilled:
             stilled[node_id] = _stilled(stilled[node_id], prop)
-    return changed, stilled
+    return Scene(changed, stilled)
 
 
 def _allowed(prop: str, value: JsonValue) -> bool:

@@ -14,7 +14,7 @@ from motion.model.content import Content, InstanceContent, NothingContent
 from motion.model.layer import Layer
 from motion.model.parity import Parity
 from motion.model.timing import Bar
-from motion.overrides import overridden
+from motion.overrides import Scene, overridden
 from motion.schema.animation import STILL, NodeAnimation
 from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import MAX_TEXT_CHARACTERS
@@ -32,10 +32,11 @@ UNPAINTED = frozenset({"group", "null", "camera", "audio"})
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A node on its way to become a layer: under which id, below which parent, in which unit."""
+    """A node on its way to become a layer: under which id, below which parent, in which unit, in which scene."""
 
     id: str
     node: Node
+    scene: Scene
     parent: str | None
     unit: str | None
     prefix: str = ""
@@ -61,7 +62,7 @@ class PlanMaker:
     ) -> None:
         self.plans: dict[str, Plan] = {}
         self.warnings: dict[str, None] = {}
-        self._nodes, self._table, self._lines, self._moving = dict(nodes), table, lines, moving
+        self._scene, self._table, self._lines = Scene(nodes, moving), table, lines
         self._rendered, self._parity = rendered, parity
         self._pending: list[tuple[str, CompositionSettings, Node | None]] = []
         self._count = 0
@@ -76,9 +77,8 @@ class PlanMaker:
         return self.plans[settings.id]
 
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
-        nodes, moving = overridden(self._nodes, self._moving, instance) if instance else (self._nodes, self._moving)
-        drafts = list(self._drafts(nodes, settings))
-        layers = self._layers(drafts, settings, moving)
+        drafts = list(self._drafts(overridden(self._scene, instance) if instance else self._scene, settings))
+        layers = self._layers(drafts, settings)
         has_solo = any(held.solo for held in layers.values())
         needed = {target for held in layers.values() for target in _looked_at(held)}
         return Plan(
@@ -90,10 +90,10 @@ class PlanMaker:
             layers=layers,
         )
 
-    def _drafts(self, nodes: Mapping[str, Node], settings: CompositionSettings) -> Iterator[Draft]:
+    def _drafts(self, scene: Scene, settings: CompositionSettings) -> Iterator[Draft]:
         """The nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
-        roots = root_ids(dict(nodes), settings.id)
-        pending = [Draft(held, nodes[held], None, None) for held in reversed(roots)]
+        roots = root_ids(dict(scene.nodes), settings.id)
+        pending = [Draft(held, scene.nodes[held], scene, None, None) for held in reversed(roots)]
         met: set[str] = set()
         while pending:
             draft = pending.pop()
@@ -104,10 +104,10 @@ class PlanMaker:
             if self._count > MAX_LAYERS:
                 raise PropertyRefused(f"The project has more than {MAX_LAYERS} layers.", "scene.nodes")
             yield draft
-            pending.extend(reversed(self._below(draft, nodes)))
+            pending.extend(reversed(self._below(draft)))
 
-    def _below(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
-        node = draft.node
+    def _below(self, draft: Draft) -> list[Draft]:
+        node, scene = draft.node, draft.scene
         opens = is_unit(node) and draft.units < MAX_UNITS
         if is_unit(node) and not opens:
             self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
@@ -117,51 +117,35 @@ class PlanMaker:
         children = node.children
         if node.kind == "comp" and _collapses(node):
             reference = node.composition_reference or ""
-            if reference in draft.splices or len(draft.splices) >= MAX_NESTING or reference not in nodes:
+            scene = overridden(self._scene, node)
+            if reference in draft.splices or len(draft.splices) >= MAX_NESTING or reference not in scene.nodes:
                 return []
             prefix = f"{draft.id}::"
-            shared = replace(shared, prefix=prefix, spliced=True, splices=(*draft.splices, reference))
-            children = nodes[reference].children
-        found = [replace(shared, id=shared.prefix + child, node=nodes[child]) for child in children if child in nodes]
-        return [copy for child in found for copy in self._copied(child, nodes)]
-
-    def _copied(self, draft: Draft, nodes: Mapping[str, Node]) -> list[Draft]:
-        """The draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
-        made = None if draft.is_copy else copies(draft.node, nodes)
-        if made is None:
-            return [draft]
-        return [
-            replace(
-                draft,
-                id=f"{draft.prefix}{index}~{draft.node.id}",
-                prefix=f"{draft.prefix}{index}~",
-                clone=clone,
-                delay=clone.delay_seconds,
-                is_copy=True,
-            )
-            for index, clone in enumerate(made)
+            shared = replace(shared, scene=scene, prefix=prefix, spliced=True, splices=(*draft.splices, reference))
+            children = scene.nodes[reference].children
+        found = [
+            replace(shared, id=shared.prefix + child, node=scene.nodes[child])
+            for child in children
+            if child in scene.nodes
         ]
+        return [copy for child in found for copy in _copied(child)]
 
-    def _layers(
-        self, drafts: list[Draft], settings: CompositionSettings, moving: Mapping[str, NodeAnimation]
-    ) -> dict[str, Layer]:
+    def _layers(self, drafts: list[Draft], settings: CompositionSettings) -> dict[str, Layer]:
         """Each draft as a layer. Parents come from the nodes' own links, where they lead to a layer of the composition."""
         by_id = {draft.id: draft for draft in drafts}
         layers: dict[str, Layer] = {}
         for draft in drafts:
             for held in _parents_first(draft, by_id, layers):
                 parent = layers.get(_parent_id(held, by_id) or "")
-                layers[held.id] = self._layer(held, parent, settings, moving)
+                layers[held.id] = self._layer(held, parent, settings)
         return {draft.id: layers[draft.id] for draft in drafts}
 
-    def _layer(
-        self, draft: Draft, parent: Layer | None, settings: CompositionSettings, moving: Mapping[str, NodeAnimation]
-    ) -> Layer:
+    def _layer(self, draft: Draft, parent: Layer | None, settings: CompositionSettings) -> Layer:
         node = draft.node
         setting = Setting(
             id=draft.id,
             parent=parent,
-            animation=moving.get(node.id, STILL),
+            animation=draft.scene.moving.get(node.id, STILL),
             bars=self._bars(node),
             composition=settings,
             content=self._content(node, settings),
@@ -205,9 +189,12 @@ class PlanMaker:
 
     def _instance(self, node: Node, reference: str, host: CompositionSettings) -> InstanceContent:
         settings = self._table.get(reference)
+        if settings is not None and reference not in self._scene.nodes:
+            self._warn(f"Layer “{node.name}” places a composition without layers; it is painted black.")
+            return InstanceContent(None, settings.width, settings.height)
         if settings is None:
             self._warn(f"Layer “{node.name}” places a composition that is not in the project; it is painted black.")
-            return InstanceContent(None, host.width, host.height)
+            return InstanceContent(None, host.width, host.height, fills_host=True)
         key = f"{reference}<{node.id}" if record(node.fx, "__compOverrides") else reference
         self._pending.append((key, settings, node if key != reference else None))
         return InstanceContent(key, settings.width, settings.height)
@@ -215,6 +202,24 @@ class PlanMaker:
     def _warn(self, message: str) -> None:
         if len(self.warnings) < MAX_WARNINGS:
             self.warnings[message] = None
+
+
+def _copied(draft: Draft) -> list[Draft]:
+    """The draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
+    made = None if draft.is_copy else copies(draft.node, draft.scene.nodes)
+    if made is None:
+        return [draft]
+    return [
+        replace(
+            draft,
+            id=f"{draft.prefix}{index}~{draft.node.id}",
+            prefix=f"{draft.prefix}{index}~",
+            clone=clone,
+            delay=clone.delay_seconds,
+            is_copy=True,
+        )
+        for index, clone in enumerate(made)
+    ]
 
 
 def _collapses(node: Node) -> bool:

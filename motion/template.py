@@ -237,7 +237,8 @@ def _add_media(fields: _Fields, layer: Node) -> list[str]:
     source = layer.string("src") or ""
     fault = source_fault(source)
     public = source.startswith(("http://", "https://"))
-    component_type = next((held for held, properties in layer.components if "src" in properties), "Transform")
+    holders = [held for held, properties in layer.components if isinstance(properties.get("src"), str)]
+    component_type = holders[-1] if holders else "Transform"
     target = Target(layer.id, component_type, "src")
     fields.add(InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target))
     return [f"Layer “{layer.name}”: {fault}. A source must be given with every render."] if fault else []

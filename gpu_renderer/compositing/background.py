@@ -35,16 +35,16 @@ def draw(painter: Painter, graph: RenderGraph, inks: Inks, into: Target, parts: 
 
 
 def fills(graph: RenderGraph, frame: Region) -> bool:
-    """Whether the background colour hides all that a target over the frame held before."""
+    """Whether the background colour replaces all that a target over the frame held before."""
     scene = graph.scene
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
     is_whole = placement.pixel_aligned(quad) and scene.clip == frame == placement.bounds(quad, frame)
     return graph.background is not None and is_whole
 
 
-def is_opaque(graph: RenderGraph, frame: Region) -> bool:
-    """Whether the background colour covers the frame, and nothing shows through it."""
-    return graph.background is not None and color.parse(graph.background).a == 1.0 and fills(graph, frame)
+def hides_all(graph: RenderGraph, frame: Region) -> bool:
+    """Whether it is opaque as well."""
+    return fills(graph, frame) and color.parse(graph.background or "").a == 1.0
 
 
 def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, parts: Parts) -> None:

@@ -45,7 +45,7 @@ def is_stencil(step: Draw) -> bool:
 
 def is_opaque(graph: RenderGraph, held: Region) -> bool:
     """Whether the alpha of a target over the frame is 1 from the background on, whatever of the graph is drawn."""
-    return background.is_opaque(graph, held) and all(map(_keeps_opaque, graph.steps))
+    return background.hides_all(graph, held) and all(map(_keeps_opaque, graph.steps))
 
 
 def _keeps_opaque(step: Step) -> bool:

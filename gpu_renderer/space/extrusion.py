@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from gpu_renderer import color, effects
-from gpu_renderer.effects import Route
+from gpu_renderer.effects import EffectValues, Route
 from gpu_renderer.space.projection import times
 from motion.snapshot import (
     EffectSnapshot,
@@ -34,6 +34,10 @@ ARC_CHORDS, ELLIPSE_CHORDS, GRADIENT_STRIPS = 6, 20, 20
 STRIP_OVERLAP = 1.25
 SPATIAL_FACES_MAX = 16
 _NEVER_ON_FACES = ("drop-shadow", "radial-shadow", "glow")
+_INTERIOR = tuple(f"layerstyle:{style}" for style in ("innerShadow", "innerGlow", "satin", "bevel", "stroke"))
+"""Styles that undivided walls and the back have, and no other face."""
+_OVERLAYS = ("layerstyle:colorOverlay", "layerstyle:gradientOverlay")
+"""Styles that are mixed into the colour of a face."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class _Piece:
     width: float
     height: float
     at: tuple[float, float]
+    is_whole: bool = False
+    """Whether it is all of a side."""
 
 
 def faces(layer: LayerSnapshot, transform: Transform3D) -> list[Face]:
@@ -93,7 +99,7 @@ def _outline_source(layer: LayerSnapshot) -> ShapeSource | None:
 def _pieces(source: ShapeSource, extrusion: Extrusion) -> Iterator[_Piece]:
     w, h, d, b = source.width, source.height, extrusion.depth, _bevel_px(source, extrusion)
     is_box = source.primitive == "rect" and not any(source.radii)
-    yield _Piece("back", _moved(0, 0, d), w - 2 * b, h - 2 * b, (0.0, 0.0))
+    yield _Piece("back", _moved(0, 0, d), w - 2 * b, h - 2 * b, (0.0, 0.0), is_whole=True)
     if not is_box:
         yield from _chord_walls(source, d)
         return
@@ -112,7 +118,7 @@ def _box_walls(w: float, h: float, d: float, b: float, strips: int) -> Iterator[
             along = -side / 2 + step * index + long / 2
             at = (x, along) if x else (along, y)
             size = (deep, long) if x else (long, deep)
-            yield _Piece("side", times(_moved(at[0], at[1], d / 2), turn), *size, at)
+            yield _Piece("side", times(_moved(at[0], at[1], d / 2), turn), *size, at, is_whole=strips == 1)
 
 
 def _chamfers(w: float, h: float, d: float, b: float) -> Iterator[_Piece]:
@@ -159,9 +165,11 @@ def _outline(source: ShapeSource) -> list[tuple[float, float]]:
 def _face(layer: LayerSnapshot, source: ShapeSource, transform: Transform3D, piece: _Piece, count: int) -> Face:
     if piece.kind == "back" and not isinstance(layer.source, ShapeSource):
         gain = _copy_gain(transform, "back_gain")
-        return Face(replace(layer, effects=_kept_effects(layer.effects, count)), piece.local, is_wall=False, gain=gain)
-    paint = SolidPaint(_piece_color(source, transform, piece))
-    kept = _kept_effects(layer.effects, count)
+        overlays = tuple(entry for entry in layer.effects if entry.id in _OVERLAYS)
+        kept = (*_kept_effects(layer.effects, count, has_interior=True), *overlays)
+        return Face(replace(layer, effects=kept), piece.local, is_wall=False, gain=gain)
+    paint = SolidPaint(_piece_color(layer.effects, source, transform, piece))
+    kept = _kept_effects(layer.effects, count, has_interior=piece.is_whole)
     drawn = replace(
         layer, source=ShapeSource("rect", piece.width, piece.height, (paint,)), effects=kept, masks=(), fill_opacity=1.0
     )
@@ -170,12 +178,12 @@ def _face(layer: LayerSnapshot, source: ShapeSource, transform: Transform3D, pie
     return Face(drawn, piece.local)
 
 
-def _piece_color(source: ShapeSource, transform: Transform3D, piece: _Piece) -> str:
+def _piece_color(stack: tuple[EffectSnapshot, ...], source: ShapeSource, transform: Transform3D, piece: _Piece) -> str:
     extrusion = transform.extrusion
     assert extrusion is not None
     own = {"side": extrusion.side_fill, "bevel": extrusion.bevel_fill, "back": extrusion.back_fill}[piece.kind]
     gain = {"side": extrusion.side_gain, "bevel": extrusion.bevel_gain, "back": extrusion.back_gain}[piece.kind]
-    fill = own or _sampled(_fill(source), source, piece.at)
+    fill = own or _overlaid(_sampled(_fill(source), source, piece.at), stack, source, piece.at)
     return fill if own or transform.material.accepts_lights else _dimmed(fill, gain)
 
 
@@ -183,7 +191,8 @@ def _copies(layer: LayerSnapshot, transform: Transform3D, extrusion: Extrusion) 
     """A body without flat sides: the content again and again, close enough to look solid."""
     count = min(max(math.ceil(extrusion.depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
     fill = extrusion.side_fill
-    copy = layer if fill is None else replace(layer, source=_repainted(layer.source, fill))
+    shown = fill or _overlaid_content(layer)
+    copy = layer if shown is None else replace(layer, source=_repainted(layer.source, shown))
     copy = replace(copy, effects=_kept_effects(layer.effects, count))
     gain = 1.0 if fill else _copy_gain(transform, "side_gain")
     for index in range(count, 0, -1):
@@ -205,11 +214,53 @@ def _repainted(source: Source, fill: str) -> Source:
     return source
 
 
-def _kept_effects(stack: tuple[EffectSnapshot, ...], count: int) -> tuple[EffectSnapshot, ...]:
-    return tuple(entry for entry in stack if _stays(entry, count))
+def _overlaid(fill: str, stack: tuple[EffectSnapshot, ...], source: ShapeSource, at: tuple[float, float]) -> str:
+    """The colour of a face with the overlays of the layer's styles mixed in, encoded."""
+    mixed = color.parse(fill)
+    for entry in stack:
+        if entry.id in _OVERLAYS and (effect := effects.find(entry.type)) is not None:
+            values = effects.resolve(effect, entry)
+            tone, share = _overlay(entry, values, source, at)
+            r, g, b = (p + (q - p) * share for p, q in zip(mixed[:3], tone, strict=True))
+            mixed = color.Rgba(r, g, b, mixed.a)
+            fill = _written(mixed)
+    return fill
 
 
-def _stays(entry: EffectSnapshot, count: int) -> bool:
+def _overlaid_content(layer: LayerSnapshot) -> str | None:
+    """The colour of a text or a path under the overlays of its styles; None without any."""
+    if not any(entry.id in _OVERLAYS for entry in layer.effects):
+        return None
+    source = layer.source
+    if isinstance(source, ShapeSource):
+        return _overlaid(_sampled(_fill(source), source, (0.0, 0.0)), layer.effects, source, (0.0, 0.0))
+    fill = source.style.fill if isinstance(source, TextSource) else FALLBACK_FILL
+    return _overlaid(fill, layer.effects, ShapeSource("rect", 1.0, 1.0, ()), (0.0, 0.0))
+
+
+def _overlay(
+    entry: EffectSnapshot, values: EffectValues, source: ShapeSource, at: tuple[float, float]
+) -> tuple[tuple[float, ...], float]:
+    """The colour of an overlay at a point of the front, and how much of it there is."""
+    if entry.type == "fill":
+        return values.color("color")[:3], min(1.0, max(0.0, values.fraction("opacity")))
+    t = _offset(LinearGradient(values.number("angle"), ()), source, at)
+    first, last = values.color("colorA")[:3], values.color("colorB")[:3]
+    tone = tuple(p + (q - p) * t for p, q in zip(first, last, strict=True))
+    return tone, min(1.0, max(0.0, values.fraction("blend")))
+
+
+def _kept_effects(
+    stack: tuple[EffectSnapshot, ...], count: int, *, has_interior: bool = False
+) -> tuple[EffectSnapshot, ...]:
+    return tuple(entry for entry in stack if _stays(entry, count, has_interior))
+
+
+def _stays(entry: EffectSnapshot, count: int, has_interior: bool) -> bool:
+    if entry.id in _INTERIOR:
+        return has_interior
+    if entry.id in _OVERLAYS:
+        return False
     effect = effects.find(entry.type)
     if effect is None or entry.type in _NEVER_ON_FACES or effect.route is Route.RASTER:
         return False

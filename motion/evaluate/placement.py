@@ -45,7 +45,7 @@ def _flat(moment: Pass, layer: Layer, values: Values) -> Transform2D:
         if heading != parts.rotation:
             parts = parts._replace(rotation=heading)
     if isinstance(layer.content, InstanceContent):
-        return Transform2D(*parts)
+        return centred(moment) if layer.content.fills_host else Transform2D(*parts)
     return Transform2D(
         *parts,
         skew=values.number("skew", 0.0),

@@ -108,12 +108,14 @@ class LightContent:
 class InstanceContent:
     """A placed composition: the key of its plan, None where it names none that can be drawn.
 
-    Width and height are those of the referenced composition, of the host where it is unknown.
+    Width and height are those of the referenced composition, of the host where it is unknown: that instance fills the
+    host's frame, wherever it stands.
     """
 
     plan: str | None
     width: float
     height: float
+    fills_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,20 @@ vec2 middle() {
 }
 
 #ifdef BAKED
+// On a canvas pixels lie at whole coordinates (effects.md 6, idx).
+#define OWN_PLACE vec2(pixel())
 vec4 at(vec2 q) {
-    return sampled_clamped(q - 0.5);
+    return sampled_clamped(q);
 }
 #else
+#define OWN_PLACE place()
 vec4 at(vec2 q) {
     return encoded_at(q);
 }
 #endif
 
 void main() {
-    vec2 q = place();
+    vec2 q = OWN_PLACE;
     if (!inside(q)) {
         put_through();
         return;

@@ -11,8 +11,22 @@ uniform float u_brightness;
 uniform float u_scale;
 uniform vec4 u_color;
 
+// On a canvas lights are gradients with linear ramps.
 float disc(float inner, float outer, float d) {
+#ifdef BAKED
+    return 1.0 - clamp((d - inner) / (outer - inner), 0.0, 1.0);
+#else
     return 1.0 - smoothstep(inner, outer, d);
+#endif
+}
+
+// The core in the flare's colour: full inside half its radius or, on a canvas, rising to there under the white.
+float core_of(float core, float d) {
+#ifdef BAKED
+    return disc(0.5 * core, core, d) * (1.0 - disc(0.0, 0.5 * core, d));
+#else
+    return disc(0.5 * core, core, d);
+#endif
 }
 
 // The light in the flare's colour, and the white light of its core, at a position; all in one unit of length.
@@ -23,7 +37,7 @@ vec2 flare(vec2 at, vec2 middle, vec2 lamp, float size) {
     vec2 side = abs(at - lamp);
     float d = length(side);
     float veil = d < 0.25 * halo ? mix(0.55, 0.18, d / (0.25 * halo)) : 0.18 * clamp((halo - d) / (0.75 * halo), 0.0, 1.0);
-    float tinted = veil + 0.5 * disc(0.5 * core, core, d) + 0.35 * (1.0 - eased(side.x / halo)) * (1.0 - eased(side.y / streak));
+    float tinted = veil + 0.5 * core_of(core, d) + 0.35 * (1.0 - eased(side.x / halo)) * (1.0 - eased(side.y / streak));
     for (int k = 0; k < 7; k++) {
         float t = GHOSTS[k].x, r = size * GHOSTS[k].y, e = length(at - lamp - 2.0 * t * (middle - lamp));
         tinted += 0.14 * (1.0 - abs(t) / 2.2) * (disc(0.0, 0.7 * r, e) + 0.5 * disc(0.7 * r, r, e));

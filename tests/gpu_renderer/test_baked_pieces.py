@@ -62,6 +62,13 @@ def test_a_cell_of_a_halftone_has_the_mean_of_all_its_pixels(painter: Painter) -
     assert found[5, 5].tolist() == [0, 0, 0, 255]
 
 
+def test_a_baked_aberration_has_its_middle_on_a_whole_pixel(painter: Painter) -> None:
+    found = baked_pixels(painter, picture(), "chromatic-aberration", amount=20.0, falloff=0.0)
+    wide = baked_pixels(painter, picture(), "median", radius=0.0)
+    assert found[30, 45].tolist() == wide[30, 45].tolist()
+    assert found[10, 10].tolist() != wide[10, 10].tolist()
+
+
 def test_hexagons_have_one_colour_each(painter: Painter) -> None:
     found = baked_pixels(painter, picture(), "hex-tile", radius=20.0)
     assert len(np.unique(found.reshape(-1, 4), axis=0)) < 20

@@ -71,6 +71,12 @@ def test_every_layer_that_shows_a_source_becomes_an_input() -> None:
     assert "browser session" in found.warnings[0]
 
 
+def test_an_input_writes_the_source_that_is_shown() -> None:
+    held = document(node("i", "image", src=HERO, style={"src": "blob:abc"}))
+    (found,) = discover(held).fields
+    assert (found.target.component_type, found.required) == ("Style", True)
+
+
 def test_texts_are_exposed_when_asked_for() -> None:
     held = document(node("t", "text", name="Main Title", text={"content": "Hi"}))
     (entry,) = discover(held, None, include_text=True).fields

@@ -89,6 +89,23 @@ def test_a_layer_turns_along_its_path_and_back_after_the_last_key() -> None:
     assert place(held, "a", 1.0).rotation == pytest.approx(33)
 
 
+def test_a_collapsed_instance_overrides_its_own_layers_only() -> None:
+    fx = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
+    held = document(
+        node("i", "comp", fx={**fx, "__compOverrides": {"b/x": 77, "c/x": 50, "b/fill": "#00ff00"}}),
+        node("j", "comp", fx=fx),
+        node("b", parent="comp_b", style={"fill": "#ff0000"}),
+        node("deeper", "comp", parent="comp_b", fx={**fx, "__compRef": "comp_c"}),
+        node("c", parent="comp_c", x=6),
+        roots=(root("b", "deeper", node_id="comp_b"), root("c", node_id="comp_c")),
+        comps={name: {"id": name, "width": 100, "height": 100} for name in ("comp_b", "comp_c")},
+        tracks={"b": {"x": keys((0, 5))}},
+    )
+    assert [place(held, name).x for name in ("i::b", "i::deeper::c", "j::b")] == [77, 6, 5]
+    assert fill(held, "i::b") == SolidPaint("#00ff00")
+    assert fill(held, "j::b") == SolidPaint("#ff0000")
+
+
 def test_an_instance_overrides_what_it_shows_and_stills_it() -> None:
     overrides = {"b/x": 77, "b/opacity": 25, "b/scaleX": 3, "b/fill": "#00ff00", "b/text": "no", "b/width": 9}
     held = document(

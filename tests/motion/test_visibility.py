@@ -143,6 +143,21 @@ def test_plugin_layers_are_left_out_with_a_warning_and_other_kinds_are_shapes() 
     assert "plugin" in warning
 
 
+def test_a_placed_composition_without_its_root_is_black_at_its_own_size() -> None:
+    placed = node("i", "comp", fx={"precomp": True, "__compRef": "gone"})
+    held = document(placed, node("a"), comps={"gone": {"id": "gone", "width": 100, "height": 50}})
+    found = source(held, "i", CompositionSource)
+    assert (found.black, found.width, found.height, found.composition.layers) == (True, 100, 50, ())
+
+
+def test_a_placed_composition_that_is_unknown_blackens_the_whole_frame() -> None:
+    found = layer(document(node("i", "comp", x=10, y=20, scale=3, fx={"precomp": True, "__compRef": "gone"})), "i")
+    assert found is not None
+    assert isinstance(found.source, CompositionSource)
+    assert (found.source.black, found.source.width, found.source.height) == (True, 400, 300)
+    assert found.transform == Transform2D(200, 150)
+
+
 def test_without_its_root_every_root_of_the_document_is_drawn() -> None:
     held = document(node("a"))
     held["comps"] = {"comp_x": {"id": "comp_x", "width": 10, "height": 10}}
