@@ -78,7 +78,6 @@ class Contents:
         """What was drawn otherwise than asked, or not at all: a line each, once."""
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
-    @property
     def monospace(self) -> Any:
         """Skia's typeface of the system's fixed-width family: what counters are written in."""
         return self._fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface

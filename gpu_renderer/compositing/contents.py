@@ -16,7 +16,6 @@ from motion.snapshot import MaskPath, Snapshot, Source, VideoSource
 class ContentSource(Protocol):
     """Answers by value and keeps what it made: the same source gives the same object again."""
 
-    @property
     def monospace(self) -> Any:
         """Skia's typeface for counters; None where there is none."""
 

@@ -101,13 +101,16 @@ def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
     raster = Raster(subject(), WIDTH, HEIGHT)
     own = () if effect.route is Route.GPU_ONLY else (entry,)
     layer = LayerSnapshot("l", "l", ShapeSource("rect", WIDTH, HEIGHT, ()), Transform2D(0, 0), effects=own)
-    typeface = skia.FontMgr().matchFamilyStyle("monospace", skia.FontStyle())
-    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], typeface).target, 1.0)
+    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], _monospace).target, 1.0)
     if effect.route is Route.GPU_ONLY:
         _chained(canvas, entry)
     pixels = canvas.straight_pixels().copy()
     painter.pool.give_back(canvas.target)
     return pixels
+
+
+def _monospace() -> skia.Typeface:
+    return skia.FontMgr().matchFamilyStyle("monospace", skia.FontStyle())
 
 
 def subject() -> npt.NDArray[np.uint8]:

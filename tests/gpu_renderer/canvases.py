@@ -34,7 +34,7 @@ def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: Parame
     source = ShapeSource("rect", columns, rows, (SolidPaint("#808080"),))
     entry = EffectSnapshot("fx", effect, tuple(stored.items()))
     layer = LayerSnapshot("l", "l", source, Transform2D(0, 0), effects=(entry,))
-    baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), monospace())
+    baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), monospace)
     found = Canvas(painter, baked.target, 1.0).pixels().copy()
     painter.pool.give_back(baked.target)
     assert painter.pool.lent_count == 0

@@ -59,3 +59,9 @@ def test_draft_quality_shows_only_through_a_buffer_of_the_layers_own(
     layer = picture_layer(ImageSource("a", 40, 40), effects=effects, draft_quality=True)
     picture = shown(painter, layer, halves(2, 4))
     assert ({at(picture, x, 24) for x in range(14, 50)} == {BLACK, WHITE}) is is_sharp
+
+
+def test_effects_that_write_nothing_ask_for_no_font(painter: Painter) -> None:
+    contents = Contents(reference_fonts(), Pictures(a=halves(4, 4)))
+    drawn(painter, snapshot(picture_layer(ImageSource("a", 40, 40), effects=BAKED)), contents=contents)
+    assert contents.warnings == ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,14 +119,14 @@ def bake(
     raster: Raster,
     layer: LayerSnapshot,
     masking: Masking,
-    typeface: Any = None,
+    typeface: Callable[[], Any] | None = None,
     *,
     scale_max: float = math.inf,
 ) -> Baked:
     """Runs mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
     `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
-    px; `typeface` is what counters are written in. Effects that only exist on the GPU are left for the chain.
+    px; `typeface` gives what counters are written in, if any are. Effects that only exist on the GPU are left for the chain.
     """
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale

@@ -46,8 +46,8 @@ class Canvas(Surface):
         super().__init__(painter, target)
         self.scale = scale
         self._silhouette: Target | None = None
-        self.typeface: Any = None
-        """Skia's view of the face that counters are written in; without one they draw nothing."""
+        self.typeface: Callable[[], Any] | None = None
+        """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
     @classmethod
     def of(cls, painter: Painter, raster: Raster, scale_max: float = math.inf) -> Canvas:

@@ -75,7 +75,8 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
 
 def _label(on: skia.Canvas, canvas: Canvas, values: EffectValues, text: str) -> None:
     size = max(1.0, values.number("size"))
-    font = skia.Font(canvas.typeface, size)
+    assert canvas.typeface is not None
+    font = skia.Font(canvas.typeface(), size)
     font.setEdging(skia.Font.Edging.kAntiAlias)
     font.setSubpixel(True)
     wide = font.measureText(text)
