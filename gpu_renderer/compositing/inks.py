@@ -223,7 +223,8 @@ class Inks:
         raster = self._contents.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None
-        value = (id(raster), plan.scale, layer.effects, layer.masks, layer.fill_opacity)
+        paths = masks.paths(layer, raster.width, raster.height)
+        value = (id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity)
         place = f"{layer.id}:{hash(value)}"
         kept = self.baked.find(place)
         if kept is None or kept[0][1] != value:
@@ -235,9 +236,8 @@ class Inks:
             target = kept[1]
         shown = _linear(_baked_color(raster, layer), 1.0 if step.plane is None else step.plane.gain, scene)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
-        padding = (
-            plan.padding_px if is_picture else raster.padding
-        )  # stretched over it, as in the reference (effects.md 4.1)
+        # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
+        padding = plan.padding_px if is_picture else raster.padding
         return Picture(
             target.texture, raster.width, raster.height, padding, _crop(layer, raster), layer.draft_quality, color=shown
         )

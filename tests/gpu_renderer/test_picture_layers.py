@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from gpu_renderer.content import Contents
 from gpu_renderer.painter import Painter
 from gpu_renderer.vector.surface import Pixels
 from motion.snapshot import EffectSnapshot, ImageSource, LayerSnapshot, Transform2D
-from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, snapshot
+from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, renderer, snapshot
 from tests.gpu_renderer.fonts import reference_fonts
 
 pytestmark = pytest.mark.gl
@@ -65,3 +67,15 @@ def test_effects_that_write_nothing_ask_for_no_font(painter: Painter) -> None:
     contents = Contents(reference_fonts(), Pictures(a=halves(4, 4)))
     drawn(painter, snapshot(picture_layer(ImageSource("a", 40, 40), effects=BAKED)), contents=contents)
     assert contents.warnings == ()
+
+
+def test_a_moving_picture_goes_through_its_effects_once(painter: Painter) -> None:
+    contents = Contents(reference_fonts(), Pictures(a=halves(4, 4)))
+    drawing = renderer(painter, contents=contents)
+    kept = []
+    for x in (20.0, 32.0, 40.0):
+        moved = replace(picture_layer(ImageSource("a", 40, 40), effects=BAKED), transform=Transform2D(x, 24))
+        drawing.draw(snapshot(moved), 64, 48)
+        kept.append(drawing.kept_count)
+    drawing.release()
+    assert kept == kept[:1] * 3
