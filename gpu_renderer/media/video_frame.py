@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gpu_renderer.media.video_pixels import PixelConverter, Pixels, is_encoder_colour
 from gpu_renderer.region import Region
 
-CROP_GRID_PX = 64
+CROP_GRID_PX = 32
 """Parts are cut on this grid, so that their scalers can be used again."""
 CROP_MARGIN_PX = 8
 """More than the reach of chroma interpolation: a part is the very pixels of the whole."""
@@ -65,9 +65,12 @@ class DecodedFrame:
 
     def samples(self) -> Samples:
         """The decoded samples, interleaved as encoders take them. To be asked for only where there are such."""
-        luma, chroma = self._frame.reformat(format="nv12").planes
-        columns = self._frame.width
-        return Samples(_rows(luma)[: self._frame.height, :columns], _rows(chroma)[: self._frame.height // 2, :columns])
+        luma, blue, red = map(_rows, self._frame.planes)
+        rows, columns = self._frame.height, self._frame.width
+        pairs = red[: rows // 2, : columns // 2].astype("<u2")
+        pairs <<= 8
+        pairs |= blue[: rows // 2, : columns // 2]
+        return Samples(luma[:rows, :columns], pairs.view(np.uint8))
 
 
 def _rows(plane: av.video.plane.VideoPlane) -> npt.NDArray[np.uint8]:
