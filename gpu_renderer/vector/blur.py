@@ -24,6 +24,8 @@ SIGMA_REDUCED = 3.0
 """A blur is worked out as small as leaves it a sigma of this: no further from a Gaussian than Pillow's own is."""
 REACH_SIGMAS = 3.25
 """Where the tail falls below half of 1/255."""
+SIGMA_SIDES_MAX = 64
+"""A sigma of so many sides of a buffer leaves less than 1/255 of anything in it; Pillow refuses absurd ones."""
 
 
 def gaussian(pixels: Pixels, sigma: float) -> Pixels:
@@ -38,6 +40,7 @@ def gaussian(pixels: Pixels, sigma: float) -> Pixels:
 
 def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]:
     """The same without what stays empty: where its left top corner lies in the buffer, and what the blur leaves there."""
+    sigma = min(sigma, float(SIGMA_SIDES_MAX * max(pixels.shape[:2])))
     ink = pixels.max(axis=2) if pixels.ndim == 3 else pixels
     (top, bottom), (left, right) = (_reached(ink.max(axis=axis), sigma) for axis in (1, 0))
     part = pixels[top:bottom, left:right]

@@ -36,3 +36,8 @@ def test_a_blur_is_a_gaussian_of_the_full_sigma_whatever_the_size_it_is_worked_o
     difference = np.abs(gaussian(blots(), sigma) - expected(blots(), sigma))
     assert difference.max() < 5
     assert difference.mean() < 0.7
+
+
+@pytest.mark.parametrize("sigma", [1e4, 1e12, 1e300])
+def test_an_absurd_sigma_leaves_nothing(sigma: float) -> None:
+    assert gaussian(blots(), sigma).max() == 0
