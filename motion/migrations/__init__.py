@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 
 from motion.errors import VersionUnsupported
@@ -10,7 +9,7 @@ from motion.migrations.compositions import table_of_compositions
 from motion.migrations.expressions import enabled_expressions
 from motion.migrations.mattes import linked_string_mattes, structured_mattes
 from motion.migrations.path_operators import path_operator_chain, repeater_operator, trim_operator
-from motion.schema.stored import Document
+from motion.schema.stored import Document, copied
 
 CURRENT = "1.6.0"
 STEPS = (
@@ -30,7 +29,7 @@ def migrate(document: Document) -> Document:
     """
     version = document.get("version")
     named = "1.0.0" if version is None else str(version)
-    migrated = copy.deepcopy(document)
+    migrated = {key: copied(value) for key, value in document.items()}
     if _parts(named) != _parts(CURRENT):
         for step in STEPS[_first_step(named) :]:
             step[1](migrated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from motion.schema.stored import Document, JsonValue, Record, finite, record, records, strings, text
 
@@ -22,6 +22,11 @@ class Node:
     kind: str
     visible: bool
     solo: bool
+    fx: Record = field(init=False, repr=False, compare=False)
+    """The effect component's properties; asked for again and again."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fx", self.component("fx"))
 
     def number(self, key: str) -> float | None:
         """The number under a key: the last component that holds one wins."""
@@ -53,12 +58,10 @@ class Node:
 
     def component(self, component_type: str) -> Record:
         """The properties of the component of a type, an empty object where there is none."""
-        return next((held for kind, held in self.components if kind == component_type), {})
-
-    @property
-    def fx(self) -> Record:
-        """The effect component's properties."""
-        return self.component("fx")
+        for kind, held in self.components:
+            if kind == component_type:
+                return held
+        return {}
 
     @property
     def is_precomp(self) -> bool:
