@@ -31,7 +31,7 @@ def test_a_published_template_is_read_back_without_its_targets(world: World) -> 
     assert (made["description"], made["projectId"]) == ("For launches", "prj_1")
     assert ada.get(f"/templates/{made['id']}").json() == made
     assert ada.get("/templates").json()["items"] == [made]
-    for hidden in ("nodeId", "target", "n1", "documents/"):
+    for hidden in ("nodeId", "target", '"n1"', "documents/"):  # an id may hold n1 by chance
         assert hidden not in ada.get(f"/templates/{made['id']}").text
 
 
