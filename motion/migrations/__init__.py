@@ -9,7 +9,7 @@ from motion.migrations.compositions import table_of_compositions
 from motion.migrations.expressions import enabled_expressions
 from motion.migrations.mattes import linked_string_mattes, structured_mattes
 from motion.migrations.path_operators import path_operator_chain, repeater_operator, trim_operator
-from motion.schema.stored import Document, copied
+from motion.schema.stored import Document, as_record, copied
 
 CURRENT = "1.6.0"
 STEPS = (
@@ -25,11 +25,12 @@ STEPS = (
 def migrate(document: Document) -> Document:
     """The document at the current version; the one given is left alone.
 
-    Raises VersionUnsupported for a newer version, and for one that never existed.
+    Raises VersionUnsupported for a newer version, and for one that never existed; BundleUnreadable for one that is nested
+    beyond all measure.
     """
     version = document.get("version")
     named = "1.0.0" if version is None else str(version)
-    migrated = {key: copied(value) for key, value in document.items()}
+    migrated = as_record(copied(document))
     if _parts(named) != _parts(CURRENT):
         for step in STEPS[_first_step(named) :]:
             step[1](migrated)

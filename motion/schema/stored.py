@@ -5,22 +5,31 @@ from __future__ import annotations
 import math
 from typing import Union
 
+from motion.errors import BundleUnreadable
+
 JsonValue = Union[None, bool, int, float, str, "list[JsonValue]", "dict[str, JsonValue]"]
 Record = dict[str, JsonValue]
 Document = dict[str, JsonValue]
 """The whole document as plain JSON, migrated to the current version."""
 
+LEVELS_MAX = 254
+"""Ten times what documents have, and as deep as they can be stored: orjson writes no more."""
 _HOLDERS = (dict, list)
 LARGEST = 1e9
 """Numbers are held within +-1e9: far outside any picture, and far inside what arithmetic on them can bear."""
 
 
-def copied(value: JsonValue) -> JsonValue:
-    """The same value in objects and lists of its own: `copy.deepcopy` takes three times as long, looking for what is shared."""
+def copied(value: JsonValue, levels: int = LEVELS_MAX) -> JsonValue:
+    """The same value in objects and lists of its own: `copy.deepcopy` takes three times as long, looking for what is shared.
+
+    Raises BundleUnreadable where it is nested deeper than `levels`.
+    """
+    if isinstance(value, _HOLDERS) and levels == 0:
+        raise BundleUnreadable(f"The JSON is nested deeper than {LEVELS_MAX} levels.")
     if isinstance(value, dict):
-        return {key: copied(held) if isinstance(held, _HOLDERS) else held for key, held in value.items()}
+        return {key: copied(held, levels - 1) if isinstance(held, _HOLDERS) else held for key, held in value.items()}
     if isinstance(value, list):
-        return [copied(held) if isinstance(held, _HOLDERS) else held for held in value]
+        return [copied(held, levels - 1) if isinstance(held, _HOLDERS) else held for held in value]
     return value
 
 

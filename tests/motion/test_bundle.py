@@ -8,6 +8,7 @@ import tracemalloc
 import zipfile
 from pathlib import Path
 
+import orjson
 import pytest
 
 from motion.bundle import read_document, read_file, read_folder, read_value
@@ -110,6 +111,21 @@ def test_a_truncated_zip_is_refused(cut: int) -> None:
 def test_what_is_no_project_is_refused(data: bytes) -> None:
     with pytest.raises(BundleUnreadable):
         read_document(data)
+
+
+def nested(depth: int) -> bytes:
+    """A document with lists within lists: so many levels, with the document itself."""
+    return (json.dumps(SMALL)[:-1] + ', "guides": ' + "[" * (depth - 1) + "]" * (depth - 1) + "}").encode()
+
+
+def test_a_document_may_be_nested_as_deep_as_it_can_be_stored() -> None:
+    assert orjson.dumps(read_document(nested(254)))
+
+
+@pytest.mark.parametrize("depth", [255, 600, 900, 100_000])
+def test_a_document_nested_beyond_all_measure_is_refused(depth: int) -> None:
+    with pytest.raises(BundleUnreadable):
+        read_document(nested(depth))
 
 
 def test_a_zip_that_is_no_project_is_refused() -> None:
