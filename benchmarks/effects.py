@@ -94,12 +94,12 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
 
 def _fastest_ms(painter: Painter, work: Callable[[], None]) -> float:
     work()
-    painter.fences.settle()
+    painter.calls.finish()
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
         work()
-        painter.fences.settle()
+        painter.calls.finish()
         times.append(time.perf_counter() - start)
         if times[-1] > 2:
             break

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import moderngl
 
 from gpu_renderer.context import identity
-from gpu_renderer.fences import Fences
+from gpu_renderer.gl import Calls
 from gpu_renderer.programs import Layout, Program, Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
 from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
@@ -59,7 +59,7 @@ class Painter:
         is_software = identity(context).is_software
         self.programs = Programs(context, flat_uniforms=is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
-        self.fences = Fences()
+        self.calls = Calls()
         # Mesa's software rasteriser waits within the call that reads what is being drawn, or does not wait at all when it copies.
         self._must_wait = is_software
         self._band = memoryview(bytearray(BAND_BYTES))
@@ -175,7 +175,7 @@ class Painter:
     def settle(self) -> None:
         """Before a target is read: waits for what is being drawn where the next call would, so that other threads run."""
         if self._must_wait:
-            self.fences.settle()
+            self.calls.finish()
 
     def collect(self) -> None:
         """Frees the GPU objects that nothing refers to any more. Those that were released by hand are only forgotten."""

@@ -229,7 +229,7 @@ class SegmentPipeline(Generic[SnapshotT]):
 
     def _settle(self) -> None:
         if self._levers.timed_exactly:
-            self._painter.fences.settle()
+            self._painter.calls.finish()
 
 
 def _ignored(_encoded_frames: int) -> None:

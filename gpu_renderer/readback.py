@@ -20,9 +20,12 @@ import numpy as np
 from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Planes, Underlay, rows_of, texels_of
+from gpu_renderer.planes import PlaneLayout, Planes, Rows, Underlay, rows_of, texels_of
 from gpu_renderer.region import Parts, Region, around
 from gpu_renderer.targets import Target
+
+TEXEL_BYTES = 4
+"""Of the planes' targets."""
 
 
 @dataclass(slots=True)
@@ -78,10 +81,10 @@ class ReadbackRing:
         slot = self._free.popleft()
         asked = self._drawn(slot, picture, into) if underlay is None else self._over(underlay, slot, picture, into)
         self._stale[id(into)] = self._nothing.bounds
-        if slot.buffers is not None:
+        if slot.buffers is not None and not asked.box.is_empty:
             for attachment, buffer in enumerate(slot.buffers):
-                _read(asked, attachment, buffer)
-            asked = replace(asked, fence=self._painter.fences.put())
+                asked.slot.planes.framebuffer.read_into(buffer, asked.box, components=4, attachment=attachment)
+            asked = replace(asked, fence=self._painter.calls.fence())
         self._asked.append(asked)
 
     def collect(self) -> av.VideoFrame:
@@ -109,7 +112,7 @@ class ReadbackRing:
         if asked.fence is None:
             self._painter.settle()
         else:
-            self._painter.fences.wait(asked.fence)
+            self._painter.calls.wait_for(asked.fence)
 
     def _mark_stale(self, changed: Area) -> None:
         for slot in self._slots:
@@ -137,27 +140,27 @@ class ReadbackRing:
 
     def _fill(self, asked: _Asked) -> None:
         """Writes what was asked for into the encoder frame's own memory."""
-        left, top, width, height = asked.box
-        scratch = self._scratch[: 4 * width * height]
-        samples = np.frombuffer(scratch, np.uint8).reshape(height, 4 * width)
+        slot = asked.slot
         for attachment, rows in enumerate(rows_of(asked.into, self._layout)):
-            _bring(asked, attachment, scratch)
+            if slot.buffers is not None:
+                self._copy(asked, slot.buffers[attachment], rows)
+                continue
             for part in asked.parts:
-                columns, lines = slice(4 * part.x, 4 * part.right), slice(part.y, part.bottom)
-                found = samples[part.y - top : part.bottom - top, 4 * (part.x - left) : 4 * (part.right - left)]
-                rows[lines, columns] = found
+                start = rows[part.y :, TEXEL_BYTES * part.x :]
+                self._painter.calls.read_texels(
+                    slot.planes.textures[attachment], part, start.ctypes.data, start.strides[0]
+                )
 
-
-def _bring(asked: _Asked, attachment: int, into: memoryview) -> None:
-    if asked.slot.buffers is None:
-        _read(asked, attachment, into)
-    else:
-        asked.slot.buffers[attachment].read_into(into, size=len(into))
-
-
-def _read(asked: _Asked, attachment: int, into: moderngl.Buffer | memoryview) -> None:
-    if not asked.box.is_empty:
-        asked.slot.planes.framebuffer.read_into(into, asked.box, components=4, attachment=attachment)
+    def _copy(self, asked: _Asked, buffer: moderngl.Buffer, rows: Rows) -> None:
+        """Copies the parts from a pixel buffer that holds the box around them."""
+        left, top, width, height = asked.box
+        scratch = self._scratch[: TEXEL_BYTES * width * height]
+        buffer.read_into(scratch, size=len(scratch))
+        samples = np.frombuffer(scratch, np.uint8).reshape(height, TEXEL_BYTES * width)
+        for part in asked.parts:
+            columns = slice(TEXEL_BYTES * part.x, TEXEL_BYTES * part.right)
+            held = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
+            rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, held]
 
 
 def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Area) -> _Slot:

@@ -65,7 +65,7 @@ def test_other_threads_run_while_what_was_drawn_is_waited_for(painter: Painter) 
     with clock.running():
         target = much_drawn(painter)
         before = clock.ticks
-        painter.fences.settle()
+        painter.calls.finish()
         assert clock.ticks > before
     painter.pool.give_back(target)
 
@@ -86,9 +86,9 @@ def test_other_threads_run_while_a_frame_is_read_back(painter: Painter, pixel_bu
 
 
 def test_a_fence_is_passed_when_what_came_before_it_is_done(painter: Painter) -> None:
-    fences = [(much_drawn(painter), painter.fences.put()) for _ in range(3)]
+    fences = [(much_drawn(painter), painter.calls.fence()) for _ in range(3)]
     for target, fence in itertools.islice(fences, 2):
-        painter.fences.wait(fence)
+        painter.calls.wait_for(fence)
         assert not np.frombuffer(target.framebuffer.read(components=4, dtype="f4"), np.float32).any()
-    painter.fences.wait(fences[2][1])
+    painter.calls.wait_for(fences[2][1])
     painter.pool.give_back(*(target for target, _ in fences))
