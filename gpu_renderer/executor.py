@@ -12,7 +12,7 @@ from gpu_renderer.area import Tiled
 from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
-from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, quad_of, smooth
+from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, smooth
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.textures import Textures
@@ -21,7 +21,8 @@ from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, around, common, shared, without
-from gpu_renderer.space import depth, flattening
+from gpu_renderer.space import depth
+from gpu_renderer.space.sheets import Sheets
 from gpu_renderer.targets import Target
 from motion.snapshot import CompositionSource
 
@@ -35,6 +36,8 @@ class _Own:
 
     step: Draw
     is_flat: bool
+    maps: tuple[tuple[str, Draw], ...]
+    """The layers that its effects read."""
 
 
 class Executor:
@@ -47,13 +50,14 @@ class Executor:
         self.inks = Inks(painter, contents, self.textures)
         self.layers: KeptTargets[tuple[_Own, Lit]] = KeptTargets(painter.pool)
         self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
+        self.sheets = Sheets(painter, keep=levers.keep_layers)
 
         self.warnings: dict[str, None] = {}
 
     @property
     def kept_count(self) -> int:
         """How many targets are on loan between frames."""
-        return self.layers.count + self.groups.count + self.inks.baked.count
+        return self.layers.count + self.groups.count + self.inks.baked.count + self.sheets.count
 
     def end_frame(self) -> None:
         """Brings the kept textures and targets within their budgets."""
@@ -62,6 +66,7 @@ class Executor:
         self.layers.trim()
         self.groups.trim()
         self.inks.baked.trim()
+        self.sheets.end_frame()
         self.painter.collect()
 
     def release(self) -> None:
@@ -69,6 +74,7 @@ class Executor:
         self.layers.clear()
         self.groups.clear()
         self.inks.baked.clear()
+        self.sheets.clear()
         self.textures.release()
 
     def draw(self, graph: RenderGraph, into: Target, parts: Parts, place: str = "") -> None:
@@ -137,7 +143,7 @@ class _Walk:
         elif isinstance(step, DepthGroup):
             sheets = [self._sheet(plane, f"{place}/{index}") for index, plane in enumerate(step.planes)]
             region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)
-            depth.draw(self._painter, self._into, sheets, region, parts)
+            depth.draw(self._painter, self._into, sheets, region, parts, split_edges=self._executor.levers.split_edges)
         elif _is_direct(step):
             self._direct(step, place, parts)
         else:
@@ -158,14 +164,8 @@ class _Walk:
 
     def _direct(self, step: Draw, place: str, parts: Parts) -> None:
         """Content straight onto what is below: four samples a pixel, no buffer of its own."""
-        sheet = self._sheet(step, place)
-        if sheet.ink is not None:
-            quad, lighting = quad_of(sheet.ink, step.placement), depth.lighting(step, sheet.ink, self._scene)
-            quads.draw(
-                self._painter, sheet.ink, quad, self._into, opacity=step.opacity, look=sheet.look,
-                blend=blend.fixed(step), scissor=parts, lighting=lighting,
-                split_edges=self._executor.levers.split_edges,
-            )  # fmt: skip
+        split_edges = self._executor.levers.split_edges
+        depth.draw_alone(self._painter, self._into, self._sheet(step, place), parts, split_edges=split_edges)
 
     # ----------------------------------------------------------------------------------- blended with all that is below
 
@@ -260,7 +260,8 @@ class _Walk:
 
     def _lit(self, step: Draw, opacity: float, place: str, *, is_flat: bool = False) -> Lit | None:
         """The same with its light apart, unless `is_flat`."""
-        wanted = _Own(replace(step, opacity=opacity, blend="normal", matte=None), is_flat)
+        alone = replace(step, opacity=opacity, blend="normal", matte=None)
+        wanted = _Own(alone, is_flat, self._maps(step))
         kept = self._executor.layers.find(place)
         if kept is not None and kept[0][0] == wanted:
             self._executor.layers.hit_count += 1
@@ -310,9 +311,15 @@ class _Walk:
         ink, look = self._ink(plane, place), self._inks.look(plane, self._scene)
         if ink is None or not has_passes(plane.layer):
             return depth.Sheet(plane, None if ink is None else smooth(ink), look, self._scene)
-        flat = flattening.flattened(self._painter, ink, look, plane, self._scene, self._map)
-        self._loans.append(flat.target)
+        flat = self._executor.sheets.flattened(ink, look, plane, self._scene, self._maps(plane), self._map)
         return depth.Sheet(plane, flat, PLAIN, self._scene, writes_depth=False)
+
+    def _maps(self, step: Draw) -> tuple[tuple[str, Draw], ...]:
+        """The layers that a layer's effects read."""
+        if not self._graph.references:
+            return ()
+        named = {value for entry in step.layer.effects for _, value in entry.stored}
+        return tuple(pair for pair in self._graph.references if pair[0] in named)
 
     @property
     def _bounded(self) -> bool:

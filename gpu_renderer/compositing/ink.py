@@ -67,12 +67,16 @@ class Layered:
 
 @dataclass(frozen=True, slots=True)
 class Flattened:
-    """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane."""
+    """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane.
+
+    `crop` of the target is shown: what is blurred is kept small, with cells beyond its edge.
+    """
 
     target: Target
     width: float
     height: float
     padding: float = 0.0
+    crop: Share = WHOLE
 
 
 Ink = Picture | Analytic | Layered | Flattened

@@ -13,7 +13,6 @@ from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.ink import Analytic, Flattened, Ink, Layered, Look, Picture
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.raster import WHOLE
 from gpu_renderer.targets import Target
 
 
@@ -88,7 +87,7 @@ def uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
         if not isinstance(ink.fill, Gradient):
             found["u_color"] = tuple(ink.fill)
     elif isinstance(ink, (Picture, Flattened)):
-        found["u_crop"] = ink.crop if isinstance(ink, Picture) else WHOLE
+        found["u_crop"] = ink.crop
         if isinstance(ink, Picture) and ink.color is not None:
             found["u_color"] = tuple(ink.color)
     return found

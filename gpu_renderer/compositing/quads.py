@@ -17,6 +17,7 @@ from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.ink import (
     PLAIN,
     Analytic,
+    Flattened,
     Ink,
     Look,
     Picture,
@@ -160,6 +161,8 @@ class _Work(NamedTuple):
             own = (ink.width, ink.height, ink.radius, float(ink.is_hard))
         elif isinstance(ink, Picture):
             color, own = ink.color or CLEAR, ink.crop
+        elif isinstance(ink, Flattened):
+            own = ink.crop
         return _ATTRIBUTES(*matrix.columns(to_unit), self.opacity, *color, *own)
 
     def hides(self, *, is_inside: bool) -> bool:

@@ -32,6 +32,7 @@ class Chain(Surface):
         super().__init__(painter, target)
         self.scene = scene
         self._light: Light | None = None
+        self._is_light_alone = False
         self._halves: Halves | None = None
         self._limit = limit
         self._common = _common_uniforms(scene)
@@ -39,7 +40,7 @@ class Chain(Surface):
     @property
     def lit(self) -> Lit:
         """The result of the last pass."""
-        return Lit(self.target, self._light)
+        return Lit(self.target, self._light, self._is_light_alone)
 
     def cast(self, halo: Halo) -> None:
         """Lays a halo behind the picture and its light."""
@@ -51,12 +52,12 @@ class Chain(Surface):
         """Blurs the picture by a Gaussian."""
         self.flatten()
         lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
-        self.target, self._light = lit.sharp, lit.light
+        self.target, self._light, self._is_light_alone = lit.sharp, lit.light, lit.is_light_alone
 
     def flatten(self) -> None:
         """Makes the picture and its light one."""
         self.release()
-        self.target, self._light = flattened(self.painter, self.lit), None
+        self.target, self._light, self._is_light_alone = flattened(self.painter, self.lit), None, False
 
     def release(self) -> None:
         """Gives back what was kept beside the picture."""

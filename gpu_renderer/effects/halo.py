@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred
 from gpu_renderer.effects.lit import MARGIN_PX, Light, Lit, cells, light_cells, light_room
@@ -71,7 +71,7 @@ def cast(painter: Painter, lit: Lit, halves: Halves, halo: Halo, limit: Region, 
     _draw(painter, target, halo, blurs, levels, outside((drawn,), lit_before), None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    return Lit(lit.sharp, Light(target, levels, region))
+    return replace(lit, light=Light(target, levels, region))
 
 
 def _draw(

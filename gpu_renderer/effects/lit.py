@@ -65,6 +65,8 @@ class Lit:
 
     sharp: Target
     light: Light | None = None
+    is_light_alone: bool = False
+    """Whether there is nothing in front of the light: `sharp` is one transparent pixel."""
 
     @property
     def region(self) -> Region:
@@ -169,4 +171,5 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     painter.pool.give_back(source, *([halves] if levels else []))
     if not levels:
         return Lit(soft)
-    return Lit(painter.pool.take(Region(region.x, region.y, 1, 1), source.format), Light(soft, levels, region))
+    nothing = painter.pool.take(Region(region.x, region.y, 1, 1), source.format)
+    return Lit(nothing, Light(soft, levels, region), is_light_alone=True)

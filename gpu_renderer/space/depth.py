@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 import moderngl
 
 from gpu_renderer.compositing import blend, matrix, quad_shader, quads
-from gpu_renderer.compositing.ink import Ink, Look, quad_of
+from gpu_renderer.compositing.ink import Ink, Look, Picture, quad_of
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
+from gpu_renderer.raster import WHOLE, Share
 from gpu_renderer.region import Parts, Region, shared
-from gpu_renderer.space import lights
+from gpu_renderer.space import lights, overlaps
 from gpu_renderer.targets import Format, Target
 
 SAMPLES = 4
@@ -39,8 +40,46 @@ def lighting(step: Draw, ink: Ink, scene: Scene) -> dict[str, UniformValue]:
     return lights.uniforms(step.plane, (-width / 2, -height / 2, width, height), scene)
 
 
-def draw(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts) -> None:
-    """Draws the sheets, in painter's order, over parts of the target, tested against one another's depth.
+def draw(
+    painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts, *, split_edges: bool
+) -> None:
+    """Draws the sheets, in painter's order, over parts of the target, each hiding what of the others lies behind it."""
+    if _hide_in_order(sheets):
+        for sheet in sheets:
+            draw_alone(painter, into, sheet, parts, split_edges=split_edges)
+    else:
+        _tested(painter, into, sheets, region, parts)
+
+
+def draw_alone(painter: Painter, into: Target, sheet: Sheet, parts: Parts, *, split_edges: bool) -> None:
+    """Draws a sheet over parts of the target and all that is there: four samples a pixel, no buffer of its own."""
+    if sheet.ink is None:
+        return
+    quads.draw(
+        painter, sheet.ink, quad_of(sheet.ink, sheet.step.placement), into, opacity=sheet.step.opacity, look=sheet.look,
+        blend=blend.fixed(sheet.step), scissor=parts, lighting=lighting(sheet.step, sheet.ink, sheet.scene),
+        split_edges=split_edges,
+    )  # fmt: skip
+
+
+def _hide_in_order(sheets: Sequence[Sheet]) -> bool:
+    shown = [sheet for sheet in sheets if sheet.ink is not None]
+    if any(sheet.step.plane is not None and sheet.step.plane.is_wall for sheet in shown):
+        return False  # a body's faces share their edges
+    cards = [
+        overlaps.card(quad_of(ink, sheet.step.placement), _inked(ink), hides=sheet.writes_depth)
+        for sheet in shown
+        if (ink := sheet.ink) is not None
+    ]
+    return None not in cards and overlaps.hide_in_order([card for card in cards if card is not None])
+
+
+def _inked(ink: Ink) -> Share:
+    return ink.inked if isinstance(ink, Picture) else WHOLE
+
+
+def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts) -> None:
+    """Draws them as real geometry with a depth buffer.
 
     All of their `region` is drawn whatever the parts are: where its edges lie decides how rasterisers round vertices.
     """

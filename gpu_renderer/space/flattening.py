@@ -10,9 +10,11 @@ from gpu_renderer.compositing import matrix, quads
 from gpu_renderer.compositing.ink import Flattened, Ink, Look, quad_of
 from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects.lit import Light
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
+from gpu_renderer.raster import Share
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
 from motion.snapshot import EffectSnapshot, LayerSnapshot
@@ -61,7 +63,8 @@ def flattened(
     scene: Scene,
     layer_target: Callable[[str], Target | None] = no_layer,
 ) -> Flattened:
-    """The layer, unprojected, with its effects, about as large as the frame. The caller owns the target."""
+    """The layer, unprojected, with its effects, about as large as the frame, or smaller where it is all light. The caller
+    owns the target."""
     width, height = box(step.layer, ink, scene)
     scale = min(scene.frame.width / width, scene.frame.height / height)
     buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
@@ -85,5 +88,21 @@ def flattened(
         layer_id=step.layer.id,
     )
     baked = effects.needs_baking(step.layer)
-    done = effects.chain(painter, target, step.layer.effects, place, after_baking=baked)
-    return Flattened(done, buffer.width / scale, buffer.height / scale)
+    lit = effects.lit_chain(painter, target, step.layer.effects, place, after_baking=baked)
+    width, height = buffer.width / scale, buffer.height / scale
+    if lit.light is None or not lit.is_light_alone:
+        return Flattened(effects.flattened(painter, lit), width, height)
+    painter.pool.give_back(lit.sharp)
+    return Flattened(lit.light.target, width, height, crop=_share(buffer, lit.light))
+
+
+def _share(buffer: Region, light: Light) -> Share:
+    """Where a buffer lies in the target of its light."""
+    x, y, width, height = light.target.region
+    cell = light.cell_px
+    return (
+        (buffer.x / cell - x) / width,
+        (buffer.y / cell - y) / height,
+        buffer.width / cell / width,
+        buffer.height / cell / height,
+    )

@@ -92,6 +92,22 @@ def test_soft_light_is_the_same_whatever_is_kept_and_whatever_part_of_the_frame_
     pulled.release()
 
 
+def test_a_layer_that_stands_still_follows_the_layer_that_its_effect_reads(painter: Painter) -> None:
+    def scene(frame: int) -> Snapshot:
+        bent = EffectSnapshot("d", "displacement-map", (("amount", 40.0), ("mapLayerId", "map")))
+        chart = rect("#ff8000", 60 + 40 * frame, 100, 80, 120, id="map", opacity=0.01)
+        return snapshot(
+            chart, rect("#80ff80", 150, 100, 120, 80, id="bent", effects=(bent,)), width=SIZE[0], height=SIZE[1]
+        )
+
+    kept, shown = renderer(painter), []
+    for frame in range(3):
+        shown.append(pixels(kept.draw(scene(frame), *SIZE)).copy())
+        assert np.array_equal(shown[-1], drawn(painter, scene(frame))), f"frame {frame}"
+    assert not np.array_equal(shown[0][60:140, 100:200], shown[1][60:140, 100:200])
+    kept.release()
+
+
 @pytest.mark.parametrize("lever", NAMES)
 def test_a_lever_leaves_the_bytes_of_a_sequence_unchanged(painter: Painter, lever: str) -> None:
     plain = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))

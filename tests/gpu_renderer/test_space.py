@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from gpu_renderer.compositing import matrix
+from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.space import projection
 from motion.snapshot import (
     Camera,
+    EffectSnapshot,
+    ImageSource,
     LayerSnapshot,
     Material,
     Matrix4,
@@ -63,6 +66,50 @@ def test_planes_that_cross_hide_each_other_pixel_by_pixel(painter: Painter) -> N
     picture = drawn(painter, snapshot(left_in_front, right_in_front, background="#000000"))
     colors = {at(picture, 24, 24), at(picture, 40, 24)}
     assert colors == {(255, 0, 0), (0, 0, 255)}
+
+
+@pytest.mark.gl
+def test_pictures_in_space_that_share_an_edge_leave_no_seam(painter: Painter) -> None:
+    def half(x: float) -> LayerSnapshot:
+        return LayerSnapshot(
+            f"{x}", f"{x}", ImageSource("red", 20, 30), Transform3D(world(x, 24.3, 0), 0, 0, FLAT, UNLIT)
+        )
+
+    red = np.full((30, 20, 4), (255, 0, 0, 255), np.uint8)
+    picture = drawn(painter, snapshot(half(22.4), half(42.4), background="#ffffff"), red=red)
+    assert at(picture, 32, 24) == (255, 0, 0)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("turn", [0, 3, 40])
+def test_a_turned_card_before_another_leaves_the_same_edges_as_by_itself(painter: Painter, turn: int) -> None:
+    card = plane("#ff0000", world(32.3, 24.2, -30, turn, turn), 30, 22, "card")
+    behind = plane("#ffffff", world(32, 24, 30), 400, 300, "behind")
+    flat = rect("#ffffff", 32, 24, 400, 300, id="flat")
+    over_plane, over_flat = (drawn(painter, snapshot(below, card)) for below in (behind, flat))
+    assert np.abs(over_plane.astype(int) - over_flat).max() <= 1
+
+
+@pytest.mark.gl
+def test_a_camera_that_moves_past_planes_with_effects_shows_them_the_same_whatever_is_kept(painter: Painter) -> None:
+    def scene(frame: int) -> Snapshot:
+        blur, glow = (
+            EffectSnapshot(kind, kind, ((key, 8.0),)) for kind, key in (("blur", "amount"), ("glow", "radius"))
+        )
+        cards = [
+            replace(plane("#ff0000", world(90, 60, 40), 60, 50, "hazy"), effects=(blur,)),
+            replace(plane("#00ff00", world(150, 60, 20), 50, 40, "lit"), effects=(glow,)),
+            replace(plane("#0000ff", world(200, 90, 0), 50, 40, "turning"), effects=(blur, glow)),
+        ]
+        eye = camera(120.0 + 5 * frame, 75, -300 + 9 * frame, 280)
+        return replace(snapshot(*cards, width=240, height=150, background="#204060"), camera=eye)
+
+    kept, plain = renderer(painter), renderer(painter, Levers(keep_layers=False))
+    for frame in range(4):
+        shown = pixels(kept.draw(scene(frame), 240, 150))
+        assert np.array_equal(shown, pixels(plain.draw(scene(frame), 240, 150))), f"frame {frame}"
+    kept.release()
+    plain.release()
 
 
 @pytest.mark.gl

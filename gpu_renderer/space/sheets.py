@@ -1,0 +1,76 @@
+"""Planes with effects, each flattened once as long as it shows the same: a camera that moves changes nothing in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpu_renderer.compositing.ink import Flattened, Ink, Look
+from gpu_renderer.compositing.kept import KeptTargets
+from gpu_renderer.graph import Draw, RenderGraph, Scene
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.space import flattening
+from gpu_renderer.targets import Target
+from motion.snapshot import ColorManagement, LayerSnapshot, Transform2D
+
+_HOME = Transform2D(0.0, 0.0)
+BYTES_MAX = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """All that a flattened plane depends on."""
+
+    layer: LayerSnapshot
+    ink: Ink
+    group: RenderGraph | None
+    gain: float
+    frame: Region
+    color: ColorManagement
+    maps: tuple[tuple[str, Draw], ...]
+
+
+class Sheets:
+    """Keeps flattened planes by their layer."""
+
+    def __init__(self, painter: Painter, *, keep: bool) -> None:
+        self._painter = painter
+        self._kept: KeptTargets[tuple[_Wanted, Flattened]] = KeptTargets(painter.pool, BYTES_MAX if keep else 0)
+        self._asked: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many targets are held."""
+        return self._kept.count
+
+    def flattened(
+        self,
+        ink: Ink,
+        look: Look,
+        step: Draw,
+        scene: Scene,
+        maps: tuple[tuple[str, Draw], ...],
+        layer_target: Callable[[str], Target | None],
+    ) -> Flattened:
+        """The plane with its effects, good until the frame's end. `maps`: the layers that its effects read."""
+        layer = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
+        wanted = _Wanted(layer, ink, step.group, look.gain, scene.frame, scene.color, maps)
+        self._asked[layer.id] += 1
+        place = f"{layer.id}:{self._asked[layer.id]}"
+        kept = self._kept.find(place)
+        if kept is not None and kept[0][0] == wanted:
+            return kept[0][1]
+        flat = flattening.flattened(self._painter, ink, look, step, scene, layer_target)
+        self._kept.put(place, (wanted, flat), flat.target)
+        return flat
+
+    def end_frame(self) -> None:
+        """Ends what the frame asked for; what is over the budget is given back."""
+        self._asked.clear()
+        self._kept.trim()
+
+    def clear(self) -> None:
+        """Gives everything back."""
+        self._kept.clear()
