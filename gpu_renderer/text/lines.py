@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpu_renderer.text.families import Chain, Fonts, Style
 from gpu_renderer.text.shaping import advance, shaped
@@ -12,6 +13,7 @@ from motion.snapshot import TextSource, TextStyle
 SIDE_PADDING_PX, END_PADDING_PX = 12.0, 8.0
 LEAST_SIDE_PX = 16.0
 DEFAULT_LINE_HEIGHT = 1.2
+BOXES_MAX = STYLES_MAX = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Ink:
     descent: float
 
 
+@lru_cache(STYLES_MAX)
 def chain_of(style: TextStyle, fonts: Fonts) -> Chain:
     """The faces that a text style uses."""
     return fonts.chain(Style(style.family, style.weight, style.italic))
@@ -42,10 +45,17 @@ def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
         return source.given_box
     if source.plane is not None:
         return source.plane
-    style = source.style
-    lines = broken(source.measured_content, style, source.box_width, fonts)
-    lead = style.size * (source.line_height or DEFAULT_LINE_HEIGHT)
-    gap, middle = lead + source.paragraph_spacing, (len(lines) - 1) / 2
+    lead = source.style.size * (source.line_height or DEFAULT_LINE_HEIGHT)
+    return _measured(source.measured_content, source.style, source.box_width, lead, source.paragraph_spacing, fonts)
+
+
+@lru_cache(BOXES_MAX)
+def _measured(
+    content: str, style: TextStyle, box_width: float | None, lead: float, paragraph_spacing: float, fonts: Fonts
+) -> tuple[float, float]:
+    """The box of a text whose animators, which change with every frame, have no part in it."""
+    lines = broken(content, style, box_width, fonts)
+    gap, middle = lead + paragraph_spacing, (len(lines) - 1) / 2
     inks = [ink(line, style, fonts) for line in lines]
     half_width = (
         max(max(line_width(line, style, fonts), found.width) for line, found in zip(lines, inks, strict=True)) / 2
@@ -54,8 +64,8 @@ def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
         max(found.ascent - (index - middle) * gap, found.descent + (index - middle) * gap)
         for index, found in enumerate(inks)
     )
-    block = len(lines) * lead + (len(lines) - 1) * source.paragraph_spacing
-    inner = source.box_width if source.box_width and source.box_width > 0 else 2 * half_width
+    block = len(lines) * lead + (len(lines) - 1) * paragraph_spacing
+    inner = box_width if box_width and box_width > 0 else 2 * half_width
     width = max(LEAST_SIDE_PX, math.ceil(inner) + 2 * SIDE_PADDING_PX)
     return width, max(LEAST_SIDE_PX, math.ceil(max(block, 2 * half_height)) + 2 * END_PADDING_PX)
 
