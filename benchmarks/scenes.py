@@ -168,6 +168,46 @@ def vertical_promo() -> Record:
     return composition("comp_root", "Vertical video promo", 1080, 1920, FPS, 10, layers, "#4c0519")
 
 
+def cards_in_space() -> Record:
+    """Eight blurred cards at depths of their own and a glowing title, past which a camera moves."""
+    layers = [Layer("camera", "Camera", "camera", {"x": 640, "y": 360, "z": -1777, "focalLength": 1777})]
+    layers[0].animate("x", (0, 520), (10, 760), bezier=EASE_IN_OUT).animate("z", (0, -1900), (10, -1500))
+    for index in range(8):
+        card = shape(
+            f"card{index}", f"Card {index}", 140 + index * 145, 360, 220, 320, _hue(index / 8), cornerRadius=24
+        )
+        card.transform |= {"z": 60.0 * index, "rotationY": 8.0 * index - 28}
+        card.fx["effects"] = [{"id": "blur", "type": "blur", "params": {"amount": 3 + 2 * index}}]
+        layers.append(card)
+    title = text("title", "Title", 640, 360, "In depth", 150, "#ffffff")
+    title.transform["z"] = -200
+    title.fx["effects"] = [{"id": "glow", "type": "glow", "params": {"radius": 18, "intensity": 80}}]
+    return composition("comp_root", "Cards in space", 1280, 720, FPS, 10, [*layers, title], "#0b1020")
+
+
+def graded() -> Record:
+    """An adjustment layer over all of a moving picture: a ramp, a colour matrix and film grain that never stands still."""
+    layers = []
+    for index in range(12):
+        made = shape(f"bar{index}", f"Bar {index}", 55 + index * 106, 360, 90, 500, _hue(index / 12), cornerRadius=12)
+        layers.append(made.express("y", f"360 + 90*Math.sin(time*1.3 + {index / 2})"))
+    grade = Layer("grade", "Grade", "adjustment", {"x": 640, "y": 360, "width": 1280, "height": 720})
+    grade.fx = {
+        "isAdjustment": True,
+        "effects": [
+            {
+                "id": "ramp",
+                "type": "gradient-ramp",
+                "params": {"blend": 20, "colorA": "#00000000", "colorB": "#000000"},
+            },
+            {"id": "contrast", "type": "contrast", "params": {"amount": 115}},
+            {"id": "grain", "type": "noise", "params": {"amount": 4, "monochrome": True}},
+        ],
+    }
+    grade.animate("effect.grain.evolution", (0, 0), (10, 360))
+    return composition("comp_root", "Graded", 1280, 720, FPS, 10, [*layers, grade], "#111827")
+
+
 SCENES = {
     scene.name: scene
     for scene in (
@@ -180,6 +220,8 @@ SCENES = {
         Scene("heavy-effects", heavy_effects, 0.5, is_heavy=True),
         Scene("fifty-layers", fifty_layers, 0.5, is_heavy=True),
         Scene("vertical-promo", vertical_promo, 0.5, is_heavy=True),
+        Scene("cards-in-space", cards_in_space, 0.5, is_heavy=True),
+        Scene("graded", graded, 0.5, is_heavy=True),
     )
 }
 
