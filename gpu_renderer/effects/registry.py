@@ -20,6 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from gpu_renderer.effects.parameters import Parameter
+from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.programs import UniformValue
 from motion.snapshot import EffectSnapshot
@@ -81,6 +82,11 @@ class Effect:
     def summary(self) -> str:
         """What it does, in a sentence."""
         return (self.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether the GPU form makes each pixel of that pixel of the picture alone."""
+        return bool(self.shader) and is_pointwise(self.shader)
 
     def parameter(self, key: str) -> Parameter:
         """The declaration of a parameter. Raises KeyError for a key that the effect does not have."""

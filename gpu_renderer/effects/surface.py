@@ -59,16 +59,20 @@ class Surface:
         region: Region | None = None,
     ) -> Target:
         """A new target with what the shader makes of the picture; the caller owns it."""
-        known = uniforms_of(shader, self.defines)
-        all_uniforms = {**self.common(), **(self.parameters(values) if values else {}), **(uniforms or {})}
         return self.painter.applied(
             shader,
             self.target,
             region=region,
             textures=textures,
             defines=dict(self.defines),
-            uniforms={name: value for name, value in all_uniforms.items() if name in known},
+            uniforms=self.uniforms(shader, values, uniforms),
         )
+
+    def uniforms(self, shader: str, values: EffectValues | None, more: Uniforms | None) -> dict[str, UniformValue]:
+        """Of all that is known those that the shader declares."""
+        known = uniforms_of(shader, self.defines)
+        found = {**self.common(), **(self.parameters(values) if values else {}), **(more or {})}
+        return {name: value for name, value in found.items() if name in known}
 
     def replace(self, target: Target) -> None:
         """Makes a target the picture, and gives the old one back."""

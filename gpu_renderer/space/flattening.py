@@ -60,8 +60,10 @@ def flattened(
     step: Draw,
     scene: Scene,
     layer_target: Callable[[str], Target | None] = no_layer,
+    *,
+    in_place: bool = False,
 ) -> Flattened:
-    """The layer, unprojected, with its effects, about as large as the frame. The caller owns the target."""
+    """The layer, unprojected, with its effects, about as large as the frame. The caller owns the target. `in_place` as in `chain`."""
     width, height = box(step.layer, ink, scene)
     scale = min(scene.frame.width / width, scene.frame.height / height)
     buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
@@ -85,5 +87,5 @@ def flattened(
         layer_id=step.layer.id,
     )
     baked = effects.needs_baking(step.layer)
-    done = effects.chain(painter, target, step.layer.effects, place, after_baking=baked)
+    done = effects.chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=in_place)
     return Flattened(done, buffer.width / scale, buffer.height / scale)
