@@ -65,7 +65,8 @@ class Chain(Surface):
         """Replaces the picture by what the shader makes of it: in place where it may."""
         if self._in_place and is_pointwise(shader):
             self.painter.draw(
-                shader, self.target, textures=textures, scissor=self._parts, defines={"IN_PLACE": 1},
+                shader, self.target, textures=textures, scissor=self._parts,
+                defines={**dict(self.variant(values)), "IN_PLACE": 1},
                 uniforms=self.uniforms(shader, values, uniforms),
             )  # fmt: skip
         else:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from gpu_renderer.effects.values import EffectValues
 
 
+Defines = tuple[tuple[str, str], ...]
+
+
 class Route(Enum):
     """Where an effect runs (effects.md 2)."""
 
@@ -96,6 +99,11 @@ class Effect:
         """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
         del values, width, height
         return {}
+
+    def variant(self, values: EffectValues) -> Defines:
+        """The #defines of the shader that these values need."""
+        del values
+        return ()
 
     def is_idle(self, values: EffectValues) -> bool:
         """Whether these values leave every layer as it is."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import moderngl
 
 import shaders
+from gpu_renderer.effects.registry import Defines
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
@@ -18,12 +19,11 @@ from gpu_renderer.targets import Format, Target
 
 Textures = Mapping[str, "Target | moderngl.Texture"]
 Uniforms = Mapping[str, UniformValue]
-Defines = tuple[tuple[str, str], ...]
 _UNIFORM = re.compile(r"^uniform \w+ ([^;]+);", re.MULTILINE)
 
 
 @cache
-def uniforms_of(shader: str, defines: tuple[tuple[str, str], ...] = ()) -> frozenset[str]:
+def uniforms_of(shader: str, defines: Defines = ()) -> frozenset[str]:
     """The names of all uniforms that a shader's text declares, includes expanded."""
     lists = _UNIFORM.findall(shaders.source(shader, defines))
     return frozenset(re.sub(r"\[.*?\]", "", name).strip() for names in lists for name in names.split(","))
@@ -64,13 +64,17 @@ class Surface:
             self.target,
             region=region,
             textures=textures,
-            defines=dict(self.defines),
+            defines=dict(self.variant(values)),
             uniforms=self.uniforms(shader, values, uniforms),
         )
 
+    def variant(self, values: EffectValues | None) -> Defines:
+        """The variant of an effect's shader for this route and the effect's values."""
+        return self.defines if values is None else (*self.defines, *values.effect.variant(values))
+
     def uniforms(self, shader: str, values: EffectValues | None, more: Uniforms | None) -> dict[str, UniformValue]:
         """Of all that is known those that the shader declares."""
-        known = uniforms_of(shader, self.defines)
+        known = uniforms_of(shader, self.variant(values))
         found = {**self.common(), **(self.parameters(values) if values else {}), **(more or {})}
         return {name: value for name, value in found.items() if name in known}
 
