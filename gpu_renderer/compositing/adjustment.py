@@ -61,7 +61,7 @@ def regrade(
 
 def _graded(painter: Painter, source: Target, part: Region, grading: _Grading, *, in_place: bool) -> Target:
     """A new target with a part of another, graded; the caller owns it."""
-    if not in_place or part != source.region:  # a part is copied by a shader, which may as well grade it
+    if not in_place:
         return painter.applied(SHADER, source, region=part, **grading)
     copied = layers.copied(painter, source, part)
     _grade(painter, copied, (part,), grading)
