@@ -164,6 +164,20 @@ def test_layers_that_move_far_apart_leave_out_what_lies_between_them(painter: Pa
     frames.release()
 
 
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("mode", ["multiply", "overlay", "dissolve"])
+def test_a_large_shape_blends_with_what_is_below_it_however_that_is_read(
+    painter: Painter, mode: str, in_place: bool
+) -> None:
+    below = paper(gradient("#203040", "#80a0ff", angle=30), *SIZE)
+    large = rect("#c06040a0", 160, 100, 260, 160, id="large", blend=mode)
+    scene = snapshot(below, large, width=SIZE[0], height=SIZE[1])
+    plain, split = (renderer(painter, Levers(split_edges=is_on, read_in_place=in_place)) for is_on in (False, True))
+    assert np.array_equal(pixels(plain.draw(scene, *SIZE)), pixels(split.draw(scene, *SIZE)))
+    plain.release()
+    split.release()
+
+
 def adjusted(frame: int, *stack: EffectSnapshot) -> Snapshot:
     """Layers under and over an adjustment layer, on nothing opaque."""
     layer = LayerSnapshot("adjust", "adjust", AdjustmentSource(), Transform2D(0, 0), effects=stack)
