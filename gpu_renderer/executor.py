@@ -138,8 +138,10 @@ class _Walk:
         self._settle(self._parts if reach.reads_around(step) else parts)
         self._batch.flush()
         if isinstance(step, Regrade):
-            for part in parts:
-                adjustment.regrade(self._painter, self._into, step.layer, self._scene, self._inks, part, self._map)
+            in_place = self._executor.levers.read_in_place
+            adjustment.regrade(
+                self._painter, self._into, step.layer, self._scene, self._inks, parts, self._map, in_place=in_place
+            )
         elif isinstance(step, DepthGroup):
             sheets = [self._sheet(plane, f"{place}/{index}") for index, plane in enumerate(step.planes)]
             region = reach.of_step(step, self._scene, self._inks).snapped(self._scene.frame)
@@ -289,7 +291,8 @@ class _Walk:
         if not has_passes(step.layer):
             return Lit(target)
         scene = effect_scene(step, self._scene, self._inks, self._map)
-        lit = effects.lit_chain(self._painter, target, step.layer.effects, scene, after_baking=baked)
+        in_place = self._executor.levers.read_in_place
+        lit = effects.lit_chain(self._painter, target, step.layer.effects, scene, after_baking=baked, in_place=in_place)
         return Lit(effects.flattened(self._painter, lit)) if own.is_flat else lit
 
     def _map(self, layer_id: str) -> Target | None:
@@ -311,7 +314,10 @@ class _Walk:
         ink, look = self._ink(plane, place), self._inks.look(plane, self._scene)
         if ink is None or not has_passes(plane.layer):
             return depth.Sheet(plane, None if ink is None else smooth(ink), look, self._scene)
-        flat = self._executor.sheets.flattened(ink, look, plane, self._scene, self._maps(plane), self._map)
+        in_place = self._executor.levers.read_in_place
+        flat = self._executor.sheets.flattened(
+            ink, look, plane, self._scene, self._maps(plane), self._map, in_place=in_place
+        )
         return depth.Sheet(plane, flat, PLAIN, self._scene, writes_depth=False)
 
     def _maps(self, step: Draw) -> tuple[tuple[str, Draw], ...]:

@@ -24,7 +24,7 @@ class Levers:
     batch_quads: bool = True
     """Quads of one kind with nothing drawn between them that they touch are drawn in one call."""
     read_in_place: bool = True
-    """Passes over what is below read it as an attachment, not as a texture, where the driver can."""
+    """Passes over what is below, and pointwise effects, read what they replace as an attachment, where the driver can."""
     keep_textures: bool = True
     """Content rasters stay on the GPU between frames."""
     bounded_passes: bool = True

@@ -167,8 +167,11 @@ class Painter:
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
         """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
-        if source.region == into.region and source.format == into.format and not into.framebuffer.samples:
+        is_alike = source.format == into.format and not into.framebuffer.samples
+        if is_alike and source.region == into.region:
             self._transfer(source, into, (part.intersection(source.region),))
+        elif is_alike and self._must_wait:
+            self._move(source, into, shared((part.intersection(source.region),), into.region))
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
@@ -207,16 +210,16 @@ class Painter:
             self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
     def _move(self, source: Target, into: Target, parts: Parts) -> None:
-        """Copies parts through the processor's memory: software rasterisers draw a blit that is bounded, pixel by pixel."""
+        """Copies parts that both hold through the processor's memory: software rasterisers draw a bounded blit pixel by pixel."""
         components, dtype = CHANNELS[source.format]
         self.settle()
         source.framebuffer.use()  # reading binds again what was bound before, which may be gone
-        size = BYTES_PER_PIXEL[source.format]
+        size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
         for part in parts:
-            for box in _bands(_box(source, part), size):
-                band = self._band[: box[2] * box[3] * size]
-                source.framebuffer.read_into(band, box, components=components, dtype=dtype)
-                into.texture.write(band, viewport=box, alignment=1)
+            for x, y, width, height in _bands(_box(source, part), size):
+                band = self._band[: width * height * size]
+                source.framebuffer.read_into(band, (x, y, width, height), components=components, dtype=dtype)
+                into.texture.write(band, viewport=(x + right, y + down, width, height), alignment=1)
 
     def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
         """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
@@ -274,6 +277,11 @@ def _held(into: Target, parts: Region | Parts | None) -> Parts:
 
 def _box(into: Target, part: Region) -> tuple[int, int, int, int]:
     return part.x - into.region.x, part.y - into.region.y, part.width, part.height
+
+
+def _shift(source: Target, into: Target) -> tuple[int, int]:
+    """From a pixel's place in a target to its place in another."""
+    return source.region.x - into.region.x, source.region.y - into.region.y
 
 
 def _shares(into: Target, part: Region) -> bytes:

@@ -15,6 +15,10 @@ EXACT = """#extension GL_ARB_gpu_shader5 : enable
 #define EXACT
 #endif"""
 """`EXACT float x` keeps the order and the rounding of its operations where the driver can; hashes hang on it."""
+IN_PLACE = """#ifdef IN_PLACE
+#extension GL_EXT_shader_framebuffer_fetch : require
+#endif"""
+"""With IN_PLACE a shader reads the pixel that it is about to write: it declares that as an `inout`."""
 _INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$', re.MULTILINE)
 
 
@@ -39,7 +43,7 @@ def source(name: str, defines: tuple[tuple[str, str], ...] = ()) -> str:
 
         return _INCLUDE.sub(include, text(file))
 
-    head = [VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines)]
+    head = [VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE]
     return "\n".join(head) + "\n" + expanded(name)
 
 

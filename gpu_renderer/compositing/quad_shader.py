@@ -101,7 +101,5 @@ def shared_uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
     if look.gain != 1.0:
         found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
-        affine = look.stage.affine
-        found["u_grade_matrix"] = tuple(float(v) for v in affine[:, :3].T.ravel())
-        found["u_grade_offset"] = tuple(float(v) for v in affine[:, 3])
+        found |= look.stage.uniforms
     return found

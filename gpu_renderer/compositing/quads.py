@@ -145,13 +145,17 @@ class _Work(NamedTuple):
         uniforms = quad_shader.shared_uniforms(self.ink, self.look)
         if self.lighting:
             uniforms |= self.lighting
-        read = quad_shader.textures(self.ink, self.look)
         if self.merge is not None:
             uniforms |= self.merge.uniforms
-            read = {**read, **self.merge.textures}
         layout = SHAPES if isinstance(self.ink, Analytic) else PICTURES
         blend = self.blend_of(is_inside=False)
-        return Kind(self.into, layout, self.variant(quad), read, blend, uniforms)
+        return Kind(self.into, layout, self.variant(quad), self.textures, blend, uniforms)
+
+    @property
+    def textures(self) -> Mapping[str, Target | moderngl.Texture]:
+        """All that the shader reads."""
+        read = quad_shader.textures(self.ink, self.look)
+        return read if self.merge is None else {**read, **self.merge.textures}
 
     def packed(self, to_unit: Matrix3) -> bytes:
         """Its own attributes, after the corners."""
@@ -181,7 +185,7 @@ def _by_outline(
     painter.draw(
         "compositing/quad.frag",
         work.into,
-        textures=quad_shader.textures(work.ink, work.look),
+        textures=work.textures,
         blend=work.blend_of(is_inside=is_inside),
         scissor=parts,
         defines=work.inside(quad) if is_inside else {**work.variant(quad), "PIECE": piece},
@@ -192,6 +196,7 @@ def _by_outline(
             "u_opacity": work.opacity,
             "u_outline": shape.corners,
             **quad_shader.uniforms(work.ink, work.look),
+            **(work.merge.uniforms if work.merge is not None else {}),
         },
     )
 

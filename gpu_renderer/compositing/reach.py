@@ -116,7 +116,7 @@ def rewrites_all(step: Draw) -> bool:
 def reads_around(step: Step) -> bool:
     """Whether a step spreads what is below it, so that a change below shows elsewhere."""
     if isinstance(step, Regrade):
-        return True
+        return not effects.is_pointwise_stack(step.layer.effects)
     if isinstance(step, DepthGroup):
         return False
     if step.group is not None and any(reads_around(inner) for inner in step.group.steps):

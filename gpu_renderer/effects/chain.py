@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator
 
 from gpu_renderer.effects.halo import Halo, Halves, cast
 from gpu_renderer.effects.lit import Light, Lit, flattened, softened
+from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.surface import Surface
+from gpu_renderer.effects.surface import Surface, Textures, Uniforms
 from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Region
+from gpu_renderer.region import Parts, Region
 from gpu_renderer.targets import Target
 from motion.snapshot import EffectSnapshot
 
@@ -28,9 +29,21 @@ MARGIN_PX = 2
 class Chain(Surface):
     """The layer's buffer on its way through the passes; soft ones lay light behind it. `limit`: no pixel lies beyond."""
 
-    def __init__(self, painter: Painter, target: Target, scene: EffectScene, limit: Region) -> None:
+    def __init__(
+        self,
+        painter: Painter,
+        target: Target,
+        scene: EffectScene,
+        limit: Region,
+        *,
+        in_place: bool = False,
+        parts: Parts | None = None,
+    ) -> None:
+        """`in_place`: pointwise passes may run over the target where it stands. `parts`: what of it those run over."""
         super().__init__(painter, target)
         self.scene = scene
+        self._in_place = in_place and painter.can_read_in_place
+        self._parts = parts
         self._light: Light | None = None
         self._is_light_alone = False
         self._halves: Halves | None = None
@@ -41,6 +54,25 @@ class Chain(Surface):
     def lit(self) -> Lit:
         """The result of the last pass."""
         return Lit(self.target, self._light, self._is_light_alone)
+
+    def apply(
+        self,
+        shader: str,
+        values: EffectValues | None = None,
+        *,
+        uniforms: Uniforms | None = None,
+        textures: Textures | None = None,
+    ) -> None:
+        """Replaces the picture by what the shader makes of it: in place where it may."""
+        if self._in_place and is_pointwise(shader):
+            self.painter.draw(
+                shader, self.target, textures=textures, scissor=self._parts,
+                defines={**dict(self.variant(values)), "IN_PLACE": 1},
+                uniforms=self.uniforms(shader, values, uniforms),
+            )  # fmt: skip
+        else:
+            assert self._parts is None, "a pass that is not pointwise has a picture of its own"
+            super().apply(shader, values, uniforms=uniforms, textures=textures)
 
     def cast(self, halo: Halo) -> None:
         """Lays a halo behind the picture and its light."""
@@ -90,14 +122,17 @@ def chain(
     scene: EffectScene,
     *,
     after_baking: bool = False,
+    in_place: bool = False,
 ) -> Target:
     """Runs the spatial effects of a stack over a layer's buffer, in order.
 
     `source` is linear premultiplied and covers the layer's pixels and its effects' reach; it passes into the chain's
     hands, and the target returned, of the same region, into the caller's. Matrix, table, raster and time effects are
     skipped. With `after_baking` only the effects that have no raster form run: the layer came from `bake`.
+    With `in_place` pointwise passes run over the picture where it stands, if the driver can; the bytes are the same.
     """
-    return flattened(painter, _run(painter, source, effects, scene, source.region, after_baking))
+    run = Chain(painter, source, scene, source.region, in_place=in_place)
+    return flattened(painter, _lit(run, effects, after_baking))
 
 
 def lit_chain(
@@ -107,23 +142,23 @@ def lit_chain(
     scene: EffectScene,
     *,
     after_baking: bool = False,
+    in_place: bool = False,
 ) -> Lit:
     """The same within the frame, and with the light of soft effects at the end of the stack still apart.
 
     `source` needs no room for those: `spread_px` with `is_lit`.
     """
-    return _run(painter, source, effects, scene, scene.frame, after_baking)
+    return _lit(Chain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
 
 
-def _run(
-    painter: Painter,
-    source: Target,
-    effects: Iterable[EffectSnapshot],
-    scene: EffectScene,
-    limit: Region,
-    after_baking: bool,
-) -> Lit:
-    run = Chain(painter, source, scene, limit)
+def retouch(
+    painter: Painter, target: Target, effects: Iterable[EffectSnapshot], scene: EffectScene, parts: Parts
+) -> None:
+    """Runs a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
+    _lit(Chain(painter, target, scene, target.region, in_place=True, parts=parts), effects, after_baking=False)
+
+
+def _lit(run: Chain, effects: Iterable[EffectSnapshot], after_baking: bool) -> Lit:
     for effect, values in _passes(effects, after_baking):
         if not effect.is_soft:
             run.flatten()
@@ -157,6 +192,11 @@ def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, Effec
     while kept and passes[kept - 1][0].is_soft:
         kept -= 1
     return passes[:kept]
+
+
+def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
+    """Whether all passes of a stack make each pixel of that pixel of the picture alone."""
+    return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))
 
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent
-from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.registry import Defines, Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.programs import UniformValue
 
@@ -58,6 +58,9 @@ class Noise(Effect):
 
     def is_idle(self, values: EffectValues) -> bool:
         return abs(values.number("amount")) < 1e-6
+
+    def variant(self, values: EffectValues) -> Defines:
+        return (("MONOCHROME", "1"),) if values.flag("monochrome") else ()
 
     def derive(self, values: EffectValues, width: float, height: float) -> dict[str, UniformValue]:
         keys = [hash_key(values.whole("evolution") * 2147483647 + 40503 * channel) for channel in range(3)]

@@ -20,6 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from gpu_renderer.effects.parameters import Parameter
+from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.programs import UniformValue
 from motion.snapshot import EffectSnapshot
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
     from gpu_renderer.effects.chain import Chain
     from gpu_renderer.effects.values import EffectValues
+
+
+Defines = tuple[tuple[str, str], ...]
 
 
 class Route(Enum):
@@ -82,6 +86,11 @@ class Effect:
         """What it does, in a sentence."""
         return (self.__doc__ or "").strip().splitlines()[0]
 
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether the GPU form makes each pixel of that pixel of the picture alone."""
+        return bool(self.shader) and is_pointwise(self.shader)
+
     def parameter(self, key: str) -> Parameter:
         """The declaration of a parameter. Raises KeyError for a key that the effect does not have."""
         return _by_key(self)[key]
@@ -90,6 +99,11 @@ class Effect:
         """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
         del values, width, height
         return {}
+
+    def variant(self, values: EffectValues) -> Defines:
+        """The #defines of the shader that these values need."""
+        del values
+        return ()
 
     def is_idle(self, values: EffectValues) -> bool:
         """Whether these values leave every layer as it is."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import EffectValues, resolve
+from gpu_renderer.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ class ColorStage:
 
     affine: Affine
     table: Table | None
+
+    @property
+    def uniforms(self) -> dict[str, UniformValue]:
+        """The affine map for shaders/include/color_stage.glsl."""
+        return {
+            "u_grade_matrix": tuple(float(v) for v in self.affine[:, :3].T.ravel()),
+            "u_grade_offset": tuple(float(v) for v in self.affine[:, 3]),
+        }
 
     def graded_fill(self, rgb: tuple[float, float, float]) -> tuple[float, float, float]:
         """The fill of a plain solid shape: the matrix alone, on sRGB fractions (effects.md 3.3)."""

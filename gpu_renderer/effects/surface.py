@@ -10,6 +10,7 @@ from typing import ClassVar
 import moderngl
 
 import shaders
+from gpu_renderer.effects.registry import Defines
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
@@ -18,12 +19,11 @@ from gpu_renderer.targets import Format, Target
 
 Textures = Mapping[str, "Target | moderngl.Texture"]
 Uniforms = Mapping[str, UniformValue]
-Defines = tuple[tuple[str, str], ...]
 _UNIFORM = re.compile(r"^uniform \w+ ([^;]+);", re.MULTILINE)
 
 
 @cache
-def uniforms_of(shader: str, defines: tuple[tuple[str, str], ...] = ()) -> frozenset[str]:
+def uniforms_of(shader: str, defines: Defines = ()) -> frozenset[str]:
     """The names of all uniforms that a shader's text declares, includes expanded."""
     lists = _UNIFORM.findall(shaders.source(shader, defines))
     return frozenset(re.sub(r"\[.*?\]", "", name).strip() for names in lists for name in names.split(","))
@@ -59,16 +59,24 @@ class Surface:
         region: Region | None = None,
     ) -> Target:
         """A new target with what the shader makes of the picture; the caller owns it."""
-        known = uniforms_of(shader, self.defines)
-        all_uniforms = {**self.common(), **(self.parameters(values) if values else {}), **(uniforms or {})}
         return self.painter.applied(
             shader,
             self.target,
             region=region,
             textures=textures,
-            defines=dict(self.defines),
-            uniforms={name: value for name, value in all_uniforms.items() if name in known},
+            defines=dict(self.variant(values)),
+            uniforms=self.uniforms(shader, values, uniforms),
         )
+
+    def variant(self, values: EffectValues | None) -> Defines:
+        """The variant of an effect's shader for this route and the effect's values."""
+        return self.defines if values is None else (*self.defines, *values.effect.variant(values))
+
+    def uniforms(self, shader: str, values: EffectValues | None, more: Uniforms | None) -> dict[str, UniformValue]:
+        """Of all that is known those that the shader declares."""
+        known = uniforms_of(shader, self.variant(values))
+        found = {**self.common(), **(self.parameters(values) if values else {}), **(more or {})}
+        return {name: value for name, value in found.items() if name in known}
 
     def replace(self, target: Target) -> None:
         """Makes a target the picture, and gives the old one back."""

@@ -62,9 +62,11 @@ def flattened(
     step: Draw,
     scene: Scene,
     layer_target: Callable[[str], Target | None] = no_layer,
+    *,
+    in_place: bool = False,
 ) -> Flattened:
     """The layer, unprojected, with its effects, about as large as the frame, or smaller where it is all light. The caller
-    owns the target."""
+    owns the target. `in_place` as in `chain`."""
     width, height = box(step.layer, ink, scene)
     scale = min(scene.frame.width / width, scene.frame.height / height)
     buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
@@ -88,7 +90,7 @@ def flattened(
         layer_id=step.layer.id,
     )
     baked = effects.needs_baking(step.layer)
-    lit = effects.lit_chain(painter, target, step.layer.effects, place, after_baking=baked)
+    lit = effects.lit_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=in_place)
     width, height = buffer.width / scale, buffer.height / scale
     if lit.light is None or not lit.is_light_alone:
         return Flattened(effects.flattened(painter, lit), width, height)

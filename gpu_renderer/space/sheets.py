@@ -53,6 +53,8 @@ class Sheets:
         scene: Scene,
         maps: tuple[tuple[str, Draw], ...],
         layer_target: Callable[[str], Target | None],
+        *,
+        in_place: bool,
     ) -> Flattened:
         """The plane with its effects, good until the frame's end. `maps`: the layers that its effects read."""
         layer = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
@@ -62,7 +64,7 @@ class Sheets:
         kept = self._kept.find(place)
         if kept is not None and kept[0][0] == wanted:
             return kept[0][1]
-        flat = flattening.flattened(self._painter, ink, look, step, scene, layer_target)
+        flat = flattening.flattened(self._painter, ink, look, step, scene, layer_target, in_place=in_place)
         self._kept.put(place, (wanted, flat), flat.target)
         return flat
 

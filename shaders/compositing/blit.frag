@@ -5,9 +5,6 @@
 // COARSE: the scene has yet to pass through 8 linear bits (include/coarse.glsl).
 // IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
 // in: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
-#ifdef IN_PLACE
-#extension GL_EXT_shader_framebuffer_fetch : require
-#endif
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"

@@ -1,9 +1,6 @@
 // What lies below a blended layer passed through 8 linear bits, where the layer itself is not drawn (compositing.md 1.3).
 //
 // IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Linear premultiplied, to replace.
-#ifdef IN_PLACE
-#extension GL_EXT_shader_framebuffer_fetch : require
-#endif
 #include "frame.glsl"
 #include "coarse.glsl"
 

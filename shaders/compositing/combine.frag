@@ -1,9 +1,6 @@
 // A layer's own buffer blended with what is below it (include/combine.glsl).
 //
 // u_layer: a linear premultiplied target. Out: linear premultiplied, to replace.
-#ifdef IN_PLACE
-#extension GL_EXT_shader_framebuffer_fetch : require
-#endif
 #include "frame.glsl"
 #include "color.glsl"
 #include "combine.glsl"

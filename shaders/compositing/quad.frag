@@ -11,9 +11,6 @@
 // MODE, PRESERVE, BELOW, IN_PLACE: the content is blended with what is below it (include/combine.glsl), and what comes out replaces that
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
-#ifdef IN_PLACE
-#extension GL_EXT_shader_framebuffer_fetch : require
-#endif
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"

@@ -1,5 +1,6 @@
 // Bends the picture around a hinge line (effects.md 8.8). Positions in units of the layer height.
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform float u_amount;
 uniform int u_style;

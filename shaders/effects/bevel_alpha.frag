@@ -1,5 +1,6 @@
 // Lights the edges of the alpha by its slope (effects.md 8.2).
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform float u_thickness;
 uniform float u_light_angle;

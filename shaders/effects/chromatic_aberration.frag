@@ -1,5 +1,6 @@
 // Pulls red and blue apart, along a direction or away from a point (effects.md 8.9).
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_amount;
 uniform float u_aberration_mode;

@@ -1,5 +1,6 @@
 // A relief that keeps the colours (effects.md 8.9).
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_direction;
 uniform float u_relief;

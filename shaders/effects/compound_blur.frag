@@ -1,6 +1,7 @@
 // A mean of 13 taps whose radius follows the luma of u_map, another layer over the frame, linear premultiplied
 // (effects.md 8.1).
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform sampler2D u_map;
 uniform vec4 u_map_region;

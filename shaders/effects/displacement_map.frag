@@ -1,6 +1,7 @@
 // Displaces the picture by the red and green of u_map, another layer over the frame, linear premultiplied (effects.md
 // 8.8).
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform sampler2D u_map;
 uniform vec4 u_map_region;

@@ -1,5 +1,6 @@
 // A grey relief (effects.md 8.9).
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_angle;
 uniform float u_relief;

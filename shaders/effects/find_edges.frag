@@ -1,5 +1,6 @@
 // Draws the edges of the picture: a Sobel operator on its luma (effects.md 8.9).
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform bool u_invert;
 uniform float u_blend_with_original;

@@ -1,5 +1,6 @@
 // Dots of ink on paper, in a turned screen (effects.md 8.9). A cell's mean is of 25 taps, on a canvas of all its pixels: u_means.
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_cell_size;
 uniform float u_screen_angle;

@@ -1,6 +1,7 @@
 // Square blocks of one colour (effects.md 8.9): the mean of 16 taps, or the pixel in the middle. A canvas takes exact means
 // instead of the taps (baked/shrink.frag, baked/blocks.frag).
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_horizontal_blocks;
 uniform float u_vertical_blocks;

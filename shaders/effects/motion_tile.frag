@@ -1,5 +1,6 @@
 // Repeats the frame in tiles (effects.md 8.8).
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform float u_scale;
 

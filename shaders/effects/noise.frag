@@ -1,11 +1,10 @@
 // Random brightness for each pixel (effects.md 8.7): a sine hash in linear light on the GPU route, an integer hash on
-// bytes on a canvas. u_keys: the hash keys of the three channels.
+// bytes on a canvas. u_keys: the hash keys of the three channels. MONOCHROME: all channels have the first one's.
 #include "effect.glsl"
 #include "hash.glsl"
 
 uniform float u_amount;
 uniform float u_evolution;
-uniform bool u_monochrome;
 
 #ifdef BAKED
 uniform ivec2 u_keys[3];
@@ -14,7 +13,9 @@ void main() {
     vec4 c = here();
     ivec2 p = pixel();
     vec3 n = vec3(hash_a(p.x, p.y, u_keys[0]));
-    if (!u_monochrome) n = vec3(n.r, hash_a(p.x, p.y, u_keys[1]), hash_a(p.x, p.y, u_keys[2]));
+#ifndef MONOCHROME
+    n = vec3(n.r, hash_a(p.x, p.y, u_keys[1]), hash_a(p.x, p.y, u_keys[2]));
+#endif
     if (c.a == 0.0) {
         put_through();
         return;
@@ -43,7 +44,9 @@ float random(vec2 q) {
 void main() {
     vec4 c = here();
     vec3 n = vec3(random(uv() + 0.01 * u_evolution));
-    if (!u_monochrome) n = vec3(n.r, random(1.3 * uv() + 0.02 * u_evolution), random(1.7 * uv() + 0.03 * u_evolution));
+#ifndef MONOCHROME
+    n = vec3(n.r, random(1.3 * uv() + 0.02 * u_evolution), random(1.7 * uv() + 0.03 * u_evolution));
+#endif
     vec3 rgb = c.a > 0.0 ? c.rgb / c.a : vec3(0.0);
     put(vec4(clamp(rgb + (n - 0.5) * u_amount / 100.0, 0.0, 1.0) * c.a, c.a));
 }

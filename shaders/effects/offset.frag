@@ -1,6 +1,7 @@
 // Shifts the picture with its edges wrapping around (effects.md 8.8). The GPU form is shifted by half the layer at
 // rest, as the reference is.
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_shift_x;
 uniform float u_shift_y;

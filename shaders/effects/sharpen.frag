@@ -1,6 +1,7 @@
 // Raises each pixel against its four neighbours (effects.md 8.1). On the GPU route in premultiplied linear light at
 // one output px; on a canvas on straight bytes.
 #include "effect.glsl"
+#include "around.glsl"
 
 uniform float u_amount;
 

@@ -1,5 +1,6 @@
 // Wraps the frame around a ball (effects.md 8.8).
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform float u_radius;
 uniform float u_shading;

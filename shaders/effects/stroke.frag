@@ -1,6 +1,7 @@
 // An outline outside the alpha: the largest alpha within a disc of at most 16 px (effects.md 8.2). The opacity, the
 // alpha of u_color, counts twice.
 #include "chain.glsl"
+#include "around.glsl"
 
 uniform float u_width;
 uniform vec4 u_color;

@@ -1,33 +1,28 @@
 // The GPU route of effects (format/effects.md 3): passes over a layer's buffer in screen space.
-// in:  u_source, linear premultiplied; u_box, the layer's bounding rectangle in frame px; u_layer_size, its own size in px.
+// in:  u_source, linear premultiplied, or with IN_PLACE what is written to, for passes that read no other pixel of it; u_box, the layer's bounding rectangle in frame px; u_layer_size, its own size in px.
 // out: f_color, linear premultiplied.
 // Layer coordinates run from the box's top-left corner. With u_mirrored they are upside down about the frame's middle,
 // as in the reference's export (3.5): every position below is then a mirrored one, and buffer_at turns it back.
+// What reads the buffer elsewhere than at this pixel includes around.glsl.
 #include "frame.glsl"
 #include "color.glsl"
 #include "formulas.glsl"
 
-uniform sampler2D u_source;
-uniform vec4 u_source_region;
 uniform vec2 u_frame_size;
 uniform vec4 u_box;
 uniform vec2 u_layer_size;
 uniform bool u_mirrored;
 uniform float u_length_scale;
+#ifdef IN_PLACE
+layout(location = 0) inout vec4 f_color;
+#else
+uniform sampler2D u_source;
+uniform vec4 u_source_region;
 out vec4 f_color;
+#endif
 
 vec2 mirrored(vec2 position) {
     return u_mirrored ? vec2(position.x, u_frame_size.y - position.y) : position;
-}
-
-// The buffer at a true frame position.
-vec4 frame_at(vec2 position) {
-    return sample_of(u_source, u_source_region, position);
-}
-
-// The buffer at a position of the shader's own, perhaps mirrored, space.
-vec4 buffer_at(vec2 position) {
-    return frame_at(mirrored(position));
 }
 
 // This pixel's position in the shader's own space: px, and as fractions of the frame (u, v).
@@ -60,24 +55,20 @@ bool inside(vec2 q) {
     return all(greaterThanEqual(q, vec2(0.0))) && all(lessThanEqual(q, extent()));
 }
 
+// The buffer at this pixel; ask before `put`.
 vec4 here() {
+#ifdef IN_PLACE
+    return f_color;
+#else
     return texel_of(u_source, u_source_region, v_frame);
-}
-
-// S(q) of effects.md 3.7: the picture at a point in layer px, transparent outside the layer.
-vec4 sampled(vec2 q) {
-    return inside(q) ? buffer_at(u_box.xy + q / u_layer_size * u_box.zw) : vec4(0.0);
+#endif
 }
 
 vec4 encoded(vec4 t) {
     return t.a > 0.0 ? vec4(linear_to_srgb(t.rgb / t.a), t.a) : vec4(0.0);
 }
 
-// Straight sRGB-encoded colour at a point in layer px, and of this pixel.
-vec4 encoded_at(vec2 q) {
-    return encoded(sampled(q));
-}
-
+// The straight sRGB-encoded colour of this pixel.
 vec4 encoded_here() {
     return encoded(here());
 }

@@ -14,6 +14,7 @@ from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import pixels as pixel_count
 from motion.snapshot import (
+    AdjustmentSource,
     CompositionSource,
     EffectSnapshot,
     LayerSnapshot,
@@ -176,6 +177,66 @@ def test_layers_that_move_far_apart_leave_out_what_lies_between_them(painter: Pa
         near, far = (rect("#fff", at + shift, at, 10, 10, id=f"at {at}") for at in (20, 400))
         frames.draw(snapshot(near, far, width=640, height=480), 640, 480)
     assert pixel_count(frames.changed.parts()) <= 4 * 64 * 64
+    frames.release()
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("mode", ["multiply", "overlay", "dissolve"])
+def test_a_large_shape_blends_with_what_is_below_it_however_that_is_read(
+    painter: Painter, mode: str, in_place: bool
+) -> None:
+    below = paper(gradient("#203040", "#80a0ff", angle=30), *SIZE)
+    large = rect("#c06040a0", 160, 100, 260, 160, id="large", blend=mode)
+    scene = snapshot(below, large, width=SIZE[0], height=SIZE[1])
+    plain, split = (renderer(painter, Levers(split_edges=is_on, read_in_place=in_place)) for is_on in (False, True))
+    assert np.array_equal(pixels(plain.draw(scene, *SIZE)), pixels(split.draw(scene, *SIZE)))
+    plain.release()
+    split.release()
+
+
+def adjusted(frame: int, *stack: EffectSnapshot) -> Snapshot:
+    """Layers under and over an adjustment layer, on nothing opaque."""
+    layer = LayerSnapshot("adjust", "adjust", AdjustmentSource(), Transform2D(0, 0), effects=stack)
+    return snapshot(
+        paper(gradient("#203040", "#80a0ff30", angle=30), *SIZE),
+        rect("#ffcc00c0", 60 + 9 * frame, 60, 80, 50, id="moving", blend="add"),
+        rect("#c06040", 220, 90, 90, 60, id="blended", blend="screen"),
+        layer,
+        rect("#40ff40", 250 - 7 * frame, 150, 60, 30, id="above", opacity=0.6),
+        width=SIZE[0],
+        height=SIZE[1],
+        background=None,
+    )
+
+
+NOISE = EffectSnapshot("n", "noise", (("amount", 30.0),))
+RAMP = EffectSnapshot("r", "gradient-ramp", (("blend", 30.0), ("angle", 70.0)))
+HUE = EffectSnapshot("h", "hue-rotate", (("amount", 60.0),))
+CURVE = EffectSnapshot("c", "posterize", (("levels", 5.0),))
+
+
+@pytest.mark.parametrize("lever", ["read_in_place", "redraw_changes_only", "keep_static_run"])
+@pytest.mark.parametrize("stack", [(NOISE, RAMP), (HUE,), (CURVE, RAMP, HUE), (NOISE, BLUR, HUE), (RAMP, SHADOW)])
+def test_an_adjustment_layer_gives_the_same_bytes_however_it_is_drawn(
+    painter: Painter, lever: str, stack: tuple[EffectSnapshot, ...]
+) -> None:
+    plain = renderer(painter, Levers(**dict.fromkeys(NAMES, False)))
+    pulled = renderer(painter, replace(Levers(**dict.fromkeys(NAMES, False)), **{lever: True}))
+    together = renderer(painter)
+    for frame in (0, 0, 0, 0, 1, 2, 5, 3):
+        expected = pixels(plain.draw(adjusted(frame, *stack), *SIZE)).copy()
+        for frames in (pulled, together):
+            assert np.array_equal(pixels(frames.draw(adjusted(frame, *stack), *SIZE)), expected), f"frame {frame}"
+    for frames in (plain, pulled, together):
+        frames.release()
+
+
+def test_under_an_adjustment_layer_of_single_pixels_only_what_changed_is_drawn_again(painter: Painter) -> None:
+    frames = renderer(painter)
+    for shift in (0, 10):
+        layer = LayerSnapshot("adjust", "adjust", AdjustmentSource(), Transform2D(0, 0), effects=(RAMP, HUE))
+        frames.draw(snapshot(rect("#fff", 20 + shift, 20, 10, 10), layer, width=640, height=480), 640, 480)
+    assert pixel_count(frames.changed.parts()) <= 2 * 64 * 64
     frames.release()
 
 

@@ -50,6 +50,18 @@ def test_a_part_is_copied_value_by_value_and_nothing_else(painter: Painter, form
     painter.pool.give_back(source, into)
 
 
+@pytest.mark.parametrize("format", CHANNELS)
+def test_a_part_is_copied_between_targets_of_different_parts_of_the_frame(painter: Painter, format: Format) -> None:
+    source, into = noise(painter, format), painter.pool.take(Region(90, 0, 100, 300), format)
+    painter.copy(source, into, Region(100, 10, 80, 500))
+    found, expected = read(into), read(source)[30:200, 36:116]
+    assert np.array_equal(found[10:180, 10:90], expected)
+    found = found.copy()
+    found[10:180, 10:90] = 0
+    assert not found.any()
+    painter.pool.give_back(source, into)
+
+
 @pytest.mark.parametrize("parts", [PARTS, (HELD,), outside((HELD,), Region(100, 50, 10, 10))])
 def test_restored_parts_hold_what_was_kept(painter: Painter, parts: Parts) -> None:
     source, into = noise(painter, "f2"), painter.pool.take(HELD, "f2")

@@ -32,6 +32,8 @@ BLENDED: list[Defines] = [
 ]
 VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": QUADS + BLENDED,
+    "compositing/grade.frag": [{}, {"MATRIX": 1}, {"TABLES": 1}, {"MATRIX": 1, "TABLES": 1}],
+    "effects/noise.frag": [{}, {"MONOCHROME": 1}, {"BAKED": 1}, {"BAKED": 1, "MONOCHROME": 1}],
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],
     "effects/convolve.frag": CONVOLVE,

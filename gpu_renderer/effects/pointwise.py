@@ -1,0 +1,13 @@
+"""Which passes make each pixel of that pixel of the picture alone: those whose shader includes nothing that reads around it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import shaders
+
+
+@cache
+def is_pointwise(shader: str) -> bool:
+    """Whether a pass of the GPU route may run in place, and over any part of a picture. One that reads elsewhere does not compile so."""
+    return shaders.text("include/around.glsl") not in shaders.source(shader)

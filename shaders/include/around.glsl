@@ -1,0 +1,24 @@
+// The GPU route of effects: the buffer elsewhere than at this pixel. On a canvas canvas.glsl answers for itself.
+// Passes that do not include this make each pixel of that pixel alone, and may run in place (gpu_renderer/effects/pointwise.py).
+#ifndef BAKED
+
+// The buffer at a true frame position.
+vec4 frame_at(vec2 position) {
+    return sample_of(u_source, u_source_region, position);
+}
+
+// The buffer at a position of the shader's own, perhaps mirrored, space.
+vec4 buffer_at(vec2 position) {
+    return frame_at(mirrored(position));
+}
+
+// S(q) of effects.md 3.7: the picture at a point in layer px, transparent outside the layer.
+vec4 sampled(vec2 q) {
+    return inside(q) ? buffer_at(u_box.xy + q / u_layer_size * u_box.zw) : vec4(0.0);
+}
+
+// Straight sRGB-encoded colour at a point in layer px.
+vec4 encoded_at(vec2 q) {
+    return encoded(sampled(q));
+}
+#endif
