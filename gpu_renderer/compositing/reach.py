@@ -119,8 +119,6 @@ def reads_around(step: Step) -> bool:
         return not effects.is_pointwise_stack(step.layer.effects)
     if isinstance(step, DepthGroup):
         return False
-    if step.group is not None and any(reads_around(inner) for inner in step.group.steps):
-        return False
     return step.layer.glass is not None or step.layer.backdrop_blur > 0
 
 
