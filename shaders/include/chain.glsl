@@ -78,6 +78,11 @@ vec4 encoded_at(vec2 q) {
     return encoded(sampled(q));
 }
 
+// The same at the centre of a layer px, which need not be one of the frame's.
+vec4 encoded_texel(vec2 q) {
+    return encoded_at(q);
+}
+
 vec4 encoded_here() {
     return encoded(here());
 }
