@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -18,16 +19,21 @@ from gpu_renderer.targets import Format, Target
 
 Kernel = npt.NDArray[np.float64]
 
+NEAREST = (moderngl.NEAREST, moderngl.NEAREST)
 UNROLLED = 4
 """The shader's reach grows in steps of this, so that few programs serve all radii."""
-SMALL_FROM_SIGMA = (6.0, 16.0, 32.0, 64.0, 128.0)
-"""From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests)."""
+SMALL_FROM_SIGMA = (4.5, 14.2, 32.0, 64.0, 128.0)
+"""From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests).
+
+From a sigma of 12 on the reference cuts its own at 2.5 sigmas, and in the dark the end of its light is seen: within three
+code values there, ten where several ends meet. Those take finer cells than a sigma of 2.5.
+"""
 BOX_RADIUS_MAX = 16
 """A wider box first halves the picture."""
 SIGMA_MAX = 1000.0
 """A wider blur leaves nothing to see of a frame, and is not made wider."""
-NEGLIGIBLE = 1e-5
-"""Weights below this share of the largest are left out."""
+NEGLIGIBLE, NEGLIGIBLE_SMALL = 1e-5, 3e-4
+"""Weights below this share of the largest are left out, and those at a smaller size."""
 
 
 @lru_cache(256)
@@ -62,9 +68,9 @@ def box(width: float) -> Kernel:
     return normalised(np.append(np.ones(math.floor(side) + 1), side - math.floor(side)))
 
 
-def normalised(weights: Kernel) -> Kernel:
-    """Weights that sum to 1 on both sides together, without a negligible tail."""
-    kept = np.flatnonzero(np.abs(weights) > NEGLIGIBLE * np.abs(weights).max())
+def normalised(weights: Kernel, negligible: float = NEGLIGIBLE) -> Kernel:
+    """Weights that sum to 1 on both sides together, without a tail of a negligible share of the largest."""
+    kept = np.flatnonzero(np.abs(weights) > negligible * np.abs(weights).max())
     weights = weights[: kept[-1] + 1]
     return np.asarray(weights / (weights[0] + 2 * weights[1:].sum()))
 
@@ -93,7 +99,7 @@ def small(kernel: Kernel, levels: int) -> Kernel:
             columns[start : start + len(base), tap] += base
     wanted = np.zeros(2 * middle + 1)
     wanted[middle - len(kernel) + 1 : middle + len(kernel)] = np.concatenate([kernel[:0:-1], kernel])
-    return normalised(np.asarray(np.linalg.lstsq(columns, wanted, rcond=None)[0], np.float64))
+    return normalised(np.asarray(np.linalg.lstsq(columns, wanted, rcond=None)[0], np.float64), NEGLIGIBLE_SMALL)
 
 
 def _response(factor: int) -> Kernel:
@@ -143,6 +149,7 @@ def convolved(
     weights[: len(kernel)] = kernel
     drawn = region or source.region
     target = into or painter.pool.take(drawn, format or source.format, clear=False)
+    filter_before, source.texture.filter = source.texture.filter, NEAREST
     painter.draw(
         "effects/convolve.frag",
         target,
@@ -151,6 +158,7 @@ def convolved(
         defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
         uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
     )
+    source.texture.filter = filter_before
     return target
 
 

@@ -11,6 +11,7 @@ from gpu_renderer.effects.parameters import color, degrees, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.region import Region
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
@@ -109,6 +110,18 @@ class Stroke(Effect):
 
     def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
         return min(STROKE_MAX_PX, max(1.0, values.number("width") * scene.length_scale))
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        reach = math.ceil(self.reach_px(values, chain.scene))
+        x, y, width, height = chain.target.region
+        spans = chain.painter.applied(
+            "effects/stroke_spans.frag",
+            chain.target,
+            region=Region(x - reach, y, width + reach, height),
+            defines={"SPANS": min(4, reach.bit_length())},
+        )
+        chain.apply(self.shader, values, textures={"u_spans": spans})
+        chain.painter.pool.give_back(spans)
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("width")

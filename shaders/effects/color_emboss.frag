@@ -8,7 +8,7 @@ uniform float u_contrast;
 uniform float u_blend_with_original;
 
 vec3 at(vec2 q) {
-    return encoded_at(clamp(q, vec2(0.5), extent() - 0.5)).rgb;
+    return encoded_texel(clamp(q, vec2(0.5), extent() - 0.5)).rgb;
 }
 
 void main() {

@@ -1,8 +1,9 @@
 // One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... REACH px, taken on
 // both sides. out: premultiplied, each tap's colour limited to its alpha (format/compositing.md 7.1).
 // ALPHA: out is the alpha alone, in every channel.
-// Beyond the source its edge is repeated or, with CLEAR_OUTSIDE, all is transparent. Whole-pixel fetches in straight lines of
-// code: several times faster than a loop of bilinear taps on software rasterisers, and no slower on hardware.
+// Beyond the source its edge is repeated or, with CLEAR_OUTSIDE, all is transparent. Taps of the nearest pixel in straight
+// lines of code: several times faster than a loop of bilinear taps on software rasterisers, and no slower on hardware. The
+// sampler is to take the nearest and to repeat the edge: cheaper than texelFetch within clamped bounds.
 #include "frame.glsl"
 
 uniform sampler2D u_source;
@@ -19,7 +20,7 @@ out vec4 f_color;
 
 TEXEL tap(ivec2 p) {
     ivec2 last = textureSize(u_source, 0) - 1;
-    vec4 t = texelFetch(u_source, clamp(p, ivec2(0), last), 0);
+    vec4 t = texture(u_source, (vec2(p) + 0.5) / vec2(last + 1));
     t.rgb = min(t.rgb, t.a);
 #ifdef CLEAR_OUTSIDE
     if (any(lessThan(p, ivec2(0))) || any(greaterThan(p, last))) t = vec4(0.0);

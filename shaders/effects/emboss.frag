@@ -8,7 +8,7 @@ uniform float u_contrast;
 uniform float u_blend;
 
 float l(vec2 q) {
-    return luma601(encoded_at(clamp(floor(q) + 0.5, vec2(0.5), extent() - 0.5)).rgb);
+    return luma601(encoded_texel(clamp(floor(q) + 0.5, vec2(0.5), extent() - 0.5)).rgb);
 }
 
 void main() {

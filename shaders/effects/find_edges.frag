@@ -6,7 +6,7 @@ uniform bool u_invert;
 uniform float u_blend_with_original;
 
 float l(vec2 q) {
-    return luma601(encoded_at(clamp(q, vec2(0.5), extent() - 0.5)).rgb);
+    return luma601(encoded_texel(clamp(q, vec2(0.5), extent() - 0.5)).rgb);
 }
 
 void main() {

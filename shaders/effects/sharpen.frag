@@ -14,10 +14,18 @@ void main() {
     put(vec4(c.rgb + u_amount / 100.0 * (4.0 * c.rgb - around), c.a));
 }
 #else
+// The buffer at a distance along an axis: between two pixels of one row or column.
+vec3 along(float away, vec2 axis) {
+    vec2 from = v_frame + away * axis - 0.5, first = floor(from);
+    vec4 near = texel_of(u_source, u_source_region, first + 0.5), far = texel_of(u_source, u_source_region, first + 0.5 + axis);
+    return mix(near.rgb, far.rgb, dot(from - first, axis));
+}
+
 void main() {
-    vec2 x = vec2(u_length_scale, 0.0), y = x.yx;
+    float away = u_length_scale;
+    vec2 x = vec2(1.0, 0.0), y = x.yx;
     vec4 c = here();
-    vec3 around = frame_at(v_frame - x).rgb + frame_at(v_frame + x).rgb + frame_at(v_frame - y).rgb + frame_at(v_frame + y).rgb;
+    vec3 around = along(-away, x) + along(away, x) + along(-away, y) + along(away, y);
     put(vec4(c.rgb + u_amount / 100.0 * (4.0 * c.rgb - around), c.a));
 }
 #endif

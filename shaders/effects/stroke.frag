@@ -1,21 +1,41 @@
 // An outline outside the alpha: the largest alpha within a disc of at most 16 px (effects.md 8.2). The opacity, the
 // alpha of u_color, counts twice.
+// in: u_spans, the largest alpha among the 2, 4, 8 and 16 px from each to the right: two that overlap cover a row of the disc.
 #include "chain.glsl"
 #include "around.glsl"
 
+uniform sampler2D u_spans;
+uniform vec4 u_spans_region;
 uniform float u_width;
 uniform vec4 u_color;
 
+float alpha_at(int dx, int dy) {
+    return texel_of(u_source, u_source_region, v_frame + vec2(dx, dy)).a;
+}
+
+vec4 spans_at(int dx, int dy) {
+    return texel_of(u_spans, u_spans_region, v_frame + vec2(dx, dy));
+}
+
+// The largest of the 2 side + 1 px of a row of the disc, for sides of 1 to 16 px; of 33 px all but the middle one.
+float most_in_row(int side, int dy) {
+    int span = side < 2 ? 2 : side < 4 ? 4 : side < 8 ? 8 : 16;
+    vec4 most = max(spans_at(-side, dy), spans_at(side + 1 - span, dy));
+    return side < 2 ? most.x : side < 4 ? most.y : side < 8 ? most.z : most.w;
+}
+
+// The largest whole number up to 16 whose square is not above a whole number; -1 where there is none.
+int root(int square) {
+    return square < 0 ? -1 : min(int(sqrt(float(square) + 0.5)), 16);
+}
+
 void main() {
     float width = u_width * u_length_scale;
-    int reach = int(clamp(width, 1.0, 16.0));
+    int square = int(min(width * width, 512.0)), top = root(square), rows = root(square - 1), rows_of_33 = root(square - 256);
     vec4 c = here();
-    float most = c.a;
-    for (int dy = -reach; dy <= reach && most < 1.0; dy++) {
-        for (int dx = -reach; dx <= reach && most < 1.0; dx++) {
-            if (float(dx * dx + dy * dy) <= width * width) most = max(most, frame_at(v_frame + vec2(dx, dy)).a);
-        }
-    }
+    float most = max(c.a, max(alpha_at(0, -top), alpha_at(0, top)));
+    for (int dy = -rows; dy <= rows && most < 1.0; dy++) most = max(most, most_in_row(root(square - dy * dy), dy));
+    for (int dy = -rows_of_33; dy <= rows_of_33 && most < 1.0; dy++) most = max(most, alpha_at(0, dy));
     float q = u_color.a, edge = (most - c.a) * q;
     put((1.0 - edge) * c + edge * q * vec4(srgb_to_linear(u_color.rgb), 1.0));
 }

@@ -21,4 +21,9 @@ vec4 sampled(vec2 q) {
 vec4 encoded_at(vec2 q) {
     return encoded(sampled(q));
 }
+
+// The same at the centre of a layer px, which need not be one of the frame's.
+vec4 encoded_texel(vec2 q) {
+    return encoded_at(q);
+}
 #endif

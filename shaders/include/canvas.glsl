@@ -82,6 +82,11 @@ vec4 encoded_at(vec2 q) {
     return sampled(q);
 }
 
+// The same at a pixel's centre.
+vec4 encoded_texel(vec2 q) {
+    return texel(ivec2(floor(q)));
+}
+
 vec4 encoded_here() {
     return here();
 }

@@ -1,5 +1,5 @@
 // An effect that has both forms: with BAKED it runs on a layer's canvas, else on its buffer in screen space.
-// Both sides answer to place, extent, center, inside, here, sampled, encoded_here, encoded_at, put, put_encoded,
+// Both sides answer to place, extent, center, inside, here, sampled, encoded_here, encoded_at, encoded_texel, put, put_encoded,
 // put_through and put_erased. What both include comes first: an include is expanded once, wherever it stands.
 #include "frame.glsl"
 #include "color.glsl"

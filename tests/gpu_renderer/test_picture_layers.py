@@ -64,7 +64,7 @@ def test_draft_quality_shows_only_through_a_buffer_of_the_layers_own(
 
 
 def test_effects_that_write_nothing_ask_for_no_font(painter: Painter) -> None:
-    contents = Contents(reference_fonts(), Pictures(a=halves(4, 4)))
+    contents = Contents(reference_fonts().for_job(), Pictures(a=halves(4, 4)))
     drawn(painter, snapshot(picture_layer(ImageSource("a", 40, 40), effects=BAKED)), contents=contents)
     assert contents.warnings == ()
 

@@ -53,7 +53,7 @@ def test_a_blur_is_the_references_gaussian(painter: Painter, sigma: float) -> No
     assert np.abs(found - blurred(picture(), sigma)).max() < CLOSE
 
 
-@pytest.mark.parametrize("sigma", [6.0, 12.0, 19.0, 24.0, 40.0])
+@pytest.mark.parametrize("sigma", [4.5, 6.0, 12.0, 14.2, 15.0, 19.0, 24.0, 40.0])
 def test_a_wide_blur_at_a_smaller_size_stays_within_three_code_values(painter: Painter, sigma: float) -> None:
     buffer = np.zeros((320, 320, 4))
     buffer[100:221, 90:231] = 1
@@ -110,6 +110,27 @@ def test_a_stroke_takes_the_largest_alpha_within_a_disc_and_squares_its_opacity(
     assert found[8, 30, 3] == 0
     assert found[9, 11, 3] == 0, "the corner is round"
     assert np.abs(found[15:25, 15:45] - source[15:25, 15:45]).max() < CLOSE
+
+
+def largest_in_disc(alpha: Buffer, width: float) -> Buffer:
+    """The largest alpha within a disc, taken pixel by pixel; the buffer's edge is repeated."""
+    reach = int(min(max(width, 1), 16))
+    padded = np.pad(alpha, reach, mode="edge")
+    rows, columns = alpha.shape
+    offsets = [(y, x) for y in range(-reach, reach + 1) for x in range(-reach, reach + 1) if y * y + x * x <= width**2]
+    copies = [padded[reach + y : reach + y + rows, reach + x : reach + x + columns] for y, x in offsets]
+    return np.asarray(np.max(copies, axis=0))
+
+
+@pytest.mark.parametrize("width", [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.3, 13.0, 16.0, 17.5, 40.0])
+def test_a_stroke_looks_at_every_pixel_of_its_disc_up_to_the_frames_edge(painter: Painter, width: float) -> None:
+    source = np.zeros((50, 70, 4))
+    spots = np.random.default_rng(3).integers(0, (50, 70), (30, 2))
+    source[spots[:, 0], spots[:, 1], 3] = np.linspace(0.25, 1, 30).astype(np.float16)
+    source[0, 40, 3] = source[20:40, 69, 3] = 0.75
+    found = chained(painter, source, entry("stroke", width=width))[..., 3]
+    most = largest_in_disc(source[..., 3], width)
+    assert np.abs(found - (source[..., 3] + (most - source[..., 3]) * (1 - source[..., 3]))).max() < CLOSE
 
 
 def test_a_stroke_is_never_wider_than_sixteen_pixels(painter: Painter) -> None:
