@@ -69,7 +69,8 @@ class Layered:
 class Flattened:
     """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane.
 
-    `crop` of the target is shown: what is blurred is kept small, with cells beyond its edge.
+    `crop` of the target is shown: what is blurred is kept small, with cells beyond its edge. `inked` as in a Picture, but for
+    light that fades out.
     """
 
     target: Target
@@ -77,6 +78,7 @@ class Flattened:
     height: float
     padding: float = 0.0
     crop: Share = WHOLE
+    inked: Share = WHOLE
 
 
 Ink = Picture | Analytic | Layered | Flattened

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import moderngl
 
 from gpu_renderer.compositing import blend, matrix, quad_shader, quads
-from gpu_renderer.compositing.ink import Ink, Look, Picture, quad_of
+from gpu_renderer.compositing.ink import Flattened, Ink, Look, Picture, quad_of
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
@@ -75,7 +75,7 @@ def _hide_in_order(sheets: Sequence[Sheet]) -> bool:
 
 
 def _inked(ink: Ink) -> Share:
-    return ink.inked if isinstance(ink, Picture) else WHOLE
+    return ink.inked if isinstance(ink, (Picture, Flattened)) else WHOLE
 
 
 def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts) -> None:

@@ -14,7 +14,7 @@ from gpu_renderer.effects.lit import Light
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Share
+from gpu_renderer.raster import WHOLE, Share
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
 from motion.snapshot import EffectSnapshot, LayerSnapshot
@@ -92,10 +92,16 @@ def flattened(
     baked = effects.needs_baking(step.layer)
     lit = effects.lit_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=in_place)
     width, height = buffer.width / scale, buffer.height / scale
+    is_light_around = not effects.is_resampled(step.layer.effects, after_baking=baked)
+    inked = _part(own, buffer) if is_light_around else WHOLE
     if lit.light is None or not lit.is_light_alone:
-        return Flattened(effects.flattened(painter, lit), width, height)
+        return Flattened(effects.flattened(painter, lit), width, height, inked=inked)
     painter.pool.give_back(lit.sharp)
-    return Flattened(lit.light.target, width, height, crop=_share(buffer, lit.light))
+    return Flattened(lit.light.target, width, height, crop=_share(buffer, lit.light), inked=inked)
+
+
+def _part(own: Box, buffer: Region) -> Share:
+    return own.left / buffer.width, own.top / buffer.height, own.width / buffer.width, own.height / buffer.height
 
 
 def _share(buffer: Region, light: Light) -> Share:

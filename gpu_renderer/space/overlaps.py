@@ -20,6 +20,8 @@ CLOSE_PX = 1.0
 """Edges that are nearer to each other than this share pixels."""
 SHARED_PX_MAX = 4.0
 """Over a greater length than this a seam would show: each plane's share of a pixel counts what the other has covered."""
+CARDS_MAX = 200
+"""Beyond this, finding out costs more than the buffer."""
 SAME_DEPTH = 1e-4
 """Planes whose distances differ by less than this share of them are equally far, and the later one is drawn over the other."""
 
@@ -35,6 +37,8 @@ class Card:
     """Whether it writes depth."""
     has_edges: bool
     """Whether it may show anything where its edges cut pixels."""
+    reach: tuple[float, float, float, float]
+    """Left, top, right and bottom of where it may share a pixel with another."""
 
     def nearness_at(self, point: Point) -> float:
         """One over the distance from the eye, composition px, at a point of the frame."""
@@ -54,12 +58,25 @@ def card(quad: Matrix3, inked: Share = WHOLE, *, hides: bool) -> Card | None:
     placed = tuple((x / w, y / w) for x, y, w in corners)
     left, top, width, height = inked
     room_px = min(left, top, 1.0 - left - width, 1.0 - top - height) * min(math.dist(*edge) for edge in _edges(placed))
-    return Card(placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX)
+    xs, ys = [x for x, _ in placed], [y for _, y in placed]
+    reach = (min(xs) - CLOSE_PX, min(ys) - CLOSE_PX, max(xs) + CLOSE_PX, max(ys) + CLOSE_PX)
+    return Card(placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX, reach=reach)
 
 
 def hide_in_order(cards: Sequence[Card]) -> bool:
-    """Whether each card, drawn over those before it, shows the same as if all were drawn with a depth buffer."""
-    return all(_covers(later, earlier) and not _touch(later, earlier) for earlier, later in combinations(cards, 2))
+    """Whether each card, drawn over those before it, shows the same as if all were drawn with a depth buffer.
+
+    Of more than CARDS_MAX nobody knows: each pair is looked at.
+    """
+    return len(cards) <= CARDS_MAX and all(
+        _covers(later, earlier) and not _touch(later, earlier)
+        for earlier, later in combinations(cards, 2)
+        if _meet(later.reach, earlier.reach)
+    )
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _covers(later: Card, earlier: Card) -> bool:
