@@ -99,10 +99,14 @@ class Canvas(Surface):
 
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
         """The canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
-        premultiplied = self.pixels().astype(np.float32)
-        alpha = np.maximum(premultiplied[..., 3:], 1)
-        color = np.minimum(np.floor(premultiplied[..., :3] / alpha * 255 + 0.5), 255)
-        return np.concatenate([color, premultiplied[..., 3:]], axis=2).astype(np.uint8)
+        premultiplied = self.pixels()
+        straight = premultiplied.astype(np.float32)
+        straight /= np.maximum(straight[..., 3:], 1)
+        straight *= 255
+        straight += 0.5
+        stored = np.minimum(straight, 255.0, out=straight).astype(np.uint8)  # cut, which is floor here
+        stored[..., 3] = premultiplied[..., 3]
+        return stored
 
     def paint(self, pixels: npt.NDArray[np.uint8], *, composite: int = 0, opacity: float = 1.0) -> None:
         """Draws premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""

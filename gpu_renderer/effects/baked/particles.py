@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects.baked.canvas import Canvas
-from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, paste, read, stamp, write
+from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, paste, read, stamp, stamp_dots, write
 from gpu_renderer.effects.parameters import color, degrees, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
@@ -81,15 +81,16 @@ class Snowfall(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         picture, w, h = read(canvas), canvas.width, canvas.height
         seed, evolution = math.floor(values.number("seed")), values.number("evolution")
+        wind, size, tint = values.fraction("wind"), values.number("size"), values.color("flakeColor")
         for i in range(_count(values, w * h / 1200)):
             speed = 0.4 + 0.8 * h2(i, seed + 23)
             sway = math.sin(evolution / 40 + 1.7 * i) * (2 + 8 * h2(i, seed + 37))
             drop = evolution / 100 * h * speed
-            x = (h2(i, seed) * w + sway + values.fraction("wind") * 0.4 * drop) % w
+            x = (h2(i, seed) * w + sway + wind * 0.4 * drop) % w
             y = math.fmod(h2(i, seed + 11) * h + drop, h + 8) - 4
-            radius = max(0.5, values.number("size")) * (0.55 + 0.45 * h2(i, seed + 51))
+            radius = max(0.5, size) * (0.55 + 0.45 * h2(i, seed + 51))
             opacity = values.fraction("opacity") * (0.6 + 0.4 * speed)
-            stamp(picture, *disc(radius, x, y), values.color("flakeColor"), opacity)
+            stamp(picture, *disc(radius, x, y), tint, opacity)
         write(canvas, picture)
 
 
@@ -111,14 +112,18 @@ class Rainfall(Effect):
         picture, w, h = read(canvas), canvas.width, canvas.height
         seed, length = math.floor(values.number("seed")), max(1.0, values.number("length"))
         dx, dy = math.sin(values.radians("angle")), math.cos(values.radians("angle"))
-        steps, dot = min(STEPS_MAX, math.ceil(length)), np.ones((1, 1), np.float32)
+        along = np.arange(min(STEPS_MAX, math.ceil(length)))
+        fade = (values.fraction("opacity") * 0.9 * (1 - along / len(along))).astype(np.float32)
+        tint, fallen = values.color("rainColor"), values.number("evolution") / 100 * 3 * h
         for i in range(_count(values, w * h / 2500)):
-            travel = values.number("evolution") / 100 * 3 * h * (0.8 + 0.6 * h2(i, seed + 23))
+            travel = fallen * (0.8 + 0.6 * h2(i, seed + 23))
             x = (h2(i, seed) * w + dx * travel) % w
             y = math.fmod(h2(i, seed + 11) * h + dy * travel, h + length) - length / 2
-            for k in range(steps):
-                at = math.floor(x - dx * k + 0.5), math.floor(y - dy * k + 0.5)
-                stamp(picture, *at, dot, values.color("rainColor"), values.fraction("opacity") * 0.9 * (1 - k / steps))
+            columns, rows = (np.floor(start - step * along + 0.5).astype(int) for start, step in ((x, dx), (y, dy)))
+            # a slanted streak may stay on a pixel for two steps, of which the second comes on top
+            is_second = np.concatenate([[False], (np.diff(columns) == 0) & (np.diff(rows) == 0)])
+            for part in (~is_second, is_second):
+                stamp_dots(picture, columns[part], rows[part], tint, fade[part])
         write(canvas, picture)
 
 

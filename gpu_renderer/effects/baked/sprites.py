@@ -34,9 +34,16 @@ def read(canvas: Canvas) -> Picture:
 
 def write(canvas: Canvas, picture: Picture) -> None:
     """Makes the picture the canvas's pixels: bytes rounded half to even, premultiplied."""
-    stored = np.rint(np.clip(picture, 0, 1) * 255) / 255
-    premultiplied = np.concatenate([stored[..., :3] * stored[..., 3:], stored[..., 3:]], axis=2)
-    canvas.target.texture.write(np.rint(premultiplied * 255).astype(np.uint8).tobytes(), alignment=1)
+    stored = np.clip(picture, 0, 1)
+    stored *= 255
+    np.rint(stored, out=stored)
+    stored /= 255
+    alpha = stored[..., 3:].copy()
+    stored *= alpha
+    stored[..., 3:] = alpha
+    stored *= 255
+    np.rint(stored, out=stored)
+    canvas.target.texture.write(stored.astype(np.uint8), alignment=1)
 
 
 def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:
@@ -58,6 +65,20 @@ def stamp(picture: Picture, left: int, top: int, coverage: Patch, color: Rgba, o
     mixed = share * np.array(color[:3], np.float32) + inside[..., :3] * under
     inside[..., :3] = np.divide(mixed, alpha, out=inside[..., :3].copy(), where=alpha > 0)
     inside[..., 3:] = alpha
+
+
+def stamp_dots(
+    picture: Picture, columns: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], color: Rgba, opacity: Patch
+) -> None:
+    """The same for pixels, each with an opacity of its own; none twice."""
+    held = (columns >= 0) & (columns < picture.shape[1]) & (rows >= 0) & (rows < picture.shape[0])
+    at, share = (rows[held], columns[held]), opacity[held, None]
+    before = picture[at]
+    under = before[:, 3:] * (1 - share)
+    alpha = share + under
+    mixed = share * np.array(color[:3], np.float32) + before[:, :3] * under
+    colors = np.divide(mixed, alpha, out=before[:, :3].copy(), where=alpha > 0)
+    picture[at] = np.concatenate([colors, alpha], axis=1)
 
 
 def add(picture: Picture, left: int, top: int, light: Patch, color: npt.NDArray[np.float32]) -> None:
