@@ -93,6 +93,24 @@ def test_soft_light_is_the_same_whatever_is_kept_and_whatever_part_of_the_frame_
     pulled.release()
 
 
+def test_a_group_over_a_blurred_backdrop_shows_what_moves_near_it_though_it_adjusts_its_own_layers(
+    painter: Painter,
+) -> None:
+    graded = LayerSnapshot("grade", "grade", AdjustmentSource(), Transform2D(0, 0), effects=(BLUR,))
+    inner = snapshot(rect("#ffcc00", 50, 40, 30, 20), graded, width=100, height=80, background=None)
+    source = CompositionSource(inner, 100, 80, sealed=True)
+    frosted = LayerSnapshot("frosted", "frosted", source, Transform2D(160, 100), backdrop_blur=25.0)
+
+    def scene(frame: int) -> Snapshot:
+        below = rect("#ff0000", 90 + 6 * frame, 100, 30, 60, id="below")
+        return snapshot(below, frosted, width=SIZE[0], height=SIZE[1], background="#ffffff")
+
+    kept = renderer(painter)
+    for frame in range(4):
+        assert np.array_equal(pixels(kept.draw(scene(frame), *SIZE)), drawn(painter, scene(frame))), f"frame {frame}"
+    kept.release()
+
+
 def test_a_layer_that_stands_still_follows_the_layer_that_its_effect_reads(painter: Painter) -> None:
     def scene(frame: int) -> Snapshot:
         bent = EffectSnapshot("d", "displacement-map", (("amount", 40.0), ("mapLayerId", "map")))
