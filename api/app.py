@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from fastapi import APIRouter, FastAPI
+from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
 
 from api.animations.endpoints import router as animations
@@ -72,10 +73,12 @@ def create_app(farm: Farm) -> FastAPI:
         await farm.redis.aclose()
         await farm.database.close()
 
-    app = FastAPI(
+    app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
         openapi_url="/api/openapi.json",
         docs_url="/api/docs",
         redoc_url=None,
+        static_url="/api/docs/static",
+        swagger_ui_oauth2_redirect_url="/api/docs/oauth2-redirect",
         lifespan=lifespan,
         default_response_class=JSONResponse,
         redirect_slashes=False,

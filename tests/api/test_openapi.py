@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +120,14 @@ def test_conditional_lists_and_retries_are_documented(world: World) -> None:
         assert "304" in operation["responses"]
         assert "ETag" in operation["responses"]["200"]["headers"]
     assert "Retry-After" in paths["/api/v1/renders"]["post"]["responses"]["429"]["headers"]
+
+
+def test_the_page_for_people_loads_nothing_from_elsewhere(world: World) -> None:
+    page = world.client.get("/api/docs")
+    assert page.status_code == 200
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert {path.rsplit(".", 1)[-1] for path in loaded} == {"js", "css", "png"}
+    for path in loaded:
+        assert world.client.get(path).status_code == 200, path
+    assert "SwaggerUIBundle" in world.client.get(next(path for path in loaded if path.endswith(".js"))).text
+    assert "https://" not in page.text
