@@ -67,6 +67,7 @@ class Executor:
         self.groups.trim()
         self.inks.baked.trim()
         self.sheets.end_frame()
+        self.painter.pool.end_frame()
         self.painter.collect()
 
     def release(self) -> None:

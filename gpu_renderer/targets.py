@@ -27,6 +27,8 @@ TARGET_BYTES_MAX = 1 << 30
 CHANNELS: dict[Format, tuple[int, str]] = {"f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a2": (1, "f2")}
 """How many are stored, and as what."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a2": 2}
+IDLE_FRAMES_MAX = 16
+"""What no frame has asked for so long is freed: a job's first frame often needs sizes that no later one does."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +39,8 @@ class Target:
     framebuffer: moderngl.Framebuffer
     region: Region
     format: Format
+    idle_since: int = 0
+    """The pool's frame in which it was given back last."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -45,7 +49,7 @@ class Target:
 
 
 class TargetPool:
-    """Lends targets and takes them back; keeps released textures for reuse within a byte budget."""
+    """Lends targets and takes them back; keeps released textures for reuse, for some frames and within a byte budget."""
 
     def __init__(self, context: moderngl.Context, idle_bytes_max: int = 256 << 20) -> None:
         self._context = context
@@ -53,6 +57,7 @@ class TargetPool:
         self._idle: dict[tuple[int, int, Format], list[Target]] = defaultdict(list)
         self._idle_bytes = 0
         self._idle_bytes_max = idle_bytes_max
+        self._frame = 0
         self.lent_count = 0
 
     def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
@@ -78,10 +83,18 @@ class TargetPool:
             if target is None:
                 continue
             self.lent_count -= 1
+            target.idle_since = self._frame
             self._idle[(*target.size, target.format)].append(target)
             self._idle_bytes += _bytes(target)
         while self._idle_bytes > self._idle_bytes_max:
-            self._drop_one()
+            self._drop(min((idle[0] for idle in self._idle.values() if idle), key=lambda held: held.idle_since))
+
+    def end_frame(self) -> None:
+        """Frees what none of the last frames has asked for."""
+        self._frame += 1
+        oldest = self._frame - IDLE_FRAMES_MAX
+        for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
+            self._drop(target)
 
     @contextmanager
     def lent(self, region: Region, format: Format = "f2") -> Iterator[Target]:
@@ -94,8 +107,8 @@ class TargetPool:
 
     def release(self) -> None:
         """Frees every idle texture."""
-        while self._idle_bytes:
-            self._drop_one()
+        for target in [held for idle in self._idle.values() for held in idle]:
+            self._drop(target)
 
     def _made(self, region: Region, format: Format) -> Target:
         # drivers end the process over a texture that is too large
@@ -108,9 +121,11 @@ class TargetPool:
         texture.repeat_x = texture.repeat_y = False
         return Target(texture, self._context.framebuffer([texture]), region, format)
 
-    def _drop_one(self) -> None:
-        key = next(key for key, idle in self._idle.items() if idle)
-        target = self._idle[key].pop(0)
+    def _drop(self, target: Target) -> None:
+        key = (*target.size, target.format)
+        self._idle[key].remove(target)
+        if not self._idle[key]:
+            del self._idle[key]
         self._idle_bytes -= _bytes(target)
         target.framebuffer.release()
         target.texture.release()

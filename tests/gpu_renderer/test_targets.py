@@ -1,0 +1,43 @@
+"""The pool keeps what is asked for again, and frees what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
+from gpu_renderer.targets import IDLE_FRAMES_MAX, TargetPool
+
+pytestmark = pytest.mark.gl
+SMALL, LARGE = Region(0, 0, 8, 8), Region(0, 0, 64, 64)
+
+
+def test_a_target_that_frames_ask_for_is_the_same_one_each_time(painter: Painter) -> None:
+    pool = TargetPool(painter.context)
+    first = pool.take(SMALL)
+    for _ in range(3 * IDLE_FRAMES_MAX):
+        pool.give_back(first)
+        pool.end_frame()
+        assert pool.take(SMALL) is first
+    pool.give_back(first)
+    pool.release()
+
+
+def test_a_target_that_no_frame_asks_for_any_more_is_freed(painter: Painter) -> None:
+    pool = TargetPool(painter.context)
+    needed, once = pool.take(SMALL), pool.take(LARGE)
+    pool.give_back(needed, once)
+    for _ in range(2 * IDLE_FRAMES_MAX):
+        pool.give_back(pool.take(SMALL))
+        pool.end_frame()
+    assert pool.take(LARGE) is not once
+    assert pool.take(SMALL) is needed
+
+
+def test_over_the_budget_what_was_given_back_first_is_freed(painter: Painter) -> None:
+    pool = TargetPool(painter.context, idle_bytes_max=3 * 8 * 8 * 8)
+    held = [pool.take(SMALL) for _ in range(4)]
+    for target in held:
+        pool.give_back(target)
+        pool.end_frame()
+    assert {id(pool.take(SMALL)) for _ in range(3)} == {id(target) for target in held[1:]}
