@@ -14,6 +14,8 @@ from farm_core.errors import Forbidden
 
 _OPEN: Final = frozenset({"/api/health", "/api/ready", "/metrics", "/api/openapi.json", "/api/docs"})
 _PUBLIC: Final = "/api/v1/"
+_PAGE: Final = "/api/docs/"
+"""What the page at `/api/docs` loads."""
 _LINKED: Final = "/files/"
 
 
@@ -42,4 +44,4 @@ class KeysStayInside:
 def _allowed(scope: Scope) -> bool:
     path: str = scope["path"]
     linked = path.startswith(_LINKED) and b"signature=" in scope.get("query_string", b"")
-    return path.startswith(_PUBLIC) or path in _OPEN or linked
+    return path.startswith((_PUBLIC, _PAGE)) or path in _OPEN or linked

@@ -131,3 +131,11 @@ def test_the_page_for_people_loads_nothing_from_elsewhere(world: World) -> None:
         assert world.client.get(path).status_code == 200, path
     assert "SwaggerUIBundle" in world.client.get(next(path for path in loaded if path.endswith(".js"))).text
     assert "https://" not in page.text
+
+
+def test_the_page_for_people_opens_with_a_key_at_hand(world: World, caller: Someone) -> None:
+    key = caller.new_key()
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', world.client.get("/api/docs", headers=key.headers).text)
+    assert loaded
+    for path in loaded:
+        assert world.client.get(path, headers=key.headers).status_code == 200, path
