@@ -133,8 +133,8 @@ def test_the_page_for_people_loads_nothing_from_elsewhere(world: World) -> None:
     assert "https://" not in page.text
 
 
-def test_the_page_for_people_opens_with_a_key_at_hand(world: World, caller: Someone) -> None:
-    key = caller.new_key()
+def test_the_page_for_people_opens_with_a_key_at_hand(world: World) -> None:
+    key = world.account().new_key()
     loaded = re.findall(r'(?:src|href)="([^"]+)"', world.client.get("/api/docs", headers=key.headers).text)
     assert loaded
     for path in loaded:
