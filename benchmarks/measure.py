@@ -21,9 +21,8 @@ from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.levers import Levers
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
 from gpu_renderer.planes import PlaneLayout, encoder_frame, layout
-from gpu_renderer.readback import ReadbackRing
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_value
@@ -142,14 +141,15 @@ def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> f
 def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.VideoFrame]:
     """The converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
-    ring = ReadbackRing(session.painter, of, 1, pixel_buffers=not session.identity.gpu.is_software)
+    is_hardware = not session.identity.gpu.is_software
+    ring = ring_to_memory(session.painter, opened, of, PipelineLevers(readback_depth=1), pixel_buffers=is_hardware)
     pictures: list[av.VideoFrame] = []
     for index in range(frames):
         picture = opened.drawn(opened.evaluated(index))
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
-        ring.put(picture.target, area.whole(picture.target.region), encoder_frame(of), picture.underlay)
+        put(picture, area.whole(picture.pixels.region), ring, encoder_frame(of))
         pictures.append(ring.collect())
     ring.close()
     return pictures

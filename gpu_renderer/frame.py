@@ -8,19 +8,23 @@ from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.compile import compiled
 from gpu_renderer.compositing import background, blend, cover, reach
-from gpu_renderer.compositing.blit import blit
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.footage import UnderFootage, surroundings
 from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
+from gpu_renderer.host.kernels import kernels
+from gpu_renderer.host.picture import HostPicture
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
+from gpu_renderer.picture import GpuPicture
 from gpu_renderer.planes import Underlay
 from gpu_renderer.region import Parts, Region, pixels
 from gpu_renderer.targets import Format, Target
 from motion.snapshot import Snapshot
+
+Finished = GpuPicture | HostPicture
 
 
 @dataclass(slots=True)
@@ -30,7 +34,7 @@ class _Last:
     snapshot: Snapshot
     graph: RenderGraph
     scene: Target
-    picture: Target
+    picture: Finished
     footage: DecodedFrame | None
     over_footage: bool
     is_whole: bool
@@ -48,6 +52,7 @@ class FrameRenderer:
         self._run = StaticRun(painter)
         self._under = UnderFootage(painter, self._executor.inks)
         self._last: _Last | None = None
+        self._kernels = kernels() if self._levers.finish_on_processor and painter.is_software else None
         self.changed = area.nothing(Region(0, 0, 1, 1))
         """The pixels of the picture that the last `draw` may have changed."""
         self.is_repeat = False
@@ -56,12 +61,18 @@ class FrameRenderer:
         """The video whose own samples are the last frame's, and what is drawn over it."""
 
     @property
+    def finishes_on_processor(self) -> bool:
+        """Whether pictures are HostPictures."""
+        return self._kernels is not None
+
+    @property
     def kept_count(self) -> int:
         """How many targets of the pool stay on loan between frames: the picture, its scene and what is kept."""
-        return self._executor.kept_count + self._run.kept_count + self._under.kept_count + (2 if self._last else 0)
+        frame_count = 0 if self._last is None else 1 + self._last.picture.target_count
+        return self._executor.kept_count + self._run.kept_count + self._under.kept_count + frame_count
 
-    def draw(self, snapshot: Snapshot, width: int, height: int, *, over_footage: bool = False) -> Target:
-        """The picture: 8-bit RGBA, display-encoded, opaque, row 0 on top. It belongs to the renderer until the next call.
+    def draw(self, snapshot: Snapshot, width: int, height: int, *, over_footage: bool = False) -> Finished:
+        """The picture. It belongs to the renderer until the next call.
 
         `over_footage`: where the lowest layer is a video that fills the frame pixel for pixel, its samples are given as
         `underlay`, and the picture may be undefined beyond the pixels that are drawn over it.
@@ -91,7 +102,7 @@ class FrameRenderer:
 
     def _drawn(
         self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region, *, over_footage: bool
-    ) -> Target:
+    ) -> Finished:
         inks = self._executor.inks
         footage = cover.covering_footage(graph, self._contents, inks) if over_footage else None
         if footage is not None:
@@ -103,7 +114,7 @@ class FrameRenderer:
         if last is not None and (last.footage is None) == (footage is None) and self._may_keep(last, snapshot):
             changed = reach.changed(last.graph, graph, inks, self._run.settled_count(graph))
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
-        picture = last.picture if last else self._painter.pool.take(frame, "f1")
+        picture = last.picture if last else self._blank(frame)
         if last is not None and footage is None and not changed.is_empty and self._levers.keep_static_run:
             self._run.watch(graph, last.graph, scene, self._executor.draw)
         is_whole, self.underlay = True, None
@@ -122,7 +133,7 @@ class FrameRenderer:
         self,
         graph: RenderGraph,
         scene: Target,
-        picture: Target,
+        picture: Finished,
         footage: DecodedFrame,
         changed: Area,
         last: _Last | None,
@@ -142,22 +153,27 @@ class FrameRenderer:
             self._encode(graph, scene, picture, parts, self._executor.draw_owing(bare, scene, parts))
         return False
 
-    def _picture(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts) -> None:
+    def _picture(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> None:
         """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""
         inks = self._executor.inks
         texture = cover.covering_picture(graph, inks) if self._levers.copy_opaque else None
         touched = cover.touched(graph, inks, parts) if texture is not None else None
         if texture is not None and touched is not None:
-            self._painter.copy_picture(texture, picture, parts)
+            picture.copy(texture, parts)
         drawn = parts if touched is None else touched
         self._encode(graph, scene, picture, drawn, self._composite(graph, scene, drawn))
 
-    def _encode(self, graph: RenderGraph, scene: Target, picture: Target, parts: Parts, coarse: Parts) -> None:
+    def _encode(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts, coarse: Parts) -> None:
         in_place = self._levers.read_in_place
         is_opaque = blend.is_opaque(graph, scene.region)
-        blit(
-            self._painter, scene, picture, graph.scene.color, parts, in_place=in_place, is_opaque=is_opaque, coarse=coarse
-        )  # fmt: skip
+        picture.encode(scene, graph.scene.color, parts, in_place=in_place, is_opaque=is_opaque, coarse=coarse)
+
+    def _blank(self, frame: Region) -> Finished:
+        return (
+            GpuPicture(self._painter, frame)
+            if self._kernels is None
+            else HostPicture(self._painter, self._kernels, frame)
+        )
 
     def _composite(self, graph: RenderGraph, scene: Target, parts: Parts) -> Parts:
         rest = self._run.restore(graph, scene, parts)
@@ -167,7 +183,8 @@ class FrameRenderer:
 
     def _forget(self) -> None:
         if self._last is not None:
-            self._painter.pool.give_back(self._last.scene, self._last.picture)
+            self._painter.pool.give_back(self._last.scene)
+            self._last.picture.release()
         self._last = None
         self._run.forget()
         self._under.forget()

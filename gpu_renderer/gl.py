@@ -16,9 +16,10 @@ from gpu_renderer.region import Region
 LIBRARY = "libEGL.so.1"
 _COMMANDS_COMPLETE, _FLUSH_COMMANDS = 0x9117, 0x1
 """GL_SYNC_GPU_COMMANDS_COMPLETE, GL_SYNC_FLUSH_COMMANDS_BIT."""
-_RGBA, _UNSIGNED_BYTE = 0x1908, 0x1401
+_RGBA = 0x1908
+_TEXELS = {"f1": (0x1401, 4), "f2": (0x140B, 8)}
+"""GL_UNSIGNED_BYTE and GL_HALF_FLOAT, and the bytes of four such channels."""
 _PACK_ALIGNMENT, _PACK_ROW_LENGTH = 0x0D05, 0x0D02
-_TEXEL_BYTES = 4
 _FOR_EVER = 2**64 - 1
 
 
@@ -51,13 +52,15 @@ class Calls:
         self._delete_sync(fence)
 
     def read_texels(self, texture: moderngl.Texture, box: Region, address: int, stride_bytes: int) -> None:
-        """Writes a box of an 8-bit RGBA texture to the memory at an address, its rows `stride_bytes` apart, in multiples of 4."""
-        self._pixel_store(_PACK_ALIGNMENT, _TEXEL_BYTES)
-        self._pixel_store(_PACK_ROW_LENGTH, stride_bytes // _TEXEL_BYTES)
+        """Writes a box of an RGBA texture, of 8 bits or half floats, to the memory at an address.
+
+        Its rows begin `stride_bytes` apart, a multiple of a texel's bytes.
+        """
+        channel, texel_bytes = _TEXELS[texture.dtype]
+        self._pixel_store(_PACK_ALIGNMENT, 4)
+        self._pixel_store(_PACK_ROW_LENGTH, stride_bytes // texel_bytes)
         room = stride_bytes * box.height
-        self._get_sub_image(
-            texture.glo, 0, box.x, box.y, 0, box.width, box.height, 1, _RGBA, _UNSIGNED_BYTE, room, address
-        )
+        self._get_sub_image(texture.glo, 0, box.x, box.y, 0, box.width, box.height, 1, _RGBA, channel, room, address)
         self._pixel_store(_PACK_ROW_LENGTH, 0)
 
     def _found(self, name: str) -> int:

@@ -25,6 +25,8 @@ class Levers:
     """Quads of one kind with nothing drawn between them that they touch are drawn in one call."""
     read_in_place: bool = True
     """Passes over what is below, and pointwise effects, read what they replace as an attachment, where the driver can."""
+    finish_on_processor: bool = True
+    """Where OpenGL runs on the processor, display encoding and the planes of NV12 are compiled loops, if a compiler is there."""
     keep_textures: bool = True
     """Content rasters stay on the GPU between frames."""
     bounded_passes: bool = True

@@ -56,12 +56,11 @@ class Painter:
     def __init__(self, context: moderngl.Context, *, flat_uniforms: bool | None = None) -> None:
         """`flat_uniforms`: how programs get their uniforms, see `varyings`; by default what is cheaper here."""
         self.context = context
-        is_software = identity(context).is_software
-        self.programs = Programs(context, flat_uniforms=is_software if flat_uniforms is None else flat_uniforms)
+        self.is_software = identity(context).is_software
+        """Mesa's rasteriser: it waits within the call that reads what is being drawn, or does not wait at all when it copies."""
+        self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
         self.calls = Calls()
-        # Mesa's software rasteriser waits within the call that reads what is being drawn, or does not wait at all when it copies.
-        self._must_wait = is_software
         self._band = memoryview(bytearray(BAND_BYTES))
         self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
         self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
@@ -130,7 +129,7 @@ class Painter:
             array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=len(these))
 
     def _hand_over(self, instances: bytes) -> None:
-        if not self._must_wait:  # a software rasteriser has read what was written before
+        if not self.is_software:  # a software rasteriser has read what was written before
             self._instances.orphan()
         self._instances.write(instances)
 
@@ -170,14 +169,14 @@ class Painter:
         is_alike = source.format == into.format and not into.framebuffer.samples
         if is_alike and source.region == into.region:
             self._transfer(source, into, (part.intersection(source.region),))
-        elif is_alike and self._must_wait:
+        elif is_alike and self.is_software:
             self._move(source, into, shared((part.intersection(source.region),), into.region))
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
     def settle(self) -> None:
         """Before a target is read: waits for what is being drawn where the next call would, so that other threads run."""
-        if self._must_wait:
+        if self.is_software:
             self.calls.finish()
 
     def collect(self) -> None:
@@ -194,13 +193,13 @@ class Painter:
         A software rasteriser copies all unless the parts are small: that is one move of memory.
         """
         held = shared(parts, source.region)
-        is_cheaper_whole = self._must_wait and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
+        is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
         self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
 
     def _transfer(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies parts without a shader."""
         assert source.region == into.region and source.format == into.format
-        if self._must_wait and parts != (source.region,):
+        if self.is_software and parts != (source.region,):
             self._move(source, into, parts)
             return
         self.settle()
@@ -216,7 +215,7 @@ class Painter:
         source.framebuffer.use()  # reading binds again what was bound before, which may be gone
         size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
         for part in parts:
-            for x, y, width, height in _bands(_box(source, part), size):
+            for x, y, width, height in bands(_box(source, part), size):
                 band = self._band[: width * height * size]
                 source.framebuffer.read_into(band, (x, y, width, height), components=components, dtype=dtype)
                 into.texture.write(band, viewport=(x + right, y + down, width, height), alignment=1)
@@ -234,7 +233,7 @@ class Painter:
     ) -> None:
         """Sets parts of a target to one linear premultiplied colour, transparent by default."""
         held = _held(into, parts)
-        if self._must_wait and held != (into.region,) and not into.framebuffer.samples:
+        if self.is_software and held != (into.region,) and not into.framebuffer.samples:
             self._spread(into, held, color)
             return
         for part in held:
@@ -246,7 +245,7 @@ class Painter:
         size, pixels_of_colour = BYTES_PER_PIXEL[into.format], self._pixels_of(color, into.format)
         self.settle()
         for part in parts:
-            for box in _bands(_box(into, part), size):
+            for box in bands(_box(into, part), size):
                 into.texture.write(pixels_of_colour[: box[2] * box[3] * size], viewport=box, alignment=1)
 
     def _pixels_of(self, color: tuple[float, float, float, float], format: Format) -> memoryview:
@@ -291,7 +290,7 @@ def _shares(into: Target, part: Region) -> bytes:
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
-def _bands(box: tuple[int, int, int, int], bytes_per_pixel: int) -> Iterator[tuple[int, int, int, int]]:
+def bands(box: tuple[int, int, int, int], bytes_per_pixel: int) -> Iterator[tuple[int, int, int, int]]:
     """The box cut into boxes of whole rows that BAND_BYTES hold."""
     x, y, width, height = box
     rows = BAND_BYTES // (width * bytes_per_pixel)

@@ -1,6 +1,9 @@
 """Frames on their way from numbers to a segment: evaluation ahead, drawing, readback and encoding side by side.
 
-    evaluate (thread) -> draw, convert (the GL thread) -> readback ring -> encode (thread) -> file
+    evaluate (thread) -> draw, convert (the GL thread) -> ring -> encode (thread) -> file
+
+The ring brings frames back from the GPU (`readback.py`), leaves them there (`interop/`), or finds them in the processor's
+memory, where a software rasteriser's are finished (`host/`).
 
 A frame in which nothing changed is not converted or read back: the same planes are encoded again; of one in which a part
 changed, that part is. Every lever of `PipelineLevers` only changes when things happen, never the bytes of the segment.
@@ -25,6 +28,9 @@ from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames
 from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.errors import RenderError
+from gpu_renderer.host.kernels import kernels
+from gpu_renderer.host.picture import HostPicture
+from gpu_renderer.host.ring import HostRing
 from gpu_renderer.interop.handover import Handover
 from gpu_renderer.interop.ring import DeviceRing
 from gpu_renderer.painter import Painter
@@ -34,7 +40,7 @@ from gpu_renderer.stages import StageClock
 from gpu_renderer.targets import Target
 
 SnapshotT = TypeVar("SnapshotT")
-Ring = ReadbackRing | DeviceRing
+Ring = ReadbackRing | DeviceRing | HostRing
 
 
 class RenderStopped(RenderError):
@@ -43,9 +49,9 @@ class RenderStopped(RenderError):
 
 class Picture(NamedTuple):
     """A finished frame: 8 bits, display-encoded, opaque; where it may differ from the one drawn before it; and the video
-    that it is drawn over, if it is: then the target may be undefined where nothing is drawn."""
+    that it is drawn over, if it is: then the pixels may be undefined where nothing is drawn."""
 
-    target: Target
+    pixels: Target | HostPicture
     changed: Area
     underlay: Underlay | None = None
     is_repeat: bool = False
@@ -66,6 +72,10 @@ class FrameSource(Protocol[SnapshotT]):
     @property
     def fps(self) -> float:
         """Output frames per second."""
+
+    @property
+    def finishes_on_processor(self) -> bool:
+        """Whether pictures are HostPictures; they are all of one kind."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
         """A frame as numbers. Called in order, perhaps on another thread than `drawn`."""
@@ -129,6 +139,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._pixel_buffers = not software
         self._handover = handover
         self._pool = self._frames()
+        self._in_flight = 0 if source.finishes_on_processor else levers.readback_depth - 1
         self._clock = StageClock()
         self._converted_frames = 0
 
@@ -164,12 +175,8 @@ class SegmentPipeline(Generic[SnapshotT]):
     def _ring(self) -> Ring:
         if self._handover is not None:
             return self._handover.ring(self._painter, self._layout, changes_only=self._levers.convert_changes_only)
-        return ReadbackRing(
-            self._painter,
-            self._layout,
-            self._levers.readback_depth,
-            pixel_buffers=self._pixel_buffers,
-            changes_only=self._levers.convert_changes_only,
+        return ring_to_memory(
+            self._painter, self._source, self._layout, self._levers, pixel_buffers=self._pixel_buffers
         )
 
     def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
@@ -201,7 +208,7 @@ class SegmentPipeline(Generic[SnapshotT]):
                 current = self._pool.take()
                 self._convert(picture, ring, current, whole=number == 0)
             waiting.append(_Waiting(self._pool.keep(current), number > 0 and picture.is_repeat))
-            self._collect(ring, waiting, encoder, in_flight=self._levers.readback_depth - 1 if is_new else 0)
+            self._collect(ring, waiting, encoder, in_flight=self._in_flight if is_new else 0)
             on_progress(encoder.encoded_count)
         self._collect(ring, waiting, encoder, in_flight=0)
 
@@ -213,8 +220,8 @@ class SegmentPipeline(Generic[SnapshotT]):
 
     def _convert(self, picture: Picture, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
-            changed = area.whole(picture.target.region) if whole else picture.changed
-            ring.put(picture.target, changed, into, picture.underlay)
+            changed = area.whole(picture.pixels.region) if whole else picture.changed
+            put(picture, changed, ring, into)
             self._settle()
         self._converted_frames += 1
 
@@ -230,6 +237,26 @@ class SegmentPipeline(Generic[SnapshotT]):
     def _settle(self) -> None:
         if self._levers.timed_exactly:
             self._painter.calls.finish()
+
+
+def ring_to_memory(
+    painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, levers: PipelineLevers, *, pixel_buffers: bool
+) -> ReadbackRing | HostRing:
+    """The ring for a source's pictures to an encoder that takes frames from the processor's memory."""
+    changes_only = levers.convert_changes_only
+    if source.finishes_on_processor and (loops := kernels()) is not None:
+        return HostRing(of, loops, changes_only=changes_only)
+    return ReadbackRing(painter, of, levers.readback_depth, pixel_buffers=pixel_buffers, changes_only=changes_only)
+
+
+def put(picture: Picture, changed: Area, ring: Ring, into: av.VideoFrame) -> None:
+    """Puts a picture into the ring for pictures of its kind."""
+    if isinstance(ring, HostRing):
+        assert isinstance(picture.pixels, HostPicture), "a source's pictures are what it says that they are"
+        ring.put(picture.pixels, changed, into, picture.underlay)
+    else:
+        assert isinstance(picture.pixels, Target), "a source's pictures are what it says that they are"
+        ring.put(picture.pixels, changed, into, picture.underlay)
 
 
 def _ignored(_encoded_frames: int) -> None:

@@ -75,6 +75,12 @@ class Underlay(NamedTuple):
     drawn: Parts
     """They may overlap."""
 
+    def copy_samples(self, into: av.VideoFrame, of: PlaneLayout) -> None:
+        """Writes the video's samples into a frame of the layout."""
+        for plane, samples in zip(into.planes, self.samples(), strict=True):
+            rows = np.frombuffer(plane, np.uint8).reshape(-1, of.stride_bytes)
+            rows[: samples.shape[0], : samples.shape[1]] = samples
+
 
 def rows_of(frame: av.VideoFrame, of: PlaneLayout) -> tuple[Rows, Rows, Rows]:
     """An encoder frame's own memory as `Planes` has it: even rows of Y, odd rows of Y, rows of CbCr."""
@@ -125,16 +131,12 @@ def texels_of(part: Region) -> Region:
 def reference_planes(rgb: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """The same conversion in numpy, for checks: Y of shape (rows, columns) and CbCr of (rows / 2, columns / 2, 2).
 
-    `rgb`: uint8, (rows, columns, 3), display-encoded. Formula: ITU-R BT.709-6; chroma weights 1 2 1 across, 1 1 down.
+    `rgb`: uint8, (rows, columns, 3), display-encoded. Weights: as in shaders/include/bt709.glsl, for every implementation
+    gives the same bytes; chroma 1 2 1 across, 1 1 down.
     """
-    even = np.pad(rgb, ((0, rgb.shape[0] % 2), (0, rgb.shape[1] % 2), (0, 0)), mode="edge").astype(np.float64) / 255.0
-    y = even @ np.array([0.2126, 0.7152, 0.0722])
+    even = np.pad(rgb, ((0, rgb.shape[0] % 2), (0, rgb.shape[1] % 2), (0, 0)), mode="edge").astype(np.int64)
+    luma = even @ np.array([5983, 20127, 2032]) + (33 << 14) >> 15
     rows = np.pad(even[0::2] + even[1::2], ((0, 0), (1, 1), (0, 0)), mode="edge")
-    mean = (rows[:, 0:-2:2] + 2.0 * rows[:, 1:-1:2] + rows[:, 2::2]) / 8.0
-    grey = mean @ np.array([0.2126, 0.7152, 0.0722])
-    chroma = np.stack([(mean[..., 2] - grey) / 1.8556, (mean[..., 0] - grey) / 1.5748], axis=-1)
-    return _code(16.0 + 219.0 * y), _code(128.0 + 224.0 * chroma)
-
-
-def _code(value: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    return np.floor(value + 0.5).astype(np.uint8)
+    sums = rows[:, 0:-2:2] + 2 * rows[:, 1:-1:2] + rows[:, 2::2]
+    chroma = sums @ np.array([[-824, 3598], [-2774, -3268], [3598, -330]]) + (257 << 15) >> 16
+    return luma.astype(np.uint8), chroma.astype(np.uint8)

@@ -130,9 +130,7 @@ class ReadbackRing:
 
     def _over(self, underlay: Underlay, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
         """Only what is drawn goes through the planes; the video's own samples are copied here."""
-        for plane, samples in zip(into.planes, underlay.samples(), strict=True):
-            rows = np.frombuffer(plane, np.uint8).reshape(-1, self._layout.stride_bytes)
-            rows[: samples.shape[0], : samples.shape[1]] = samples
+        underlay.copy_samples(into, self._layout)
         slot.planes.convert(picture, underlay.drawn)
         slot.stale = self._whole
         parts = tuple(texels_of(part).intersection(slot.planes.region) for part in underlay.drawn)

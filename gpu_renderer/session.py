@@ -29,8 +29,8 @@ from gpu_renderer.interop.probe import Obstacle, Verdict, probed
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.library import MediaLibrary
 from gpu_renderer.painter import Painter
+from gpu_renderer.picture import GpuPicture
 from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, SegmentReport
-from gpu_renderer.targets import Target
 from gpu_renderer.text import folders
 from gpu_renderer.text.families import Fonts
 from gpu_renderer.text.folders import FontFolders
@@ -44,7 +44,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
 log = logging.getLogger(__name__)
-BUILD = "6"
+BUILD = "7"
 """Raised whenever frames of the same document may come out differently."""
 
 ResolveMedia = Callable[[str], Path | None]
@@ -132,12 +132,18 @@ class Opened:
 
     def drawn(self, frame: Snapshot) -> Picture:
         """A frame as the pipeline encodes it; its pixels hold until the next call."""
-        target = self._renderer.draw(frame, self.width, self.height, over_footage=True)
-        return Picture(target, self._renderer.changed, self._renderer.underlay, self._renderer.is_repeat)
+        finished = self._renderer.draw(frame, self.width, self.height, over_footage=True)
+        pixels = finished.target if isinstance(finished, GpuPicture) else finished
+        return Picture(pixels, self._renderer.changed, self._renderer.underlay, self._renderer.is_repeat)
 
-    def pictured(self, frame: Snapshot) -> Target:
-        """A frame as pixels of the GPU, every one of them; they hold until the next call."""
-        return self._renderer.draw(frame, self.width, self.height)
+    @property
+    def finishes_on_processor(self) -> bool:
+        """Whether pictures are in the processor's memory."""
+        return self._renderer.finishes_on_processor
+
+    def pictured(self, frame: Snapshot) -> npt.NDArray[np.uint8]:
+        """A frame's pixels, every one of them: (rows, columns, 4). They hold until the next call."""
+        return self._renderer.draw(frame, self.width, self.height).read()
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
@@ -178,9 +184,7 @@ class RenderSession:
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
         self.make_current()
-        target = opened.pictured(opened.evaluated(frame_index))
-        pixels = target.framebuffer.read(components=4, alignment=1)
-        return np.frombuffer(pixels, np.uint8).reshape(opened.height, opened.width, 4)
+        return opened.pictured(opened.evaluated(frame_index)).copy()
 
     def render_segment(
         self,

@@ -19,6 +19,7 @@ from gpu_renderer.context import GpuIdentity, create_context, identity
 from gpu_renderer.encode.probe import chosen, probe
 from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
+from gpu_renderer.host.kernels import KernelsUnavailable, cache_folder, loaded
 from gpu_renderer.interop.probe import probed
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import encoder_frame, layout, reference_planes
@@ -27,6 +28,7 @@ from gpu_renderer.region import Region
 from gpu_renderer.text.folders import FontFolders
 
 SQUARE = Region(0, 0, 16, 16)
+COMPILER = "A C compiler makes drawing without a GPU faster: apt-get install gcc libc6-dev."
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
 NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
@@ -86,6 +88,8 @@ def _drawing(settings: Settings, gpus: list[str]) -> Iterator[Finding]:
     yield _drawn_by(identity(context), settings, gpus)
     painter = Painter(context)
     yield _colours(painter)
+    if painter.is_software:
+        yield _finished_by()
     yield from _way_to_encoder(painter, settings)
     painter.pool.release()
     context.release()
@@ -113,6 +117,15 @@ def _colours(painter: Painter) -> Finding:
     return Finding(
         "colours", "bad", f"luma {luma} came back instead of {expected}", "Update or change the GPU's driver."
     )
+
+
+def _finished_by() -> Finding:
+    """What does the last steps of frames that the processor draws."""
+    try:
+        loaded(cache_folder())
+    except KernelsUnavailable as error:
+        return Finding("finishing", "poor", f"frames are finished by shaders: {error}", COMPILER)
+    return Finding("finishing", "good", "frames are finished by compiled loops")
 
 
 def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:

@@ -41,6 +41,12 @@ def blit(
         _encode(painter, into, {"u_scene": scene}, defines, parts, coarse)
 
 
+def is_by_channel(color: ColorManagement) -> bool:
+    """Whether each channel of an opaque pixel is shown by itself: the pass has no matrix."""
+    is_aces = color.working_space == "aces-cg"
+    return color.display_transform == "srgb" or is_aces == (color.display_transform == "aces")
+
+
 def _encode(
     painter: Painter,
     into: Target,

@@ -113,6 +113,7 @@ class _Pictures:
 
     COUNT = 14
     width, height, fps = 253, 141, 30.0
+    finishes_on_processor = False
 
     def __init__(self, target: Target) -> None:
         self._target = target

@@ -11,7 +11,7 @@ layout(location = 1) out vec4 o_lower;
 layout(location = 2) out vec4 o_chroma;
 
 vec3 pixel(int x, int y) {
-    return texelFetch(u_source, ivec2(x, y), 0).rgb;
+    return floor(texelFetch(u_source, ivec2(x, y), 0).rgb * 255.0 + 0.5);
 }
 
 void main() {
@@ -20,10 +20,10 @@ void main() {
     int y0 = at.y, y1 = min(at.y + 1, last.y), before = clamp(at.x - 1, 0, last.x);
     vec3 a0 = pixel(x0, y0), a1 = pixel(x1, y0), a2 = pixel(x2, y0), a3 = pixel(x3, y0);
     vec3 b0 = pixel(x0, y1), b1 = pixel(x1, y1), b2 = pixel(x2, y1), b3 = pixel(x3, y1);
-    o_upper = stored(vec4(luma_code(a0), luma_code(a1), luma_code(a2), luma_code(a3)));
-    o_lower = stored(vec4(luma_code(b0), luma_code(b1), luma_code(b2), luma_code(b3)));
+    o_upper = vec4(luma_code(a0), luma_code(a1), luma_code(a2), luma_code(a3)) / 255.0;
+    o_lower = vec4(luma_code(b0), luma_code(b1), luma_code(b2), luma_code(b3)) / 255.0;
     vec3 shared_column = a1 + b1;
-    vec3 left = (pixel(before, y0) + pixel(before, y1) + 2.0 * (a0 + b0) + shared_column) / 8.0;
-    vec3 right = (shared_column + 2.0 * (a2 + b2) + (a3 + b3)) / 8.0;
-    o_chroma = stored(vec4(chroma_code(left), chroma_code(right)));
+    vec3 left = pixel(before, y0) + pixel(before, y1) + 2.0 * (a0 + b0) + shared_column;
+    vec3 right = shared_column + 2.0 * (a2 + b2) + (a3 + b3);
+    o_chroma = vec4(chroma_code(left), chroma_code(right)) / 255.0;
 }

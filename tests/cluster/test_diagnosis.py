@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from cluster.diagnosis.machine import machine_findings
 from farm_core.settings import Settings
 from gpu_renderer.encode.probe import chosen, probe
+from gpu_renderer.host.kernels import COMPILERS
 
 pytestmark = pytest.mark.gl
 
@@ -21,6 +25,21 @@ def test_the_doctor_says_which_way_frames_take_to_the_encoder_and_why() -> None:
 def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None:
     findings = {finding.subject: finding for finding in machine_findings(Settings())}
     assert findings["colours"].grade == "good"
+
+
+def test_the_doctor_says_what_finishes_the_frames_that_the_processor_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    findings = {finding.subject: finding for finding in machine_findings(Settings(gl_software=True))}
+    compilers = [name for name in COMPILERS if shutil.which(name)]
+    assert findings["finishing"].grade == ("good" if compilers else "poor")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    findings = {finding.subject: finding for finding in machine_findings(Settings(gl_software=True))}
+    assert findings["finishing"].grade == "poor"
+    assert "no C compiler" in findings["finishing"].fact
+    assert "gcc" in findings["finishing"].remedy
 
 
 def test_the_way_to_the_encoder_can_be_switched_off() -> None:

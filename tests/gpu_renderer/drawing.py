@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content import Contents
-from gpu_renderer.frame import FrameRenderer
+from gpu_renderer.frame import Finished, FrameRenderer
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
@@ -53,10 +53,12 @@ def renderer(
     return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), levers)
 
 
-def pixels(target: Target) -> Picture:
-    """The target as uint8 (rows, columns, 4)."""
-    width, height = target.size
-    return np.frombuffer(target.texture.read(), np.uint8).reshape(height, width, 4)
+def pixels(picture: Target | Finished) -> Picture:
+    """The target or finished frame as uint8 (rows, columns, 4)."""
+    if not isinstance(picture, Target):
+        return picture.read()
+    width, height = picture.size
+    return np.frombuffer(picture.texture.read(), np.uint8).reshape(height, width, 4)
 
 
 def drawn(

@@ -16,6 +16,7 @@ class DiscScene:
     """A frame source; the picture changes every `hold_frames` frames, and says where."""
 
     fps = 30.0
+    finishes_on_processor = False
 
     def __init__(self, painter: Painter, width: int, height: int, hold_frames: int = 1) -> None:
         self.width, self.height = width, height

@@ -18,8 +18,8 @@ from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.video import Videos
+from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
 from gpu_renderer.planes import encoder_frame, layout
-from gpu_renderer.readback import ReadbackRing
 from gpu_renderer.region import Region
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
@@ -61,8 +61,9 @@ def planes(frame: av.VideoFrame) -> tuple[Samples, Samples]:
 def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samples, Samples]:
     """What the encoder is given for a frame."""
     picture = job.drawn(job.evaluated(frame_index))
-    ring = ReadbackRing(session.painter, layout(*SIZE), 1, pixel_buffers=False)
-    ring.put(picture.target, area.whole(picture.target.region), encoder_frame(layout(*SIZE)), picture.underlay)
+    of = layout(*SIZE)
+    ring = ring_to_memory(session.painter, job, of, PipelineLevers(readback_depth=1), pixel_buffers=False)
+    put(picture, area.whole(picture.pixels.region), ring, encoder_frame(of))
     found = planes(ring.collect())
     ring.close()
     return found

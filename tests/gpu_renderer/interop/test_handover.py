@@ -14,6 +14,7 @@ from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.interop.device import InteropFailed
 from gpu_renderer.interop.handover import Handover
 from gpu_renderer.interop.probe import Obstacle, Verdict
+from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.pipeline import Picture, PipelineLevers, RenderStopped, SegmentPipeline, SegmentReport
 from gpu_renderer.session import Output, RenderSession, SessionOptions
@@ -104,7 +105,8 @@ def test_a_session_renders_a_failed_segment_again_and_stays_off_the_device(
 ) -> None:
     device = HostDevice(copies_max=3 * 40)
     monkeypatch.setattr("gpu_renderer.session.probed", lambda *_, **__: (Verdict(), Handover(device)))
-    options = SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE)
+    drawing = Levers(finish_on_processor=False)  # as on a GPU
+    options = SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE, drawing=drawing)
     with (
         caplog.at_level(logging.WARNING),
         RenderSession(options) as session,
