@@ -30,6 +30,8 @@ class Area:
         assert self.frame == other.frame, "areas of one frame"
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
+        if self.bounds == self.frame and self.rows == other.rows:
+            return self
         rows = tuple(one | two for one, two in zip(self.rows, other.rows, strict=True))
         return Area(self.frame, rows, self.bounds.union(other.bounds))
 

@@ -15,6 +15,8 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import moderngl
+import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.context import identity
 from gpu_renderer.gl import Calls
@@ -28,6 +30,8 @@ WHOLE_COPY_GAIN = 1.6
 """How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
 BAND_BYTES = 1 << 18
 """Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
+SPREAD_FROM_PX = 1 << 16
+"""From this size on a software rasteriser clears a whole target slower than memory is written."""
 COLOURS_KEPT_MAX = 8
 INSTANCE_BYTES = 1 << 14
 PARTS_MAX = INSTANCE_BYTES // 16
@@ -61,10 +65,10 @@ class Painter:
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
         self.calls = Calls()
-        self._band = memoryview(bytearray(BAND_BYTES))
+        self._band = np.empty(BAND_BYTES, np.uint8)
         self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
         self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
-        self._colours: dict[tuple[tuple[float, float, float, float], Format], memoryview] = {}
+        self._colours: dict[tuple[tuple[float, float, float, float], Format], npt.NDArray[np.uint8]] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """Whether a fragment shader may read the pixel that it is about to write."""
 
@@ -210,15 +214,13 @@ class Painter:
 
     def _move(self, source: Target, into: Target, parts: Parts) -> None:
         """Copies parts that both hold through the processor's memory: software rasterisers draw a bounded blit pixel by pixel."""
-        components, dtype = CHANNELS[source.format]
         self.settle()
-        source.framebuffer.use()  # reading binds again what was bound before, which may be gone
         size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
+        address = self._band.ctypes.data
         for part in parts:
-            for x, y, width, height in bands(_box(source, part), size):
-                band = self._band[: width * height * size]
-                source.framebuffer.read_into(band, (x, y, width, height), components=components, dtype=dtype)
-                into.texture.write(band, viewport=(x + right, y + down, width, height), alignment=1)
+            for band in bands(_box(source, part), size):
+                self.calls.read_texels(source.texture, band, address, band.width * size)
+                self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
 
     def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
         """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
@@ -233,7 +235,8 @@ class Painter:
     ) -> None:
         """Sets parts of a target to one linear premultiplied colour, transparent by default."""
         held = _held(into, parts)
-        if self.is_software and held != (into.region,) and not into.framebuffer.samples:
+        is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
+        if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
             self._spread(into, held, color)
             return
         for part in held:
@@ -242,13 +245,13 @@ class Painter:
 
     def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
         """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
-        size, pixels_of_colour = BYTES_PER_PIXEL[into.format], self._pixels_of(color, into.format)
+        address = self._pixels_of(color, into.format).ctypes.data
         self.settle()
         for part in parts:
-            for box in bands(_box(into, part), size):
-                into.texture.write(pixels_of_colour[: box[2] * box[3] * size], viewport=box, alignment=1)
+            for band in bands(_box(into, part), BYTES_PER_PIXEL[into.format]):
+                self.calls.write_texels(into.texture, band, address)
 
-    def _pixels_of(self, color: tuple[float, float, float, float], format: Format) -> memoryview:
+    def _pixels_of(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
         """A band of pixels as a clear of a whole target leaves them."""
         if (color, format) not in self._colours:
             if len(self._colours) == COLOURS_KEPT_MAX:
@@ -257,7 +260,7 @@ class Painter:
             with self.pool.lent(Region(0, 0, 1, 1), format) as one:
                 one.framebuffer.clear(*color)
                 pixel = one.framebuffer.read(components=components, alignment=1, dtype=dtype)
-            self._colours[color, format] = memoryview(pixel * (BAND_BYTES // len(pixel)))
+            self._colours[color, format] = np.frombuffer(pixel * (BAND_BYTES // len(pixel)), np.uint8)
         return self._colours[color, format]
 
     def _aim(self, blend: Blend) -> None:
@@ -274,8 +277,8 @@ def _held(into: Target, parts: Region | Parts | None) -> Parts:
     return shared((parts,) if isinstance(parts, Region) else parts, into.region)
 
 
-def _box(into: Target, part: Region) -> tuple[int, int, int, int]:
-    return part.x - into.region.x, part.y - into.region.y, part.width, part.height
+def _box(into: Target, part: Region) -> Region:
+    return Region(part.x - into.region.x, part.y - into.region.y, part.width, part.height)
 
 
 def _shift(source: Target, into: Target) -> tuple[int, int]:
@@ -290,9 +293,8 @@ def _shares(into: Target, part: Region) -> bytes:
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
-def bands(box: tuple[int, int, int, int], bytes_per_pixel: int) -> Iterator[tuple[int, int, int, int]]:
+def bands(box: Region, bytes_per_pixel: int) -> Iterator[Region]:
     """The box cut into boxes of whole rows that BAND_BYTES hold."""
-    x, y, width, height = box
-    rows = BAND_BYTES // (width * bytes_per_pixel)
-    for top in range(y, y + height, rows):
-        yield x, top, width, min(rows, y + height - top)
+    rows = BAND_BYTES // (box.width * bytes_per_pixel)
+    for top in range(box.y, box.bottom, rows):
+        yield Region(box.x, top, box.width, min(rows, box.bottom - top))

@@ -79,7 +79,7 @@ class HostPicture:
         texel_bytes, address = BYTES_PER_PIXEL["f2"], self._band.ctypes.data
         self._painter.settle()
         for part in shared(parts, self._region):
-            for band in map(Region._make, bands(part, texel_bytes)):
+            for band in bands(part, texel_bytes):
                 self._painter.calls.read_texels(scene.texture, band, address, band.width * texel_bytes)
                 self._kernels.display_encode(address, levels, self._pixels, band)
 
