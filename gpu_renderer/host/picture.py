@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import moderngl
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,8 @@ _SQUARE = Region(0, 0, 256, 256)
 """A texel for each pattern of a half float."""
 _ONE = 0x3C00
 """1.0 as a half float."""
+_LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKeyDictionary()
+"""The tables of each context, by display, working space, and whether the scene has yet to pass through 8 linear bits."""
 
 
 class HostPicture:
@@ -33,7 +37,7 @@ class HostPicture:
         self._region = region
         self._pixels = np.zeros((region.height, region.width, 4), np.uint8)
         self._band = np.empty(BAND_BYTES, np.uint8)
-        self._levels: dict[tuple[str, str, bool], Rows] = {}
+        self._levels = _LEVELS.setdefault(painter, {})
 
     @property
     def region(self) -> Region:
