@@ -27,7 +27,7 @@ TARGET_BYTES_MAX = 1 << 30
 CHANNELS: dict[Format, tuple[int, str]] = {"f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a2": (1, "f2")}
 """How many are stored, and as what."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a2": 2}
-IDLE_FRAMES_MAX = 16
+IDLE_FRAMES_MAX = 4
 """What no frame has asked for so long is freed: a job's first frame often needs sizes that no later one does."""
 
 
