@@ -1,4 +1,4 @@
-"""One frame: snapshot in, display-encoded pixels on the GPU out. What did not change since the last one is not drawn again."""
+"""One frame: snapshot in, display-encoded pixels out. What did not change since the last one is not drawn again."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def kernels() -> Kernels | None:
 
 
 def loaded(folder: Path) -> Kernels:
-    """The library kept in the folder, or compiled into it; into none that stays where it cannot be written.
+    """The library kept in the folder, or compiled into it; into one that goes again where that cannot be written or run from.
 
     Raises KernelsUnavailable.
     """
@@ -97,9 +97,13 @@ def loaded(folder: Path) -> Kernels:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder) as making:
             return _opened(_compiled(Path(making)).replace(path))  # whole or not at all, whoever else does the same
-    except OSError:
+    except OSError as error:
+        log.debug("%s: %s", folder, error)
+    try:
         with TemporaryDirectory() as making:
             return _opened(_compiled(Path(making)))
+    except OSError as error:
+        raise KernelsUnavailable(f"the library cannot be kept or loaded: {error}") from error
 
 
 def cache_folder() -> Path:

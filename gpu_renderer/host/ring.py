@@ -59,10 +59,9 @@ class HostRing:
 
     def _convert(self, picture: HostPicture, parts: Parts, into: av.VideoFrame) -> None:
         """Writes the samples that show the parts, the same ones as the shader does (`texels_of`)."""
-        luma, chroma = into.planes
+        pixels, (luma, chroma) = picture.read(), into.planes
         for part in parts:
             x, y, width, height = texels_of(part)
             held = Region(4 * x, 2 * y, 4 * width, 2 * height).intersection(self._coded)
             if not held.is_empty:
-                pixels = picture.read()
                 self._kernels.nv12(pixels, held, luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes)

@@ -70,6 +70,13 @@ def test_without_a_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.Monke
         loaded(tmp_path / "cache")
 
 
+def test_what_cannot_be_loaded_is_not_fatal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "cc", 'for a; do made="$a"; done; echo "no library" > "$made"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(KernelsUnavailable, match="cannot be kept or loaded"):
+        loaded(tmp_path / "cache")
+
+
 def test_a_compiler_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "cc", "echo 'no such header' >&2; exit 1")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
