@@ -165,7 +165,7 @@ class Painter:
         try:
             yield replace(into, framebuffer=framebuffer)
         finally:
-            into.framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+            self.pool.bind_lasting()
             framebuffer.release()
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
@@ -227,7 +227,7 @@ class Painter:
         assert picture.size == into.size and picture.components == 4
         source = Target(picture, self.context.framebuffer([picture]), into.region, "f1")
         self._transfer(source, into, shared(parts, into.region))
-        into.framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+        self.pool.bind_lasting()
         source.framebuffer.release()
 
     def erase(

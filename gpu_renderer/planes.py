@@ -113,7 +113,7 @@ class Planes:
 
     def release(self) -> None:
         """Gives the targets back to the pool."""
-        self._targets[0].framebuffer.use()  # what is bound last is bound again by later clears, and must exist then
+        self._painter.pool.bind_lasting()
         self.framebuffer.release()
         self._painter.pool.give_back(*self._targets)
 

@@ -58,6 +58,7 @@ class TargetPool:
         self._idle_bytes = 0
         self._idle_bytes_max = idle_bytes_max
         self._frame = 0
+        self._lasting = context.framebuffer([context.texture((1, 1), 4)])
         self.lent_count = 0
 
     def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
@@ -121,12 +122,17 @@ class TargetPool:
         texture.repeat_x = texture.repeat_y = False
         return Target(texture, self._context.framebuffer([texture]), region, format)
 
+    def bind_lasting(self) -> None:
+        """To be called before a framebuffer is released: what is bound last is bound again by later clears, and must exist then."""
+        self._lasting.use()
+
     def _drop(self, target: Target) -> None:
         key = (*target.size, target.format)
         self._idle[key].remove(target)
         if not self._idle[key]:
             del self._idle[key]
         self._idle_bytes -= _bytes(target)
+        self.bind_lasting()
         target.framebuffer.release()
         target.texture.release()
 

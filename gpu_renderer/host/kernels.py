@@ -107,9 +107,8 @@ def loaded(folder: Path) -> Kernels:
 
 
 def cache_folder() -> Path:
-    """Where the user's programs keep what they can make again (XDG Base Directory Specification)."""
-    kept = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(kept) if Path(kept).is_absolute() else Path(os.path.expanduser("~/.cache"))) / "render-farm"  # noqa: PTH111  # Path.home() raises where there is none
+    """Where the user's programs keep what they can make again; a folder that cannot be made where there is no home."""
+    return Path(os.path.expanduser("~/.cache/render-farm"))  # noqa: PTH111  # Path's own raises then
 
 
 def _file_name() -> str:

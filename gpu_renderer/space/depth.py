@@ -85,7 +85,7 @@ def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Reg
     """
     context, held = painter.context, region.intersection(into.region)
     resolved = painter.pool.take(held, into.format, clear=False)
-    with _multisampled(context, held, into.format) as framebuffer:
+    with _multisampled(painter, held, into.format) as framebuffer:
         buffer = replace(resolved, framebuffer=framebuffer)
         framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
         framebuffer.clear(depth=1.0)
@@ -135,14 +135,15 @@ def _sheet(painter: Painter, into: Target, sheet: Sheet) -> None:
 
 
 @contextmanager
-def _multisampled(context: moderngl.Context, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
+def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
     """A framebuffer of four samples with depth, for the length of a block."""
-    size = (region.width, region.height)
+    context, size = painter.context, (region.width, region.height)
     color = context.renderbuffer(size, 4, samples=SAMPLES, dtype=format)
     depth = context.depth_renderbuffer(size, samples=SAMPLES)
     framebuffer = context.framebuffer([color], depth)
     try:
         yield framebuffer
     finally:
+        painter.pool.bind_lasting()
         for held in (framebuffer, color, depth):
             held.release()

@@ -30,11 +30,11 @@ def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None
 def test_the_doctor_says_what_finishes_the_frames_that_the_processor_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
     findings = {finding.subject: finding for finding in machine_findings(Settings(gl_software=True))}
     compilers = [name for name in COMPILERS if shutil.which(name)]
     assert findings["finishing"].grade == ("good" if compilers else "poor")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    monkeypatch.setenv("HOME", str(tmp_path / "another"))
     monkeypatch.setenv("PATH", str(tmp_path))
     findings = {finding.subject: finding for finding in machine_findings(Settings(gl_software=True))}
     assert findings["finishing"].grade == "poor"
