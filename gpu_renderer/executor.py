@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
 from gpu_renderer.area import Tiled
-from gpu_renderer.compositing import adjustment, background, blend, glass, layers, missing, quads, reach
+from gpu_renderer.compositing import adjustment, background, blend, glass, kept_lights, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, smooth
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
+from gpu_renderer.compositing.kept_lights import KeptLights, Shone
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Lit
 from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
@@ -51,13 +52,14 @@ class Executor:
         self.layers: KeptTargets[tuple[_Own, Lit]] = KeptTargets(painter.pool)
         self.groups: KeptTargets[RenderGraph] = KeptTargets(painter.pool)
         self.sheets = Sheets(painter, keep=levers.keep_layers)
-
+        self.lights = KeptLights(painter, keep=levers.keep_layers)
         self.warnings: dict[str, None] = {}
 
     @property
     def kept_count(self) -> int:
         """How many targets are on loan between frames."""
-        return self.layers.count + self.groups.count + self.inks.baked.count + self.sheets.count
+        kept = (self.layers, self.groups, self.inks.baked, self.sheets, self.lights)
+        return sum(targets.count for targets in kept)
 
     def end_frame(self) -> None:
         """Brings the kept textures and targets within their budgets."""
@@ -67,6 +69,7 @@ class Executor:
         self.groups.trim()
         self.inks.baked.trim()
         self.sheets.end_frame()
+        self.lights.end_frame()
         self.painter.pool.end_frame()
         self.painter.collect()
 
@@ -76,6 +79,7 @@ class Executor:
         self.groups.clear()
         self.inks.baked.clear()
         self.sheets.clear()
+        self.lights.clear()
         self.textures.release()
 
     def draw(self, graph: RenderGraph, into: Target, parts: Parts, place: str = "") -> None:
@@ -237,6 +241,11 @@ class _Walk:
         early = blend.takes_opacity_first(step)
         content_opacity = step.opacity if early else 1.0
         opacity = 1.0 if early or _is_faded(step) else step.opacity
+        if _is_plain(step) and step.matte is None and step.blend == "normal" and step.opacity == 1.0:
+            shone = self._shone(step, place)
+            if shone is not None:
+                self._over_light(step, shone, parts)
+                return
         matte = self._matte(step, place)
         if _is_plain(step):
             lit = self._lit(step, content_opacity, place)
@@ -250,6 +259,22 @@ class _Walk:
             glass.draw(self._painter, self._into, target, step, self._scene, around(parts))
         else:
             glass.blur_backdrop(self._painter, self._into, target, step, around(parts))
+
+    def _over_light(self, step: Draw, shone: Shone, parts: Parts) -> None:
+        """A layer that covers what is below it with its light, then with its content: what drawing both as one gives."""
+        layers.behind(self._painter, self._into, shone.light, parts)
+        ink = None if shone.is_alone else self._inks.ink(step, self._scene)
+        if ink is not None:
+            look, split_edges = self._inks.look(step, self._scene), self._executor.levers.split_edges
+            layers.content(self._painter, self._into, ink, step, look, split_edges=split_edges, parts=parts)
+
+    def _shone(self, step: Draw, place: str) -> Shone | None:
+        """The layer's light, worked out apart from where the layer is; None where that cannot be."""
+        ink = None if step.group is not None else self._inks.ink(step, self._scene)
+        if ink is None or not kept_lights.travels(step, ink, self._scene):
+            return None
+        look, split_edges = self._inks.look(step, self._scene), self._executor.levers.split_edges
+        return self._executor.lights.find(place, step, ink, look, self._scene, split_edges=split_edges)
 
     def _matte(self, step: Draw, place: str) -> Target | None:
         if step.matte is None or step.matte.source is None:
@@ -272,7 +297,8 @@ class _Walk:
         lit = self._drawn_layer(wanted, place)
         if lit is None:
             return None
-        if self._executor.levers.keep_layers:
+        is_owned = lit.light is None or not lit.light.is_lent
+        if self._executor.levers.keep_layers and is_owned:
             self._executor.layers.put(place, (wanted, lit), *lit.targets)
         else:
             self._loans.extend(lit.targets)
@@ -284,6 +310,10 @@ class _Walk:
         ink = None if region.is_empty else self._ink(step, f"{place}:group")
         if ink is None:
             return None
+        shone = self._shone(step, place)
+        if shone is not None and shone.is_alone:
+            lit = effects.only_light(self._painter, shone.light)
+            return Lit(effects.flattened(self._painter, lit)) if own.is_flat else lit
         target = self._painter.pool.take(region if self._bounded else self._scene.frame)
         look, baked = self._inks.look(step, self._scene), effects.needs_baking(step.layer)
         split_edges = self._executor.levers.split_edges
@@ -291,9 +321,15 @@ class _Walk:
         layers.content(self._painter, target, ink, step, look, feeds_effects=feeds_effects, split_edges=split_edges)
         if not has_passes(step.layer):
             return Lit(target)
-        scene = effect_scene(step, self._scene, self._inks, self._map)
-        in_place = self._executor.levers.read_in_place
-        lit = effects.lit_chain(self._painter, target, step.layer.effects, scene, after_baking=baked, in_place=in_place)
+        if shone is not None:
+            lit = Lit(target, shone.light)
+        else:
+            scene, in_place = (
+                effect_scene(step, self._scene, self._inks, self._map),
+                self._executor.levers.read_in_place,
+            )
+            stack = step.layer.effects
+            lit = effects.lit_chain(self._painter, target, stack, scene, after_baking=baked, in_place=in_place)
         return Lit(effects.flattened(self._painter, lit)) if own.is_flat else lit
 
     def _map(self, layer_id: str) -> Target | None:

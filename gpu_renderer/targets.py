@@ -21,12 +21,14 @@ import moderngl
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.region import Region
 
-Format = Literal["f1", "f2", "f4", "a2"]
-"""Four channels of 8-bit unsigned, half float or float; a2: alpha alone, as a half float that every channel gives."""
+Format = Literal["f1", "f2", "f4", "a1", "a2"]
+"""Four channels of 8-bit unsigned, half float or float; a1, a2: alpha alone, in 8 bits or as a half float, that every channel gives."""
 TARGET_BYTES_MAX = 1 << 30
-CHANNELS: dict[Format, tuple[int, str]] = {"f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a2": (1, "f2")}
+CHANNELS: dict[Format, tuple[int, str]] = {
+    "f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a1": (1, "f1"), "a2": (1, "f2"),
+}  # fmt: skip
 """How many are stored, and as what."""
-BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a2": 2}
+BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2}
 IDLE_FRAMES_MAX = 4
 """What no frame has asked for so long is freed: a job's first frame often needs sizes that no later one does."""
 
@@ -117,7 +119,7 @@ class TargetPool:
             raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
         components, dtype = CHANNELS[format]
         texture = self._context.texture((region.width, region.height), components, dtype=dtype)
-        if format == "a2":
+        if components == 1:
             texture.swizzle = "RRRR"
         texture.repeat_x = texture.repeat_y = False
         return Target(texture, self._context.framebuffer([texture]), region, format)

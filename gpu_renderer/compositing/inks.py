@@ -226,21 +226,29 @@ class Inks:
         paths = masks.paths(layer, raster.width, raster.height)
         value = (id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity)
         place = f"{layer.id}:{hash(value)}"
-        kept = self.baked.find(place)
+        kept, flat = self.baked.find(place), _baked_color(raster, layer)
         if kept is None or kept[0][1] != value:
             target = effects.bake(
                 self._painter, raster, layer, self._contents.mask, self._contents.monospace, scale_max=plan.scale
             ).target
+            if flat is not None:
+                target = self._coverage(target)
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
-        shown = _linear(_baked_color(raster, layer), 1.0 if step.plane is None else step.plane.gain, scene)
+        shown = _linear(flat, 1.0 if step.plane is None else step.plane.gain, scene)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         return Picture(
             target.texture, raster.width, raster.height, padding, _crop(layer, raster), layer.draft_quality, color=shown
         )
+
+    def _coverage(self, canvas: Target) -> Target:
+        """The alpha of a canvas alone, which costs less to filter. Takes the canvas."""
+        alpha = self._painter.applied("effects/alpha.frag", canvas, format="a1")
+        self._painter.pool.give_back(canvas)
+        return alpha
 
     def _picture(self, step: Draw, raster: Raster, scene: Scene) -> Picture:
         layer = step.layer

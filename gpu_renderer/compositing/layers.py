@@ -5,10 +5,10 @@ from __future__ import annotations
 from gpu_renderer.compositing import quads
 from gpu_renderer.compositing.ink import Ink, Look, quad_of
 from gpu_renderer.effects import lit
-from gpu_renderer.effects.lit import Lit
+from gpu_renderer.effects.lit import Light, Lit
 from gpu_renderer.graph import Draw, MatteUse
 from gpu_renderer.painter import Blend, Painter
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.region import Parts, Region, shared
 from gpu_renderer.targets import Target
 
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
@@ -23,19 +23,20 @@ def content(
     *,
     feeds_effects: bool = False,
     split_edges: bool = False,
+    parts: Parts | None = None,
 ) -> None:
-    """Draws the content, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
+    """Draws the content into the target or parts of it, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
     if not step.samples:
         quad = quad_of(ink, step.placement)
         quads.draw(
             painter, ink, quad, into, opacity=step.opacity, look=look, is_smooth=False, feeds_effects=feeds_effects,
-            split_edges=split_edges,
+            split_edges=split_edges, scissor=parts,
         )  # fmt: skip
         return
     for sample in step.samples:
         quad = quad_of(ink, sample.placement)
         weight = sample.opacity / len(step.samples)
-        quads.draw(painter, ink, quad, into, opacity=weight, look=look, blend="add", is_smooth=False)
+        quads.draw(painter, ink, quad, into, opacity=weight, look=look, blend="add", is_smooth=False, scissor=parts)
 
 
 def composite(
@@ -63,6 +64,12 @@ def composite(
         uniforms={"u_opacity": opacity},
     )
     painter.pool.give_back(empty)
+
+
+def behind(painter: Painter, into: Target, light: Light, parts: Parts) -> None:
+    """Draws the light of a layer over the target where the layer itself is drawn next."""
+    where = shared(parts, light.region)
+    lit.draw_light(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": 1.0})
 
 
 def copied(painter: Painter, source: Target, part: Region) -> Target:

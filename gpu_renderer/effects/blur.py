@@ -27,10 +27,13 @@ class Blur(Effect):
         return values.number("amount") <= 0
 
     def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return blur_reach_px(values.number("amount") * scene.length_scale)
+        return blur_reach_px(self.sigma_px(values, scene))
+
+    def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return values.number("amount") * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        chain.soften(values.number("amount") * chain.scene.length_scale)
+        chain.soften(self.sigma_px(values, chain.scene))
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("amount")

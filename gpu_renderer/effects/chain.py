@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from gpu_renderer.effects.halo import Halo, Halves, cast
-from gpu_renderer.effects.lit import Light, Lit, flattened, softened
+from gpu_renderer.effects.lit import MOVABLE_FROM_SIGMA, Light, Lit, flattened, softened
 from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
@@ -192,6 +192,14 @@ def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, Effec
     while kept and passes[kept - 1][0].is_soft:
         kept -= 1
     return passes[:kept]
+
+
+def is_movable_light(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
+    """Whether all that `lit_chain` makes of a stack is light, so soft that it can be worked out in one place and shown in another."""
+    passes = list(_passes(effects, after_baking))
+    return bool(passes) and all(
+        effect.is_soft and effect.sigma_px(values, scene) >= MOVABLE_FROM_SIGMA for effect, values in passes
+    )
 
 
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred, levels_of
 from gpu_renderer.painter import FULLSCREEN, PARTS_MAX, Blend, Instances, Painter
 from gpu_renderer.programs import Layout, UniformValue
-from gpu_renderer.region import Parts, Region, outside, pixels, shared
+from gpu_renderer.region import Parts, Region, enclosing, outside, pixels, shared
 from gpu_renderer.targets import Format, Target
 
 MARGIN_PX = 2
@@ -24,6 +24,8 @@ ALONE, OVER_LIGHT, LIGHT_ALONE = 0, 1, 2
 """LIT in shaders/compositing/layer.frag."""
 ROWS_PX = 32
 """Rows of the frame that end together where their light ends."""
+MOVABLE_FROM_SIGMA = 5.0
+"""From here on light is worked out in cells of at least two px (`levels_of`, `halo.SIGMA_CELLS`), and can be moved by part of one."""
 COARSE_LEVELS, SPARSE_FROM_PX = 3, 20000
 """From which size of its cells on, and of how many pixels, it pays to look for the ends of the light."""
 _ROWS: Layout = (("i_rows", 4),)
@@ -37,6 +39,17 @@ class Light:
     target: Target
     levels: int
     region: Region
+    origin: tuple[float, float] = (0.0, 0.0)
+    """How far it was moved since it was drawn, px."""
+    is_lent: bool = False
+    """Whether somebody else keeps the target."""
+
+    def moved(self, right: float, down: float, frame: Region) -> Light:
+        """The same light so many px farther on, within the frame; the target stays whose it is. Cells must be larger than pixels."""
+        assert self.levels, "light in cells of a pixel is asked for at their centres only"
+        x, y, width, height = self.region
+        shown = enclosing(x + right, y + down, x + right + width, y + down + height).intersection(frame)
+        return replace(self, region=shown, origin=(self.origin[0] + right, self.origin[1] + down), is_lent=True)
 
     @property
     def cell_px(self) -> float:
@@ -51,7 +64,12 @@ class Light:
     @property
     def uniforms(self) -> dict[str, UniformValue]:
         """What shaders/include/light.glsl needs to know."""
-        return {"u_light_share": 1 / self.cell_px}
+        share: dict[str, UniformValue] = {"u_light_share": 1 / self.cell_px}
+        if self.origin == (0.0, 0.0):
+            return share
+        x, y, width, height = self.target.region
+        right, down = self.origin
+        return share | {"u_light_region": (x + right / self.cell_px, y + down / self.cell_px, width, height)}
 
     @property
     def defines(self) -> dict[str, object]:
@@ -61,7 +79,7 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Lit:
-    """A picture in frame pixels, over its light where it has any. Owns both targets."""
+    """A picture in frame pixels, over its light where it has any. Owns both targets, but for light that is lent."""
 
     sharp: Target
     light: Light | None = None
@@ -76,7 +94,7 @@ class Lit:
     @property
     def targets(self) -> tuple[Target, ...]:
         """All that is to be given back."""
-        return (self.sharp,) if self.light is None else (self.sharp, self.light.target)
+        return (self.sharp,) if self.light is None or self.light.is_lent else (self.sharp, self.light.target)
 
 
 def cells(region: Region, levels: int) -> Region:
@@ -114,26 +132,48 @@ def draw(
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
     """Draws the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
-    light = lit.light
-    pieces = [(ALONE if light is None else OVER_LIGHT, shared(parts, lit.sharp.region), {"u_layer": lit.sharp})]
-    if light is not None:
-        pieces.append((LIGHT_ALONE, outside(shared(parts, light.region), lit.sharp.region), {}))
-    for kind, where, picture in pieces:
-        if not where:
-            continue
-        is_sparse = kind == LIGHT_ALONE and blend != "replace" and light is not None and light.levels >= COARSE_LEVELS
-        rows = _rows(where) if is_sparse else None
+    light, where = lit.light, shared(parts, lit.sharp.region)
+    if where:
         painter.draw(
             "compositing/layer.frag",
             into,
-            textures={**picture, **(textures or {}), **(light.textures if light else {})},
+            textures={"u_layer": lit.sharp, **(textures or {}), **(light.textures if light else {})},
             blend=blend,
-            scissor=where if rows is None else None,
-            defines={**(defines or {}), "LIT": kind, **(light.defines if light else {})},
-            vertex=FULLSCREEN if rows is None else "compositing/light.vert",
-            instances=rows,
+            scissor=where,
+            defines={**(defines or {}), "LIT": OVER_LIGHT if light else ALONE, **(light.defines if light else {})},
             uniforms={**(uniforms or {}), **(light.uniforms if light else {})},
         )
+    if light is not None:
+        beside = outside(shared(parts, light.region), lit.sharp.region)
+        draw_light(painter, into, light, beside, blend, textures=textures, defines=defines, uniforms=uniforms)
+
+
+def draw_light(
+    painter: Painter,
+    into: Target,
+    light: Light,
+    parts: Parts,
+    blend: Blend,
+    *,
+    textures: Mapping[str, Target] | None = None,
+    defines: Mapping[str, object] | None = None,
+    uniforms: Mapping[str, UniformValue] | None = None,
+) -> None:
+    """Draws light alone into parts of its region."""
+    if not parts:
+        return
+    rows = _rows(parts) if blend != "replace" and light.levels >= COARSE_LEVELS else None
+    painter.draw(
+        "compositing/layer.frag",
+        into,
+        textures={**(textures or {}), **light.textures},
+        blend=blend,
+        scissor=parts if rows is None else None,
+        defines={**(defines or {}), "LIT": LIGHT_ALONE, **light.defines},
+        vertex=FULLSCREEN if rows is None else "compositing/light.vert",
+        instances=rows,
+        uniforms={**(uniforms or {}), **light.uniforms},
+    )
 
 
 def _rows(parts: Parts) -> Instances | None:
@@ -169,7 +209,10 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     room = light_room(painter, region, levels, source.format) if levels else None
     soft = halves_blurred(painter, halves, sigma, levels, drawn, into=room)
     painter.pool.give_back(source, *([halves] if levels else []))
-    if not levels:
-        return Lit(soft)
-    nothing = painter.pool.take(Region(region.x, region.y, 1, 1), source.format)
-    return Lit(nothing, Light(soft, levels, region), is_light_alone=True)
+    return only_light(painter, Light(soft, levels, region)) if levels else Lit(soft)
+
+
+def only_light(painter: Painter, light: Light) -> Lit:
+    """Light with nothing in front of it."""
+    nothing = painter.pool.take(Region(light.region.x, light.region.y, 1, 1))
+    return Lit(nothing, light, is_light_alone=True)

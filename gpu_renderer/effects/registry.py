@@ -115,6 +115,11 @@ class Effect:
         del values, scene
         return 0.0
 
+    def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
+        """How soft the sharpest light of a soft effect is, in output px."""
+        del values, scene
+        return 0.0
+
     def draw(self, chain: Chain, values: EffectValues) -> None:
         """The GPU form: passes over the layer's linear premultiplied buffer, in screen space."""
         chain.apply(self.shader, values)

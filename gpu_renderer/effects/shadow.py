@@ -47,13 +47,15 @@ class DropShadow(Effect):
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
 
     def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
-        softness = values.number("softness") * scene.length_scale
-        return blur_reach_px(softness) + abs(values.number("distance")) * scene.output_scale
+        return blur_reach_px(self.sigma_px(values, scene)) + abs(values.number("distance")) * scene.output_scale
+
+    def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return values.number("softness") * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
         color = values.color_with("color", values.fraction("opacity"))
-        chain.cast(Halo(color, values.number("softness") * chain.scene.length_scale, offset=(dx, dy)))
+        chain.cast(Halo(color, self.sigma_px(values, chain.scene), offset=(dx, dy)))
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("distance") + 3 * values.number("softness")
@@ -78,11 +80,14 @@ class Glow(Effect):
         return values.number("radius") <= 0
 
     def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
-        middle = GLOW_SPREAD * values.number("radius") * scene.length_scale
+        middle = self.sigma_px(values, scene)
         return blur_reach_px(GLOW_WIDE * middle if middle >= GLOW_WIDE_FROM else middle)
 
+    def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return GLOW_SPREAD * values.number("radius") * scene.length_scale
+
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        sigma = GLOW_SPREAD * values.number("radius") * chain.scene.length_scale
+        sigma = self.sigma_px(values, chain.scene)
         color = values.color_with("color", values.fraction("intensity"))
         chain.cast(Halo(color, sigma, GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0))
 

@@ -78,7 +78,9 @@ def test_erasing_parts_sets_what_erasing_all_sets_and_nothing_else(painter: Pain
     painter.erase(target, PARTS, color)
     painter.erase(whole, HELD, color)
     assert np.array_equal(read(target), np.where(within(PARTS)[..., None], read(whole), before))
-    assert np.allclose(read(whole)[0, 0] / (255 if format == "f1" else 1), color[: read(whole).shape[2]], atol=0.002)
+    assert np.allclose(
+        read(whole)[0, 0] / (255 if format in ("f1", "a1") else 1), color[: read(whole).shape[2]], atol=0.002
+    )
     painter.pool.give_back(target, whole)
 
 
