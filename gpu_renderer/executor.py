@@ -293,16 +293,23 @@ class _Walk:
         kept = self._executor.layers.find(place)
         if kept is not None and kept[0][0] == wanted:
             self._executor.layers.hit_count += 1
-            return kept[0][1]
+            return self._lit_again(kept[0][1], alone, place)
         lit = self._drawn_layer(wanted, place)
         if lit is None:
             return None
-        is_owned = lit.light is None or not lit.light.is_lent
-        if self._executor.levers.keep_layers and is_owned:
+        if self._executor.levers.keep_layers:
             self._executor.layers.put(place, (wanted, lit), *lit.targets)
         else:
             self._loans.extend(lit.targets)
         return lit
+
+    def _lit_again(self, kept: Lit, step: Draw, place: str) -> Lit:
+        """A kept layer with its light, which is kept elsewhere if it is lent."""
+        if kept.light is None or not kept.light.is_lent:
+            return kept
+        shone = self._shone(step, place)
+        assert shone is not None, "the same layer's light can be had again"
+        return replace(kept, light=shone.light)
 
     def _drawn_layer(self, own: _Own, place: str) -> Lit | None:
         step = own.step

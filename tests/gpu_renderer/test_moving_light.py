@@ -83,6 +83,14 @@ def test_a_faded_layer_fades_with_its_light_as_one(painter: Painter, effects: tu
     assert np.abs(whole - nearly).max() <= 1
 
 
+def test_a_layer_that_fades_keeps_its_light_whatever_else_is_kept(painter: Painter) -> None:
+    frames = renderer(painter)
+    for opacity in (0.2, 0.5, 1.0, 0.7, 0.3):
+        now = at(120.3, 90, (GLOW, SHADOW), opacity=opacity)
+        assert np.array_equal(pixels(frames.draw(now, *SIZE)), drawn(painter, now))
+    frames.release()
+
+
 def test_what_lies_beyond_the_frame_casts_no_light_into_it(painter: Painter) -> None:
     """As in the reference, whose layers have the frame's size."""
     half_outside, cut = at(0, 90, (GLOW,)), at(12.5, 90, (GLOW,))
