@@ -18,12 +18,11 @@ float holds(vec2 frame) {
     vec3 p = u_to_unit * vec3(frame + TIE, 1.0);
 #ifdef PROJECTIVE
     // behind the eye p.z is negative: the inverse of a homography carries the sign of the depth
-    if (p.z <= 0.0) {
-        return 0.0;
-    }
-    p.xy /= p.z;
+    float far = p.z;
+#else
+    const float far = 1.0;
 #endif
-    return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThanEqual(p.xy, vec2(1.0))) ? 1.0 : 0.0;
+    return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThanEqual(p.xy, vec2(far))) ? 1.0 : 0.0;
 }
 
 // The share of a pixel that the quad covers. The content is shaded once, at the pixel's centre, like hardware MSAA does.
