@@ -15,9 +15,9 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.media.video_frame import Samples
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region
+from gpu_renderer.samples import Samples
 from gpu_renderer.targets import Target
 
 Rows = npt.NDArray[np.uint8]
@@ -77,7 +77,7 @@ class Underlay(NamedTuple):
 
     def copy_samples(self, into: av.VideoFrame, of: PlaneLayout) -> None:
         """Writes the video's samples into a frame of the layout."""
-        for plane, samples in zip(into.planes, self.samples(), strict=True):
+        for plane, samples in zip(into.planes, self.samples().interleaved(), strict=True):
             rows = np.frombuffer(plane, np.uint8).reshape(-1, of.stride_bytes)
             rows[: samples.shape[0], : samples.shape[1]] = samples
 

@@ -174,8 +174,7 @@ class RenderSession:
         font_files = options.fonts.files()
         self.fonts = Fonts(font_files)
         self.painter = Painter(create_context(options.device_index, options.raster_threads))
-        if self.painter.is_software and options.drawing.finish_on_processor:
-            kernels()  # compiled or loaded now, so that no job's first frame waits for it
+        kernels()  # compiled or loaded now, so that no job's first frame waits for it
         self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
         """Whether frames stay on the GPU on their way to the encoder, or why not. Once it failed, they do not for good."""

@@ -90,3 +90,91 @@ void nv12(const uint8_t *restrict picture, ptrdiff_t stride, int width, int heig
         }
     }
 }
+
+VECTORS static void pairs(const uint8_t *restrict blue, const uint8_t *restrict red, uint8_t *restrict both, int count) {
+    for (int i = 0; i < count; i++) {
+        both[2 * i] = blue[i];
+        both[2 * i + 1] = red[i];
+    }
+}
+
+// The planes of a frame of 4:2:0, width and height even, as NV12. Rows of Y are `luma_stride` bytes apart, rows of Cb and Cr
+// `chroma_stride`, rows of both planes that are written `stride`.
+void interleave(const uint8_t *restrict y, ptrdiff_t luma_stride, const uint8_t *restrict cb, const uint8_t *restrict cr,
+                ptrdiff_t chroma_stride, int width, int height, uint8_t *restrict luma, uint8_t *restrict chroma,
+                ptrdiff_t stride) {
+    for (int row = 0; row < height; row++) {
+        memcpy(luma + row * stride, y + row * luma_stride, (size_t)width);
+    }
+    for (int row = 0; row < height / 2; row++) {
+        pairs(cb + row * chroma_stride, cr + row * chroma_stride, chroma + row * stride, width / 2);
+    }
+}
+
+// Chroma between two rows, in quarters.
+VECTORS static void blended(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters,
+                            int count) {
+    for (int i = 0; i < count; i++) {
+        quarters[i] = (uint16_t)(3 * near[i] + far[i]);
+    }
+}
+
+// Chroma of two columns for each, in sixteenths; the quarters begin one column to the left of the first.
+VECTORS static void spread(const uint16_t *restrict quarters, uint16_t *restrict sixteenths, int count) {
+    for (int i = 0; i < count; i++) {
+        sixteenths[2 * i] = (uint16_t)(quarters[i] + 3 * quarters[i + 1]);
+        sixteenths[2 * i + 1] = (uint16_t)(3 * quarters[i + 1] + quarters[i + 2]);
+    }
+}
+
+static inline uint32_t colour_code(uint32_t sum) {
+    int32_t signed_sum = (int32_t)sum;
+    int32_t code = (signed_sum < 0 ? 0 : signed_sum) >> 22;
+    return (uint32_t)(code > 255 ? 255 : code);
+}
+
+VECTORS static void colours(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
+                            const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
+    uint32_t of_y = weights[0], r_of_cr = weights[1], g_of_cr = weights[2], g_of_cb = weights[3], b_of_cb = weights[4];
+    uint32_t r_base = weights[5], g_base = weights[6], b_base = weights[7];
+    for (int i = 0; i < count; i++) {
+        uint32_t grey = of_y * y[i];
+        uint32_t r = colour_code(grey + r_of_cr * cr[i] + r_base);
+        uint32_t g = colour_code(grey + g_of_cr * cr[i] + g_of_cb * cb[i] + g_base);
+        uint32_t b = colour_code(grey + b_of_cb * cb[i] + b_base);
+        pixels[i] = r | g << 8 | b << 16 | 0xff000000u;
+    }
+}
+
+// One plane's chroma of `count` columns of pixels from an even one on, in sixteenths. `columns`: of the plane; its edges are
+// repeated.
+static void chroma_row(const uint8_t *restrict near, const uint8_t *restrict far, int columns, int left,
+                       uint16_t *restrict sixteenths, int count) {
+    uint16_t quarters[CHUNK / 2 + 2];
+    int first = left / 2 - 1, end = (left + count + 1) / 2 + 1;
+    int held_first = first < 0 ? 0 : first, held_end = end > columns ? columns : end;
+    blended(near + held_first, far + held_first, quarters + (held_first - first), held_end - held_first);
+    if (held_first > first) quarters[0] = quarters[1];
+    if (held_end < end) quarters[end - first - 1] = quarters[end - first - 2];
+    spread(quarters, sixteenths, (count + 1) / 2);
+}
+
+// Columns [left, right) and rows [top, bottom) of a frame of 4:2:0, width and height even, as opaque pixels without padding.
+// Chroma lies in the middle of each block of four and is interpolated; `weights` as in samples.py.
+void colour_decode(const uint8_t *restrict y, ptrdiff_t luma_stride, const uint8_t *restrict cb, const uint8_t *restrict cr,
+                   ptrdiff_t chroma_stride, int width, int height, const uint32_t *restrict weights,
+                   uint32_t *restrict pixels, int left, int top, int right, int bottom) {
+    uint16_t blue[CHUNK + 2], red[CHUNK + 2];
+    for (int row = top; row < bottom; row++, pixels += right - left) {
+        int beside = row % 2 ? row / 2 + 1 : row / 2 - 1;
+        beside = beside < 0 ? 0 : beside < height / 2 ? beside : height / 2 - 1;
+        ptrdiff_t near = row / 2 * chroma_stride, far = beside * chroma_stride;
+        for (int x = left, count; x < right; x += count) {
+            int odd = x % 2;
+            count = right - x < CHUNK - odd ? right - x : CHUNK - odd;
+            chroma_row(cb + near, cb + far, width / 2, x - odd, blue, count + odd);
+            chroma_row(cr + near, cr + far, width / 2, x - odd, red, count + odd);
+            colours(y + row * luma_stride + x, blue + odd, red + odd, weights, pixels + (x - left), count);
+        }
+    }
+}

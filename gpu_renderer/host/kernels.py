@@ -1,7 +1,7 @@
 """Compiles and loads `kernels.c`: once a machine, when first needed, with the C compiler that is there.
 
-Nothing depends on it but speed: without a compiler, or where what it made does not give the formula's bytes, shaders do the
-same work.
+Nothing depends on it but speed: without a compiler, or where what it made does not give the formulas' bytes, shaders, numpy
+and libswscale do the same work.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from gpu_renderer.errors import RenderError
 from gpu_renderer.planes import Rows, reference_planes
 from gpu_renderer.region import Region
+from gpu_renderer.samples import Plane, Samples, Weights, reference_pixels, weights
 
 log = logging.getLogger(__name__)
 COMPILERS = ("cc", "gcc", "clang")
@@ -35,6 +36,8 @@ DIGEST_BYTES = 32
 _SOURCE = Path(__file__).with_suffix(".c")
 _SIZES = ((18, 12), (37, 21), (2051, 3))
 """Of the pictures that a new library has to convert as the formula says: even, odd, more than one chunk wide."""
+_FOOTAGE_SIZES = ((18, 12), (2050, 4))
+"""Of the frames whose samples it has to turn into NV12 and pixels."""
 
 
 class KernelsUnavailable(RenderError):
@@ -46,11 +49,16 @@ class Kernels:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._display_encode, self._nv12 = library.display_encode, library.nv12
+        self._interleave, self._colour_decode = library.interleave, library.colour_decode
         self._display_encode.argtypes = (c_void_p, c_void_p, c_void_p, c_ssize_t, c_int, c_int)
         self._nv12.argtypes = (
             c_void_p, c_ssize_t, c_int, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int,
         )  # fmt: skip
+        planes = (c_void_p, c_ssize_t, c_void_p, c_void_p, c_ssize_t, c_int, c_int)
+        self._interleave.argtypes = (*planes, c_void_p, c_void_p, c_ssize_t)
+        self._colour_decode.argtypes = (*planes, c_void_p, c_void_p, c_int, c_int, c_int, c_int)
         self._display_encode.restype = self._nv12.restype = None
+        self._interleave.restype = self._colour_decode.restype = None
 
     def display_encode(self, scene_address: int, levels: Rows, picture: Rows, part: Region) -> None:
         """Half floats of RGBA, the rows of `part` one after another, to opaque pixels of that part of a picture.
@@ -70,6 +78,29 @@ class Kernels:
             part.x, part.y, part.right, part.bottom,
         )  # fmt: skip
 
+    def interleave(self, samples: Samples, luma_address: int, chroma_address: int, stride_bytes: int) -> None:
+        """Writes the planes of a frame as those of NV12."""
+        self._interleave(*_planes(samples), luma_address, chroma_address, stride_bytes)
+
+    def colour_decode(self, samples: Samples, by: Weights, part: Region) -> Plane:
+        """A part of a frame as pixels: uint8 RGBA of shape (rows, columns, 4), opaque; what `reference_pixels` says."""
+        pixels = np.empty((part.height, part.width, 4), np.uint8)
+        self._colour_decode(
+            *_planes(samples), by.ctypes.data, pixels.ctypes.data, part.x, part.y, part.right, part.bottom
+        )
+        return pixels
+
+
+def _planes(samples: Samples) -> tuple[int, ...]:
+    """A frame as the loops take it."""
+    luma, blue, red = samples
+    assert blue.strides == red.strides, "rows of Cb and Cr are equally long"
+    assert luma.strides[1] == blue.strides[1] == 1, "samples of a row follow one another"
+    height, width = luma.shape
+    return (
+        luma.ctypes.data, luma.strides[0], blue.ctypes.data, red.ctypes.data, blue.strides[0], width, height,
+    )  # fmt: skip
+
 
 @cache
 def kernels() -> Kernels | None:
@@ -77,7 +108,7 @@ def kernels() -> Kernels | None:
     try:
         return loaded(cache_folder())
     except KernelsUnavailable as error:
-        log.info("frames are finished by shaders: %s", error)
+        log.info("frames are finished by shaders, footage is converted by libswscale: %s", error)
         return None
 
 
@@ -145,8 +176,8 @@ def _opened(path: Path) -> Kernels:
         made = Kernels(ctypes.CDLL(str(path)))
     except AttributeError as error:
         raise KernelsUnavailable(f"{path} lacks a function") from error
-    if not all(_agrees(made, width, height) for width, height in _SIZES):
-        raise KernelsUnavailable("what the C compiler made gives other bytes than the formula")
+    if not (all(_agrees(made, *size) for size in _SIZES) and all(_decodes(made, *size) for size in _FOOTAGE_SIZES)):
+        raise KernelsUnavailable("what the C compiler made gives other bytes than the formulas")
     return made
 
 
@@ -167,4 +198,18 @@ def _agrees(made: Kernels, width: int, height: int) -> bool:
         and bool(np.all(picture[..., 3] == 255))
         and np.array_equal(luma, formula[0])
         and np.array_equal(chroma.reshape(formula[1].shape), formula[1])
+    )
+
+
+def _decodes(made: Kernels, width: int, height: int) -> bool:
+    """Whether the samples of noise come out as they should, as NV12 and as pixels."""
+    rng = np.random.default_rng(width)
+    halves = (height // 2, width // 2)
+    samples = Samples(*(rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((height, width), halves, halves)))
+    luma, chroma = np.zeros((height, width), np.uint8), np.zeros((height // 2, width), np.uint8)
+    made.interleave(samples, luma.ctypes.data, chroma.ctypes.data, width)
+    by = weights("bt709", full_range=False)
+    parts = (Region(0, 0, width, height), Region(3, 1, width - 4, height - 2))
+    return all(map(np.array_equal, (luma, chroma), samples.interleaved())) and all(
+        np.array_equal(made.colour_decode(samples, by, part), reference_pixels(samples, by, part)) for part in parts
     )

@@ -45,7 +45,8 @@ class HostRing:
         if underlay is None:
             self._convert(picture, self._stale.get(id(into), self._whole).parts(), into)
         else:
-            underlay.copy_samples(into, self._layout)
+            luma, chroma = into.planes
+            self._kernels.interleave(underlay.samples(), luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes)
             self._convert(picture, underlay.drawn, into)
         self._stale[id(into)] = self._nothing
         self._put.append(into)

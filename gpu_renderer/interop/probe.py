@@ -23,11 +23,11 @@ from gpu_renderer.interop.cuda import CudaDevice
 from gpu_renderer.interop.device import InteropFailed
 from gpu_renderer.interop.driver import DeviceNotShared, NoCudaDriver
 from gpu_renderer.interop.handover import Handover
-from gpu_renderer.media.video_frame import Samples
 from gpu_renderer.painter import Painter
 from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline
 from gpu_renderer.planes import Underlay
 from gpu_renderer.region import Region
+from gpu_renderer.samples import Samples
 from gpu_renderer.targets import Target
 
 
@@ -136,7 +136,8 @@ class _Pictures:
 def _video(of: _Pictures) -> Underlay:
     """A grey video, with something drawn over a part of it."""
     luma = np.full((of.height + 1, of.width + 1), 90, np.uint8)
-    return Underlay(lambda: Samples(luma, np.full_like(luma[::2], 128)), (Region(33, 21, 70, 50),))
+    chroma = np.full_like(luma[::2, ::2], 128)
+    return Underlay(lambda: Samples(luma, chroma, chroma), (Region(33, 21, 70, 50),))
 
 
 @contextmanager

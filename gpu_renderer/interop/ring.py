@@ -79,7 +79,7 @@ class DeviceRing:
 
     def _over(self, underlay: Underlay, picture: Target, into: av.VideoFrame) -> Parts:
         """The texels to copy: those drawn over the video, whose own samples are brought up first."""
-        for plane, samples in zip(into.planes, underlay.samples(), strict=True):
+        for plane, samples in zip(into.planes, underlay.samples().interleaved(), strict=True):
             self._device.upload(samples, plane.buffer_ptr, plane.line_size)
         self._planes.convert(picture, underlay.drawn)
         self._stale = self._whole

@@ -9,6 +9,7 @@ from pathlib import Path
 import av
 
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.host.kernels import kernels
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.media.video_index import VideoIndex
 from gpu_renderer.media.video_pixels import PixelConverter, alpha_library
@@ -25,7 +26,7 @@ class VideoDecoder:
         self._container = av.open(str(path))
         self._stream = self._container.streams.video[0]
         self._codec = _codec_of(self._stream)
-        self._converter = PixelConverter()
+        self._converter = PixelConverter(kernels())
         self._coming: Iterator[av.VideoFrame] | None = None
         self._last_shown_at = 0
         self.seek_count = 0

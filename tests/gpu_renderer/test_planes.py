@@ -13,11 +13,11 @@ from gpu_renderer.area import Area
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.host.picture import HostPicture
 from gpu_renderer.host.ring import HostRing
-from gpu_renderer.media.video_frame import Samples
 from gpu_renderer.painter import Painter
 from gpu_renderer.planes import PlaneLayout, Underlay, encoder_frame, layout, reference_planes, texels_of
 from gpu_renderer.readback import ReadbackRing
 from gpu_renderer.region import Parts, Region
+from gpu_renderer.samples import Samples
 from gpu_renderer.targets import Target
 
 pytestmark = pytest.mark.gl
@@ -190,7 +190,8 @@ def test_converting_only_what_changed_gives_the_same_planes(
 def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Painter, drawn: Parts, way: str) -> None:
     width, height = 68, 46
     rng, of = np.random.default_rng(3), layout(width, height)
-    samples = Samples(*(rng.integers(0, 256, (rows, width), dtype=np.uint8) for rows in (height, height // 2)))
+    halves = (height // 2, width // 2)
+    samples = Samples(*(rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((height, width), halves, halves)))
     rgba = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
     target = painter.pool.take(Region(0, 0, width, height), "f1")
     target.texture.write(rgba.tobytes(), alignment=1)
@@ -204,7 +205,7 @@ def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Pa
         over_pairs[texels.y : texels.bottom, 2 * texels.x : 2 * texels.right] = True
     formula = reference_planes(rgba[..., :3])
     assert np.array_equal(luma[~over], samples.luma[~over])
-    assert np.array_equal(chroma[~over_pairs], samples.chroma.reshape(chroma.shape)[~over_pairs])
+    assert np.array_equal(chroma[~over_pairs], np.stack(samples[1:], axis=-1)[~over_pairs])
     assert np.array_equal(luma[over], formula[0][over])
     assert np.array_equal(chroma[over_pairs], formula[1][over_pairs])
     ring.put(target, whole, into)

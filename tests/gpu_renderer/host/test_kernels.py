@@ -75,9 +75,12 @@ def test_a_compiler_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @needs_compiler
-def test_what_gives_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "mistake", ["s/5983u/5982u/", "s/= red.i./= blue[i]/", "s/3 . near.i./2 * near[i]/", "s/>> 22;/>> 21;/"]
+)
+def test_what_gives_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
     real = next(filter(None, map(shutil.which, COMPILERS)))
-    wrong = 'for a; do case "$a" in *kernels.c) sed s/5983u/5982u/ "$a" > "$0.c"; set -- "$@" "$0.c";; esac; done'
+    wrong = f"""for a; do case "$a" in *kernels.c) sed '{mistake}' "$a" > "$0.c"; set -- "$@" "$0.c";; esac; done"""
     drop = 'for a; do shift; case "$a" in */host/kernels.c) ;; *) set -- "$@" "$a";; esac; done'
     script(tmp_path / "cc", f'{wrong}\n{drop}\nexec {real} "$@"')
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
