@@ -291,9 +291,10 @@ class _Walk:
         alone = replace(step, opacity=opacity, blend="normal", matte=None)
         wanted = _Own(alone, is_flat, self._maps(step))
         kept = self._executor.layers.find(place)
-        if kept is not None and kept[0][0] == wanted:
+        again = self._lit_again(kept[0][1], alone, place) if kept is not None and kept[0][0] == wanted else None
+        if again is not None:
             self._executor.layers.hit_count += 1
-            return self._lit_again(kept[0][1], alone, place)
+            return again
         lit = self._drawn_layer(wanted, place)
         if lit is None:
             return None
@@ -303,13 +304,12 @@ class _Walk:
             self._loans.extend(lit.targets)
         return lit
 
-    def _lit_again(self, kept: Lit, step: Draw, place: str) -> Lit:
-        """A kept layer with its light, which is kept elsewhere if it is lent."""
+    def _lit_again(self, kept: Lit, step: Draw, place: str) -> Lit | None:
+        """A kept layer with its light, which is kept elsewhere if it is lent; None where that cannot be had."""
         if kept.light is None or not kept.light.is_lent:
             return kept
         shone = self._shone(step, place)
-        assert shone is not None, "the same layer's light can be had again"
-        return replace(kept, light=shone.light)
+        return None if shone is None else replace(kept, light=shone.light)
 
     def _drawn_layer(self, own: _Own, place: str) -> Lit | None:
         step = own.step
@@ -331,11 +331,8 @@ class _Walk:
         if shone is not None:
             lit = Lit(target, shone.light)
         else:
-            scene, in_place = (
-                effect_scene(step, self._scene, self._inks, self._map),
-                self._executor.levers.read_in_place,
-            )
-            stack = step.layer.effects
+            scene = effect_scene(step, self._scene, self._inks, self._map)
+            stack, in_place = step.layer.effects, self._executor.levers.read_in_place
             lit = effects.lit_chain(self._painter, target, stack, scene, after_baking=baked, in_place=in_place)
         return Lit(effects.flattened(self._painter, lit)) if own.is_flat else lit
 
