@@ -67,7 +67,8 @@ class Measured:
 
 
 def measured(case: Case) -> Measured:
-    """Measures in a process of its own, so that memory and warmth are the case's."""
+    """Measures in a process of its own, so that memory and warmth are the case's; footage is made before."""
+    _video(case)
     words = [sys.executable, "-m", "benchmarks.measure", json.dumps(asdict(case))]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=CASE_SECONDS_MAX, check=False)
     if done.returncode != 0:
