@@ -30,7 +30,10 @@ CAPTION_FRAMES: Final = (75, 60)
 """First frame and length of the caption: it shows in the segments that begin at frames 60, 90 and 120."""
 
 DISCS: Final = 5
-"""Each is blended over the whole frame it covers: many times the work of encoding what comes out, which is smooth."""
+"""Each is blended over the whole frame it covers."""
+
+DISCS_BOUND_BY_DRAWING: Final = 30
+"""So many take several times the work of encoding what comes out, which is smooth."""
 
 TITLE_CARD: Final = ROOT / "examples" / "title-card.motion"
 
@@ -76,7 +79,7 @@ def _stories(farm: ServedFarm, crew: Crew, number: int, tries: int) -> Iterator[
     card = farm.imported(TITLE_CARD.read_bytes())
     for each in range(tries):
         name = f"{number}.{each}"
-        yield f"{crew.name}: drawing", farm.render(farm.imported(bundle(scene(DRAWN_SECONDS, number + each / 10))), {})
+        yield f"{crew.name}: drawing", farm.render(farm.imported(bundle(_drawn(number + each / 10))), {})
         if crew.serves:
             yield f"{crew.name}: a title card", farm.render(card, {"headline": f"Alone {name}"})
             together = [{"headline": f"Card {name}.{index}"} for index in range(CARDS)]
@@ -122,12 +125,16 @@ def _advice(rows: Sequence[Row]) -> str:
     )
 
 
-def scene(seconds: int, first_hue: float = 0.0) -> dict[str, Any]:
+def _drawn(first_hue: float) -> dict[str, Any]:
+    return scene(DRAWN_SECONDS, first_hue, DISCS_BOUND_BY_DRAWING)
+
+
+def scene(seconds: int, first_hue: float = 0.0, discs: int = DISCS) -> dict[str, Any]:
     """Glowing discs that never rest over a gradient that turns, a picture, and a caption that shows for two seconds."""
     back = shape("back", "Back", 640, 360, 1800, 1800, "#000000")
     back.fx["fill"] = {"type": "linear", "angle": 35, "stops": stops("#312e81", _hue(first_hue), "#0f172a")}
     back.express("rotation", "8*Math.sin(time)")
-    glowing = [_disc(index, first_hue) for index in range(DISCS)]
+    glowing = [_disc(index, first_hue) for index in range(discs)]
     logo = media("logo", "Logo", "image", 1180, 100, 120, 120, "")
     caption = text("caption", "Caption", 640, 600, "Caption", 60, "#ffffff")
     caption.bar = CAPTION_FRAMES
