@@ -93,8 +93,8 @@ def test_a_layer_that_fades_keeps_its_light_whatever_else_is_kept(painter: Paint
 
 def test_what_lies_beyond_the_frame_casts_no_light_into_it(painter: Painter) -> None:
     """As in the reference, whose layers have the frame's size."""
-    half_outside, cut = at(0, 90, (GLOW,)), at(12.5, 90, (GLOW,))
-    cut = replace(cut, layers=(replace(rect("#ff3030", 12.5, 90, 25, 34), effects=(GLOW,)),))
+    half_outside = at(0, 90, (GLOW,))
+    cut = replace(half_outside, layers=(rect("#ff3030", 12.5, 90, 25, 34, effects=(GLOW,)),))
     difference = levels(drawn(painter, half_outside)) - levels(drawn(painter, cut))
     assert np.abs(difference[:, 40:]).max() <= 2
 
@@ -116,7 +116,7 @@ def test_a_layer_that_only_moves_takes_few_passes(painter: Painter, monkeypatch:
     frames.release()
 
 
-def test_masks_and_mattes_see_the_layer_with_its_light(painter: Painter) -> None:
+def test_blended_layers_are_drawn_with_their_light_where_they_are(painter: Painter) -> None:
     lit = rect("#ff3030", 120.3, 90, 50, 34, effects=(GLOW,), id="lit")
     frames = renderer(painter)
     for x in (120.3, 133.8):
