@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 from gpu_renderer.region import Parts, Region, around, shared
 
 TILE_PX = 32
 """Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
+ADDED_TILES_MAX = 6
+"""How many unmarked tiles may come along to save a rectangle, each of which costs something in each pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +37,18 @@ class Area:
         return Area(self.frame, rows, self.bounds.union(other.bounds))
 
     def parts(self) -> Parts:
-        """The same as rectangles: runs of tiles, together over neighbouring rows where they are the same.
+        """The same as rectangles: runs of tiles, together over neighbouring rows where they are nearly the same.
 
-        A single tile between two marked ones comes along: every rectangle costs something in each pass.
+        A single tile between two marked ones comes along, and a few beside them.
         """
         return tuple(self._parts())
 
     def _parts(self) -> Iterator[Region]:
-        for tiles, members in groupby(enumerate(map(_without_gaps, self.rows)), key=lambda row: row[1]):
-            if tiles:
-                numbers = [number for number, _ in members]
-                for first, count in _runs(tiles):
-                    tiled = Region(first, numbers[0], count, len(numbers))
-                    part = _pixels(tiled, self.frame).intersection(self.bounds)
-                    if not part.is_empty:
-                        yield part
+        for tiles, top, height in _bands(map(_without_gaps, self.rows)):
+            for first, count in _runs(tiles):
+                part = _pixels(Region(first, top, count, height), self.frame).intersection(self.bounds)
+                if not part.is_empty:
+                    yield part
 
 
 class Tiled:
@@ -113,6 +111,26 @@ def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
     return -(-start // TILE_PX) if start > low else start // TILE_PX, end // TILE_PX if end < high else -(
         -end // TILE_PX
     )
+
+
+def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Marked tiles, the first row and the number of rows, of rows that may as well be marked alike."""
+    tiles = top = height = 0
+    for number, row in enumerate(rows):
+        both = tiles | row
+        added = both.bit_count() * (height + 1) - tiles.bit_count() * height - row.bit_count()
+        if tiles and row and added <= ADDED_TILES_MAX * _run_count(row):
+            tiles, height = both, height + 1
+            continue
+        if tiles:
+            yield tiles, top, height
+        tiles, top, height = row, number, 1
+    if tiles:
+        yield tiles, top, height
+
+
+def _run_count(tiles: int) -> int:
+    return (tiles & ~(tiles << 1)).bit_count()
 
 
 def _without_gaps(tiles: int) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.compile import compiled
@@ -14,6 +16,7 @@ from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.host.kernels import kernels
+from gpu_renderer.host.layered import StillLayers
 from gpu_renderer.host.picture import HostPicture
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.video_frame import DecodedFrame
@@ -51,6 +54,7 @@ class FrameRenderer:
         self._executor = Executor(painter, contents, self._levers)
         self._run = StaticRun(painter)
         self._under = UnderFootage(painter, self._executor.inks)
+        self._still = StillLayers(painter, self._executor.inks)
         self._last: _Last | None = None
         self._kernels = kernels() if self._levers.finish_on_processor and painter.is_software else None
         self.changed = area.nothing(Region(0, 0, 1, 1))
@@ -142,6 +146,8 @@ class FrameRenderer:
         above = cover.layers_above(graph, self._executor.inks)
         self.underlay = Underlay(footage.samples, above)
         parts = surroundings(scene.region, above)
+        if parts and self._laid(graph, scene, picture, footage, parts):
+            return False
         if not self._levers.copy_opaque or pixels(parts) > cover.COVERED_SHARE_MAX * pixels((scene.region,)):
             self._under.step_back(graph)
             was_whole = last is not None and last.is_whole
@@ -152,6 +158,18 @@ class FrameRenderer:
             bare = replace(graph, background=None, background_paint=None)
             self._encode(graph, scene, picture, parts, self._executor.draw_owing(bare, scene, parts))
         return False
+
+    def _laid(self, graph: RenderGraph, scene: Target, picture: Finished, footage: DecodedFrame, parts: Parts) -> bool:
+        """Lays what stands still above footage over it without drawing, and tells whether that could be done."""
+        if not (self._levers.keep_still_layers and isinstance(picture, HostPicture) and scene.format == "f2"):
+            return False
+        sheets = self._still.find(graph, parts, self._executor.draw_owing)
+        if sheets is None:
+            return False
+        for part in parts:
+            pixels_of = np.ascontiguousarray(footage.pixels_of(part))
+            picture.lay(pixels_of, part, sheets, graph.scene.color, in_place=self._levers.read_in_place)
+        return True
 
     def _picture(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> None:
         """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""
@@ -188,6 +206,7 @@ class FrameRenderer:
         self._last = None
         self._run.forget()
         self._under.forget()
+        self._still.forget()
 
 
 def _format(snapshot: Snapshot) -> Format:

@@ -27,6 +27,8 @@ class Levers:
     """Passes over what is below, and pointwise effects, read what they replace as an attachment, where the driver can."""
     finish_on_processor: bool = True
     """Where OpenGL runs on the processor, display encoding and the planes of NV12 are compiled loops, if a compiler is there."""
+    keep_still_layers: bool = True
+    """Layers that stand still over footage are kept, and laid over its frames by a loop where frames are finished by loops."""
     keep_textures: bool = True
     """Content rasters stay on the GPU between frames."""
     bounded_passes: bool = True

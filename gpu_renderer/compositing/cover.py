@@ -12,7 +12,7 @@ from gpu_renderer.compositing.ink import PLAIN, Picture, is_one_to_one
 from gpu_renderer.compositing.inks import Inks, has_passes
 from gpu_renderer.graph import Draw, RenderGraph, Scene
 from gpu_renderer.media.video_frame import DecodedFrame
-from gpu_renderer.region import Parts, pixels, shared
+from gpu_renderer.region import Parts, Region, pixels, shared
 from motion.snapshot import VideoSource
 
 COVERED_SHARE_MAX = 0.6
@@ -50,9 +50,13 @@ def covering_footage(graph: RenderGraph, contents: ContentSource, inks: Inks) ->
 
 
 def layers_above(graph: RenderGraph, inks: Inks) -> Parts:
-    """What each layer above the lowest one may touch; they may overlap."""
-    found = (reach.of_step(step, graph.scene, inks) for step in graph.steps[1:])
-    return tuple(region for region in found if not region.is_empty)
+    """What layers above the lowest one may touch, but for regions within the one before; they may overlap."""
+    found: list[Region] = []
+    for step in graph.steps[1:]:
+        region = reach.of_step(step, graph.scene, inks)
+        if not region.is_empty and not (found and region.intersection(found[-1]) == region):
+            found.append(region)
+    return tuple(found)
 
 
 def touched(graph: RenderGraph, inks: Inks, parts: Parts) -> Parts | None:

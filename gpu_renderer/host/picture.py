@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.compositing.blit import blit, is_by_channel
-from gpu_renderer.host.kernels import HALF_PATTERNS, Kernels
+from gpu_renderer.host.kernels import HALF_PATTERNS, Kernels, Sheets
+from gpu_renderer.host.layered import linear_codes
 from gpu_renderer.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.planes import Rows
 from gpu_renderer.region import Parts, Region, shared, without
@@ -70,6 +71,11 @@ class HostPicture:
         for part in shared(parts, self._region):
             first = self._pixels[part.y :, part.x :]
             self._painter.calls.read_texels(picture, part, first.ctypes.data, first.strides[0])
+
+    def lay(self, footage: Rows, part: Region, sheets: Sheets, color: ColorManagement, *, in_place: bool) -> None:
+        """Shows the pixels of a part of a video's frame with layers laid over them."""
+        levels = self._levels_of(color, in_place=in_place, is_coarse=False)
+        self._kernels.layered(footage, part, linear_codes(self._painter), sheets, levels, self._pixels)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Its pixels: (rows, columns, 4). They hold until the next change."""

@@ -43,6 +43,13 @@ def test_marks_a_tile_apart_are_one_rectangle_and_farther_ones_two() -> None:
     assert len(far.parts()) == 2
 
 
+def test_marks_that_step_aside_by_a_tile_are_one_rectangle_and_long_steps_are_not() -> None:
+    steps = area.area(FRAME, [Region(10, 10, 80, 20), Region(40, 40, 80, 20), Region(70, 70, 80, 20)])
+    assert len(steps.parts()) == 1
+    long_steps = area.area(FRAME, [Region(0, 0, 250, 100), Region(250, 100, 250, 100)])
+    assert set(long_steps.parts()) == {Region(0, 0, 256, 96), Region(0, 96, 500, 32), Region(224, 128, 276, 72)}
+
+
 def test_one_mark_is_its_own_rectangle() -> None:
     assert area.area(FRAME, [Region(70, 60, 9, 10)]).parts() == (Region(70, 60, 9, 10),)
 

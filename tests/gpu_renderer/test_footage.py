@@ -113,6 +113,19 @@ SCENES = {
         layer("panel", x=-60, y=100, width=90, height=30, opacity=80, cornerRadius=6),
         panel=track("x", (0.0, -60.0), (0.3, 70.0)),
     ),
+    "layers that stand still over it": footage(
+        layer("panel", x=71, y=101, width=121, height=43, opacity=80, cornerRadius=9, fill="#102040"),
+        layer("dot", x=99.3, y=94.6, width=33, height=31, shape="ellipse", fill="#ffc857cc", rotation=20),
+        layer("name", __kind="text", content="Ada Lovelace", x=80, y=104, fontSize=13, fill="#ffffff"),
+        layer("far", x=221, y=24, width=40, height=30, opacity=35, fill="#ffffff"),
+    ),
+    "a panel that waits on its way, and changes colour": footage(
+        layer("panel", x=60, y=100, width=90, height=30, opacity=80, cornerRadius=6),
+        panel={
+            **track("x", (0.0, 60.0), (0.25, 60.0), (0.4, 80.0)),
+            **track("fill_r", (0.2, 0.1), (0.201, 0.9)),
+        },
+    ),
     "a layer that covers most of it": footage(layer("wide", x=128, y=70, width=250, height=120, opacity=50)),
     "a layer that blends with all of it": footage(layer("light", x=90, y=70, width=60, height=50, blendMode="screen")),
     "a layer that comes to cover it": footage(

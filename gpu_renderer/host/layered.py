@@ -1,0 +1,135 @@
+"""Layers that stand still over footage: kept as colours, and laid over each of its frames by a loop.
+
+The loop does what a software rasteriser's blending does, number for number: half floats of what is below become single ones,
+`source + below * (1 - alpha)` is rounded after each step, and the result is cut off to a half float again. `blends_alike`
+tries out whether the rasteriser at hand does so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.compositing import blend, matrix, quads, reach
+from gpu_renderer.compositing.blit import is_by_channel
+from gpu_renderer.compositing.ink import Picture
+from gpu_renderer.compositing.inks import Inks
+from gpu_renderer.graph import Draw, RenderGraph, Scene, Step
+from gpu_renderer.host.kernels import Sheet, Sheets, reference_laid
+from gpu_renderer.painter import Painter
+from gpu_renderer.region import Parts, Region, around, pixels, shared
+from gpu_renderer.targets import Target
+
+Floats = npt.NDArray[np.float32]
+SETTLED_FRAMES = 3
+"""For how many frames the layers must have stood still before they are kept."""
+BYTES_MAX = 48 << 20
+TEXEL_BYTES = 16
+_CODES = 256
+_TRIED = Region(0, 0, 128, 128)
+_BLENDS: WeakKeyDictionary[Painter, bool] = WeakKeyDictionary()
+_LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
+
+DrawSteps = Callable[[RenderGraph, Target, Parts], Parts]
+"""Draws a graph over parts of a target."""
+
+
+class _Above(NamedTuple):
+    """What is drawn over footage, and where."""
+
+    scene: Scene
+    steps: tuple[Step, ...]
+    parts: Parts
+
+
+class StillLayers:
+    """Keeps the layers above the footage of one sequence of frames."""
+
+    def __init__(self, painter: Painter, inks: Inks) -> None:
+        self._painter, self._inks = painter, inks
+        self._above: _Above | None = None
+        self._still_frames = 0
+        self._sheets: Sheets | None = None
+
+    def find(self, graph: RenderGraph, parts: Parts, draw: DrawSteps) -> Sheets | None:
+        """All above the lowest layer, from bottom to top, once it has stood still; None where it moves or is no plain blending."""
+        above = _Above(graph.scene, graph.steps[1:], parts)
+        if above != self._above:
+            self._above, self._still_frames, self._sheets = above, 0, None
+        self._still_frames += 1
+        if self._still_frames == SETTLED_FRAMES and self._may_be_kept(graph):
+            self._sheets = self._drawn(graph, parts, draw)
+        return self._sheets
+
+    def forget(self) -> None:
+        """Keeps nothing."""
+        self._above = self._sheets = None
+
+    def _may_be_kept(self, graph: RenderGraph) -> bool:
+        above = graph.steps[1:]
+        is_plain = all(isinstance(step, Draw) and step.is_bare and blend.fixed(step) == "over" for step in above)
+        is_by_table = is_by_channel(graph.scene.color) and blend.is_opaque(graph, graph.scene.frame)
+        return is_plain and is_by_table and blends_alike(self._painter)
+
+    def _drawn(self, graph: RenderGraph, parts: Parts, draw: DrawSteps) -> Sheets | None:
+        """Each layer over nothing, which leaves its own colours; None where they take too much room."""
+        places = [(step, shared(parts, reach.of_step(step, graph.scene, self._inks))) for step in graph.steps[1:]]
+        if TEXEL_BYTES * sum(pixels(held) for _, held in places) > BYTES_MAX:
+            return None
+        room = around(parts).snapped(graph.scene.frame)  # edges are derivatives, which pixels share by twos
+        sheets = []
+        for step, held in places:
+            with self._painter.pool.lent(room, "f4") as target:
+                draw(RenderGraph(graph.scene, (step,)), target, parts)
+                sheets += [Sheet(place, _planes(self._painter, target, place)) for place in held]
+        are_fit = all(np.all((sheet.planes >= 0.0) & (sheet.planes <= 1.0)) for sheet in sheets)
+        return Sheets(sheets) if are_fit else None
+
+
+def blends_alike(painter: Painter) -> bool:
+    """Whether blending comes out as the loop's, tried on noise; small numbers and nearly opaque ones with the others."""
+    if painter not in _BLENDS:
+        rng = np.random.default_rng(0)
+        shape = (_TRIED.height, _TRIED.width, 4)
+        below = (rng.random(shape) ** rng.integers(1, 9, shape)).astype(np.float16)
+        above = (rng.random(shape) ** rng.integers(1, 9, shape)).astype(np.float32)
+        with painter.pool.lent(_TRIED, "f2") as into, painter.pool.lent(_TRIED, "f4") as source:
+            into.texture.write(below.tobytes())
+            source.texture.write(above.tobytes())
+            painter.draw("copy.frag", into, textures={"u_source": source}, blend="over")
+            painter.settle()
+            blended = np.frombuffer(into.texture.read(), np.float16).reshape(shape)
+        laid = reference_laid(below[..., :3].astype(np.float32), above[..., :3], np.float32(1.0) - above[..., 3:])
+        _BLENDS[painter] = bool(np.array_equal(blended[..., :3].astype(np.float32), laid))
+    return _BLENDS[painter]
+
+
+def linear_codes(painter: Painter) -> Floats:
+    """The linear half float that is drawn for each of the 256 codes of an opaque picture, as single floats."""
+    if painter not in _LINEAR:
+        codes = np.repeat(np.arange(_CODES, dtype=np.uint8)[:, None], 4, axis=1)
+        codes[:, 3] = _CODES - 1
+        line = Region(0, 0, _CODES, 1)
+        with painter.pool.lent(line, "f1") as shown, painter.pool.lent(line, "f2") as into:
+            shown.texture.write(codes.tobytes())
+            picture = Picture(shown.texture, _CODES, 1, is_opaque=True)
+            quads.draw(painter, picture, matrix.scaling(_CODES, 1), into)
+            painter.settle()
+            drawn = np.frombuffer(into.texture.read(), np.float16).reshape(_CODES, 4)
+        _LINEAR[painter] = np.ascontiguousarray(drawn[:, 0].astype(np.float32))
+    return _LINEAR[painter]
+
+
+def _planes(painter: Painter, target: Target, place: Region) -> Floats:
+    """The colours of a part of a target of single floats and what they let through: (4, rows, columns)."""
+    painter.settle()
+    texels = np.empty((place.height, place.width, 4), np.float32)
+    box = place._replace(x=place.x - target.region.x, y=place.y - target.region.y)
+    painter.calls.read_texels(target.texture, box, texels.ctypes.data, texels.strides[0])
+    planes = np.ascontiguousarray(np.moveaxis(texels, 2, 0))
+    planes[3] = np.float32(1.0) - planes[3]
+    return planes
