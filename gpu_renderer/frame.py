@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +12,15 @@ from gpu_renderer.area import Area
 from gpu_renderer.compile import compiled
 from gpu_renderer.compositing import background, blend, cover, reach
 from gpu_renderer.compositing.contents import ContentSource
-from gpu_renderer.compositing.footage import UnderFootage, surroundings
+from gpu_renderer.compositing.footage import Shown, UnderFootage, surroundings
 from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.host.layered import StillLayers
+from gpu_renderer.host.loops import Sheets
 from gpu_renderer.host.picture import HostPicture
+from gpu_renderer.host.resampling import Filter, Filters, Stretch
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
@@ -38,10 +41,18 @@ class _Last:
     graph: RenderGraph
     scene: Target
     picture: Finished
-    footage: DecodedFrame | None
+    base: _Base | None
     over_footage: bool
     is_whole: bool
-    """Whether the picture holds every pixel, and not only those that are drawn over footage."""
+    """Whether the scene holds every pixel, and not only those that are drawn over footage."""
+
+
+class _Base(NamedTuple):
+    """Footage that fills the frame beneath all layers."""
+
+    shown: DecodedFrame
+    stretched_by: Filter | None
+    """How it is brought to the frame's size; None where it has that, and its own samples are the frame's."""
 
 
 class FrameRenderer:
@@ -57,6 +68,7 @@ class FrameRenderer:
         self._still = StillLayers(painter, self._executor.inks)
         self._last: _Last | None = None
         self._kernels = kernels() if self._levers.finish_on_processor and painter.is_software else None
+        self._filters = None if self._kernels is None else Filters(painter, self._kernels)
         self.changed = area.nothing(Region(0, 0, 1, 1))
         """The pixels of the picture that the last `draw` may have changed."""
         self.is_repeat = False
@@ -108,68 +120,92 @@ class FrameRenderer:
         self, snapshot: Snapshot, graph: RenderGraph, last: _Last | None, frame: Region, *, over_footage: bool
     ) -> Finished:
         inks = self._executor.inks
-        footage = cover.covering_footage(graph, self._contents, inks) if over_footage else None
-        if footage is not None:
+        base = self._base(snapshot, graph) if over_footage else None
+        if base is not None:
             self._under.stand_in(graph)
             reach.of_step(
                 graph.steps[0], graph.scene, inks
             )  # remembered for the next frame, when the video has moved on
+        if last is not None and base is not None and self._is_still(last, graph, base):
+            self._executor.end_frame()
+            self._last, self.changed = replace(last, snapshot=snapshot, graph=graph), area.nothing(frame)
+            return last.picture
         changed = area.whole(frame)
-        if last is not None and (last.footage is None) == (footage is None) and self._may_keep(last, snapshot):
+        if last is not None and (last.base is None) == (base is None) and self._may_keep(last, snapshot):
             changed = reach.changed(last.graph, graph, inks, self._run.settled_count(graph))
         scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
         picture = last.picture if last else self._blank(frame)
-        if last is not None and footage is None and not changed.is_empty and self._levers.keep_static_run:
+        if last is not None and base is None and not changed.is_empty and self._levers.keep_static_run:
             self._run.watch(graph, last.graph, scene, self._executor.draw)
         is_whole, self.underlay = True, None
-        if footage is not None:
-            is_whole = self._over_footage(graph, scene, picture, footage, changed, last)
+        if base is not None:
+            is_whole = self._over_footage(graph, scene, picture, base, changed, last)
         elif not changed.is_empty:
             self._picture(graph, scene, picture, changed.parts())
         self._executor.end_frame()
-        self._last, self.changed = _Last(snapshot, graph, scene, picture, footage, over_footage, is_whole), changed
+        self._last, self.changed = _Last(snapshot, graph, scene, picture, base, over_footage, is_whole), changed
         return picture
+
+    def _base(self, snapshot: Snapshot, graph: RenderGraph) -> _Base | None:
+        """The footage beneath all layers, if its own samples can be encoded, or a loop can bring it to the frame's size."""
+        found = cover.covering_footage(graph, self._contents, self._executor.inks)
+        if found is None or found.is_own_size:
+            return None if found is None else _Base(found.shown, None)
+        is_wanted = self._levers.resample_footage and self._levers.copy_opaque and _format(snapshot) == "f2"
+        if self._filters is None or not is_wanted:
+            return None
+        by = self._filters.find(Stretch(found.shown.upright_size, found.quad, found.crop, graph.scene.frame))
+        return None if by is None else _Base(found.shown, by)
+
+    def _is_still(self, last: _Last, graph: RenderGraph, base: _Base) -> bool:
+        """Whether a video of fewer frames shows the one before again, with nothing changed above it."""
+        is_same_video = last.base == base and last.over_footage
+        is_same_place = (graph.ground, graph.references) == (last.graph.ground, last.graph.references)
+        return self._levers.reuse_frames and is_same_video and is_same_place and graph.steps[1:] == last.graph.steps[1:]
 
     def _may_keep(self, last: _Last, snapshot: Snapshot) -> bool:
         return self._levers.redraw_changes_only and last.graph.scene.color == snapshot.color
 
     def _over_footage(
-        self,
-        graph: RenderGraph,
-        scene: Target,
-        picture: Finished,
-        footage: DecodedFrame,
-        changed: Area,
-        last: _Last | None,
+        self, graph: RenderGraph, scene: Target, picture: Finished, base: _Base, changed: Area, last: _Last | None
     ) -> bool:
-        """Draws what shows above footage, and tells whether the whole picture was drawn with it."""
+        """Draws what shows above footage, and tells whether the whole scene was drawn with it."""
         above = cover.layers_above(graph, self._executor.inks)
-        self.underlay = Underlay(footage.samples, above)
         parts = surroundings(scene.region, above)
-        if parts and self._laid(graph, scene, picture, footage, parts):
-            return False
-        if not self._levers.copy_opaque or pixels(parts) > cover.COVERED_SHARE_MAX * pixels((scene.region,)):
+        sheets = self._sheets(graph, scene, picture, parts)
+        is_apart = pixels(parts) <= cover.COVERED_SHARE_MAX * pixels((scene.region,))
+        if base.stretched_by is None:
+            self.underlay = Underlay(base.shown.samples, above)
+        if sheets is None and not (self._levers.copy_opaque and is_apart):
             self._under.step_back(graph)
             was_whole = last is not None and last.is_whole
             self._picture(graph, scene, picture, changed.parts() if was_whole else (scene.region,))
             return True
-        if parts:
-            self._under.show(footage, parts)
+        pixels_of: Shown = base.shown.pixels_of
+        if base.stretched_by is not None:
+            assert isinstance(picture, HostPicture), "only what is finished by loops is stretched by one"
+            pixels_of = picture.stretch(base.shown, base.stretched_by)
+        if sheets is not None:
+            assert isinstance(picture, HostPicture), "only what is finished by loops is laid by one"
+            for part in parts:
+                picture.lay(
+                    np.ascontiguousarray(pixels_of(part)),
+                    part,
+                    sheets,
+                    graph.scene.color,
+                    in_place=self._levers.read_in_place,
+                )
+        elif parts:
+            self._under.show(pixels_of, parts)
             bare = replace(graph, background=None, background_paint=None)
             self._encode(graph, scene, picture, parts, self._executor.draw_owing(bare, scene, parts))
         return False
 
-    def _laid(self, graph: RenderGraph, scene: Target, picture: Finished, footage: DecodedFrame, parts: Parts) -> bool:
-        """Lays what stands still above footage over it without drawing, and tells whether that could be done."""
-        if not (self._levers.keep_still_layers and isinstance(picture, HostPicture) and scene.format == "f2"):
-            return False
-        sheets = self._still.find(graph, parts, self._executor.draw_owing)
-        if sheets is None:
-            return False
-        for part in parts:
-            pixels_of = np.ascontiguousarray(footage.pixels_of(part))
-            picture.lay(pixels_of, part, sheets, graph.scene.color, in_place=self._levers.read_in_place)
-        return True
+    def _sheets(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> Sheets | None:
+        """What stands still above footage, to be laid over it; None where layers are to be drawn."""
+        if not (parts and self._levers.keep_still_layers and isinstance(picture, HostPicture) and scene.format == "f2"):
+            return None
+        return self._still.find(graph, parts, self._executor.draw_owing)
 
     def _picture(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> None:
         """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import moderngl
 
-from gpu_renderer import effects
 from gpu_renderer.area import area
-from gpu_renderer.compositing import placement, reach
+from gpu_renderer.compositing import matrix, placement, reach
 from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.ink import PLAIN, Picture, is_one_to_one
-from gpu_renderer.compositing.inks import Inks, has_passes
+from gpu_renderer.compositing.inks import Inks, has_passes, part_shown
+from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.graph import Draw, RenderGraph, Scene
 from gpu_renderer.media.video_frame import DecodedFrame
+from gpu_renderer.raster import Share
 from gpu_renderer.region import Parts, Region, pixels, shared
 from motion.snapshot import VideoSource
 
@@ -34,19 +37,39 @@ def covering_picture(graph: RenderGraph, inks: Inks) -> moderngl.Texture | None:
     return ink.texture if covers and ink.texture.size == scene.frame[2:] else None
 
 
-def covering_footage(graph: RenderGraph, contents: ContentSource, inks: Inks) -> DecodedFrame | None:
-    """The frame of a lowest video layer that covers the output pixel for pixel, and whose samples an encoder could take."""
+class Covering(NamedTuple):
+    """A lowest video layer that covers the frame, upright, and as it is."""
+
+    shown: DecodedFrame
+    quad: Matrix3
+    crop: Share
+    is_own_size: bool
+    """Whether it covers the output pixel for pixel, and its samples are such as an encoder could take."""
+
+
+def covering_footage(graph: RenderGraph, contents: ContentSource, inks: Inks) -> Covering | None:
+    """The frame of a lowest video layer that hides all below it, if that is one frame as it was decoded."""
     step = _lowest(graph)
-    if step is None or not isinstance(step.layer.source, VideoSource) or step.layer.mesh is not None:
+    if step is None or not isinstance(step.layer.source, VideoSource) or not step.is_bare:
         return None
     source, frame = step.layer.source, graph.scene.frame
     quad = step.placement.quad(source.width, source.height)
-    if not placement.pixel_aligned(quad) or placement.bounds(quad, frame) != frame or quad[0] != frame.width:
-        return None
-    if quad[4] != frame.height or effects.needs_baking(step.layer) or inks.look(step, graph.scene) != PLAIN:
+    if not _holds(quad, frame) or inks.look(step, graph.scene) != PLAIN:
         return None
     shown = contents.footage(source)
-    return shown if shown is not None and shown.size == frame[2:] and shown.has_samples else None
+    if shown is None or not shown.is_opaque:
+        return None
+    is_exact = placement.pixel_aligned(quad) and (quad[0], quad[4]) == frame[2:]
+    fits = is_exact and shown.size == frame[2:] and shown.has_samples
+    return Covering(shown, quad, part_shown(source, *shown.upright_size), fits)
+
+
+def _holds(quad: Matrix3, frame: Region) -> bool:
+    """Whether an upright quad holds every sample of every pixel of the frame."""
+    width, turned, left, leaning, height, top, *_ = quad
+    is_upright = matrix.is_affine(quad) and not (turned or leaning) and width > 0 and height > 0
+    reaches = left <= frame.x and top <= frame.y and left + width >= frame.right and top + height >= frame.bottom
+    return is_upright and (reaches or (placement.pixel_aligned(quad) and placement.bounds(quad, frame) == frame))
 
 
 def layers_above(graph: RenderGraph, inks: Inks) -> Parts:

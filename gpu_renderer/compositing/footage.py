@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.area import area
+from gpu_renderer.compositing import matrix
 from gpu_renderer.compositing.ink import Picture
 from gpu_renderer.compositing.inks import Inks
 from gpu_renderer.graph import Draw, RenderGraph
-from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region, around
 from gpu_renderer.targets import Target
 
+Shown = Callable[[Region], npt.NDArray[np.uint8]]
+"""Footage as it is shown in a part of the frame: uint8 RGBA of shape (rows, columns, 4), encoded sRGB."""
 CONVERSION_REACH_PX = 8
 """More than how far beyond a changed pixel samples change, and than what those are computed from."""
 
@@ -39,19 +44,20 @@ class UnderFootage:
         scene = graph.scene
         if self._target is None:
             self._target = self._painter.pool.take(scene.frame, "f1", clear=False)
-        width, height = self._target.size
-        self._inks.give(_lowest(graph), scene, Picture(self._target.texture, width, height, is_opaque=True))
+        x, y, width, height = scene.frame
+        quad = matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
+        self._inks.give(_lowest(graph), scene, Picture(self._target.texture, width, height, is_opaque=True), quad)
 
     def step_back(self, graph: RenderGraph) -> None:
         """Lets the lowest layer show itself."""
         self._inks.take_away(_lowest(graph))
 
-    def show(self, footage: DecodedFrame, parts: Parts) -> None:
+    def show(self, pixels_of: Shown, parts: Parts) -> None:
         """Brings the parts up to date."""
         assert self._target is not None, "it stands in for a layer"
         needed = around(parts)
         viewport = (needed.x, needed.y, needed.width, needed.height)
-        self._target.texture.write(np.ascontiguousarray(footage.pixels_of(needed)), viewport=viewport, alignment=1)
+        self._target.texture.write(np.ascontiguousarray(pixels_of(needed)), viewport=viewport, alignment=1)
 
     def forget(self) -> None:
         """Gives the target back."""

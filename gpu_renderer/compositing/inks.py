@@ -13,6 +13,7 @@ from gpu_renderer.compositing.contents import ContentSource
 from gpu_renderer.compositing.gradients import gradient_of
 from gpu_renderer.compositing.ink import PLAIN, Analytic, Ink, Look, Picture, Spot, quad_of, spot_of
 from gpu_renderer.compositing.kept import KeptTargets
+from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.source_inks import Made, SourceInks
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene
@@ -35,6 +36,7 @@ from motion.snapshot import (
     ParticleSource,
     ShapeSource,
     SolidPaint,
+    Source,
     VideoSource,
 )
 
@@ -106,10 +108,10 @@ class Inks:
             held = self._spots[id(step)] = (step, scene, spot)
         return held[2]
 
-    def give(self, step: Draw, scene: Scene, ink: Ink) -> None:
-        """Makes a step show this content for the rest of the frame, or until it is taken away."""
-        self.take_away(step)
+    def give(self, step: Draw, scene: Scene, ink: Ink, quad: Matrix3) -> None:
+        """Makes a step without samples show this content on this quad for the rest of the frame, or until it is taken away."""
         self._made[id(step)] = (step, scene, ink)
+        self._spots[id(step)] = (step, scene, spot_of(ink, quad, scene.frame))
 
     def take_away(self, step: Draw) -> None:
         """Lets a step show its own content again."""
@@ -310,18 +312,18 @@ def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | Non
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
-def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
-    """The part of the content that is shown: of a picture that covers its box, the middle."""
-    covers = isinstance(layer.source, (ImageSource, VideoSource)) and layer.source.cover
-    return _cover(raster) if covers else WHOLE
-
-
-def _cover(raster: Raster) -> tuple[float, float, float, float]:
-    """The centred part of a picture that has the box's aspect (layers.md 9.2)."""
-    rows, columns = raster.pixels.shape[:2]
-    source, box = columns / rows, raster.width / raster.height
-    if source > box:
-        part = box / source
+def part_shown(source: Source, columns: int, rows: int) -> Share:
+    """The part of content of so many texels that is shown: of a picture that covers its box, the middle (layers.md 9.2)."""
+    if not (isinstance(source, (ImageSource, VideoSource)) and source.cover):
+        return WHOLE
+    own, box = columns / rows, source.width / source.height
+    if own > box:
+        part = box / own
         return ((1 - part) / 2, 0.0, part, 1.0)
-    part = source / box
+    part = own / box
     return (0.0, (1 - part) / 2, 1.0, part)
+
+
+def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+    rows, columns = raster.pixels.shape[:2]
+    return part_shown(layer.source, columns, rows)

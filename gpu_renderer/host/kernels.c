@@ -92,6 +92,15 @@ void nv12(const uint8_t *restrict picture, ptrdiff_t stride, int width, int heig
     }
 }
 
+// A decoded frame of 4:2:0, width and height even. Rows of Y are `luma_stride` bytes apart, rows of Cb and Cr `chroma_stride`.
+struct footage {
+    const uint8_t *y;
+    ptrdiff_t luma_stride;
+    const uint8_t *cb, *cr;
+    ptrdiff_t chroma_stride;
+    int width, height;
+};
+
 VECTORS static void pairs(const uint8_t *restrict blue, const uint8_t *restrict red, uint8_t *restrict both, int count) {
     for (int i = 0; i < count; i++) {
         both[2 * i] = blue[i];
@@ -99,16 +108,14 @@ VECTORS static void pairs(const uint8_t *restrict blue, const uint8_t *restrict 
     }
 }
 
-// The planes of a frame of 4:2:0, width and height even, as NV12. Rows of Y are `luma_stride` bytes apart, rows of Cb and Cr
-// `chroma_stride`, rows of both planes that are written `stride`.
-void interleave(const uint8_t *restrict y, ptrdiff_t luma_stride, const uint8_t *restrict cb, const uint8_t *restrict cr,
-                ptrdiff_t chroma_stride, int width, int height, uint8_t *restrict luma, uint8_t *restrict chroma,
-                ptrdiff_t stride) {
-    for (int row = 0; row < height; row++) {
-        memcpy(luma + row * stride, y + row * luma_stride, (size_t)width);
+// A frame's planes as NV12. Rows of both planes that are written are `stride` bytes apart.
+void interleave(const struct footage *of, uint8_t *restrict luma, uint8_t *restrict chroma, ptrdiff_t stride) {
+    for (int row = 0; row < of->height; row++) {
+        memcpy(luma + row * stride, of->y + row * of->luma_stride, (size_t)of->width);
     }
-    for (int row = 0; row < height / 2; row++) {
-        pairs(cb + row * chroma_stride, cr + row * chroma_stride, chroma + row * stride, width / 2);
+    for (int row = 0; row < of->height / 2; row++) {
+        ptrdiff_t own = row * of->chroma_stride;
+        pairs(of->cb + own, of->cr + own, chroma + row * stride, of->width / 2);
     }
 }
 
@@ -160,23 +167,79 @@ static void chroma_row(const uint8_t *restrict near, const uint8_t *restrict far
     spread(quarters, sixteenths, (count + 1) / 2);
 }
 
-// Columns [left, right) and rows [top, bottom) of a frame of 4:2:0, width and height even, as opaque pixels without padding.
-// Chroma lies in the middle of each block of four and is interpolated; `weights` as in samples.py.
-void colour_decode(const uint8_t *restrict y, ptrdiff_t luma_stride, const uint8_t *restrict cb, const uint8_t *restrict cr,
-                   ptrdiff_t chroma_stride, int width, int height, const uint32_t *restrict weights,
-                   uint32_t *restrict pixels, int left, int top, int right, int bottom) {
+// Columns [left, right) of a row of a frame as opaque pixels. Chroma lies in the middle of each block of four and is
+// interpolated; `weights` as in samples.py.
+static void colour_row(const struct footage *of, const uint32_t *restrict weights, int row, int left, int right,
+                       uint32_t *restrict pixels) {
     uint16_t blue[CHUNK + 2], red[CHUNK + 2];
+    int beside = row % 2 ? row / 2 + 1 : row / 2 - 1;
+    beside = beside < 0 ? 0 : beside < of->height / 2 ? beside : of->height / 2 - 1;
+    ptrdiff_t near = row / 2 * of->chroma_stride, far = beside * of->chroma_stride;
+    for (int x = left, count; x < right; x += count) {
+        int odd = x % 2;
+        count = right - x < CHUNK - odd ? right - x : CHUNK - odd;
+        chroma_row(of->cb + near, of->cb + far, of->width / 2, x - odd, blue, count + odd);
+        chroma_row(of->cr + near, of->cr + far, of->width / 2, x - odd, red, count + odd);
+        colours(of->y + row * of->luma_stride + x, blue + odd, red + odd, weights, pixels + (x - left), count);
+    }
+}
+
+// Columns [left, right) and rows [top, bottom) of a frame as opaque pixels without padding.
+void colour_decode(const struct footage *of, const uint32_t *restrict weights, uint32_t *restrict pixels, int left, int top,
+                   int right, int bottom) {
     for (int row = top; row < bottom; row++, pixels += right - left) {
-        int beside = row % 2 ? row / 2 + 1 : row / 2 - 1;
-        beside = beside < 0 ? 0 : beside < height / 2 ? beside : height / 2 - 1;
-        ptrdiff_t near = row / 2 * chroma_stride, far = beside * chroma_stride;
-        for (int x = left, count; x < right; x += count) {
-            int odd = x % 2;
-            count = right - x < CHUNK - odd ? right - x : CHUNK - odd;
-            chroma_row(cb + near, cb + far, width / 2, x - odd, blue, count + odd);
-            chroma_row(cr + near, cr + far, width / 2, x - odd, red, count + odd);
-            colours(y + row * luma_stride + x, blue + odd, red + odd, weights, pixels + (x - left), count);
+        colour_row(of, weights, row, left, right, pixels);
+    }
+}
+
+// Two pixels mixed, the second one with a share of 0..256; both opaque, and what comes out too.
+static inline uint32_t mixed(uint32_t one, uint32_t other, uint32_t share) {
+    uint32_t red_blue = (one & 0xff00ffu) * (256 - share) + (other & 0xff00ffu) * share + 0x800080u;
+    uint32_t green = (one >> 8 & 255) * (256 - share) + (other >> 8 & 255) * share + 128;
+    return (red_blue >> 8 & 0xff00ffu) | (green & 0xff00u) | 0xff000000u;
+}
+
+VECTORS static void mixed_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
+                                  const int32_t *restrict shares, uint32_t *restrict pixels, int count) {
+    for (int i = 0; i < count; i++) pixels[i] = mixed(row[lefts[i]], row[rights[i]], (uint32_t)shares[i]);
+}
+
+VECTORS static void mixed_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share,
+                               uint32_t *restrict pixels, int count) {
+    for (int i = 0; i < count; i++) pixels[i] = mixed(upper[i], lower[i], share);
+}
+
+// What a texture filter picks for each column or row: two texels, and the share of the second one in 256 parts.
+struct places {
+    const int32_t *first, *second, *share;
+    int count;
+};
+
+// A frame, or opaque pixels without padding where `of` has no samples, enlarged or reduced as a bilinear filter of 8 bits does
+// it: columns first, each step rounded. `room`: a row of the frame and two of the picture, whose rows are `stride` bytes apart.
+void resampled(const struct footage *of, const uint32_t *restrict weights, const uint32_t *restrict pixels,
+               const struct places *columns, const struct places *rows, uint32_t *restrict room, uint8_t *restrict picture,
+               ptrdiff_t stride) {
+    uint32_t *source = room, *held[2] = {room + of->width, room + of->width + columns->count};
+    int numbers[2] = {-1, -1};
+    for (int y = 0; y < rows->count; y++) {
+        int wanted[2] = {rows->first[y], rows->second[y]}, slots[2];
+        for (int i = 0; i < 2; i++) {
+            int slot = numbers[0] == wanted[i] ? 0 : numbers[1] == wanted[i] ? 1 : -1;
+            if (slot < 0) {
+                slot = i == 0 ? numbers[0] == wanted[1] : 1 - slots[0];  // not where the other one is
+                const uint32_t *row = pixels + (ptrdiff_t)wanted[i] * of->width;
+                if (of->y) {
+                    colour_row(of, weights, wanted[i], 0, of->width, source);
+                    row = source;
+                }
+                mixed_columns(row, columns->first, columns->second, columns->share, held[slot], columns->count);
+                numbers[slot] = wanted[i];
+            }
+            slots[i] = slot;
         }
+        mixed_rows(held[slots[0]], held[slots[1]], (uint32_t)rows->share[y], (uint32_t *)(picture + y * stride),
+                   columns->count);
     }
 }
 

@@ -19,7 +19,7 @@ from gpu_renderer.compositing.blit import is_by_channel
 from gpu_renderer.compositing.ink import Picture
 from gpu_renderer.compositing.inks import Inks
 from gpu_renderer.graph import Draw, RenderGraph, Scene, Step
-from gpu_renderer.host.kernels import Sheet, Sheets, reference_laid
+from gpu_renderer.host.loops import Sheet, Sheets, reference_laid
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region, around, pixels, shared
 from gpu_renderer.targets import Target

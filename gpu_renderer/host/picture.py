@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.compositing.blit import blit, is_by_channel
-from gpu_renderer.host.kernels import HALF_PATTERNS, Kernels, Sheets
+from gpu_renderer.compositing.footage import Shown
 from gpu_renderer.host.layered import linear_codes
+from gpu_renderer.host.loops import HALF_PATTERNS, Kernels, Sheets
+from gpu_renderer.host.resampling import Filter
+from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.planes import Rows
 from gpu_renderer.region import Parts, Region, shared, without
@@ -76,6 +79,11 @@ class HostPicture:
         """Shows the pixels of a part of a video's frame with layers laid over them."""
         levels = self._levels_of(color, in_place=in_place, is_coarse=False)
         self._kernels.layered(footage, part, linear_codes(self._painter), sheets, levels, self._pixels)
+
+    def stretch(self, footage: DecodedFrame, by: Filter) -> Shown:
+        """Shows a frame that fills the picture; answers what it shows of it until the next change."""
+        footage.resample(by.columns, by.rows, self._pixels)
+        return lambda part: self._pixels[part.y : part.bottom, part.x : part.right].copy()
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Its pixels: (rows, columns, 4). They hold until the next change."""

@@ -11,7 +11,7 @@ import av
 
 from gpu_renderer import area
 from gpu_renderer.area import Area
-from gpu_renderer.host.kernels import Kernels
+from gpu_renderer.host.loops import Kernels
 from gpu_renderer.host.picture import HostPicture
 from gpu_renderer.planes import PlaneLayout, Underlay, texels_of
 from gpu_renderer.region import Parts, Region

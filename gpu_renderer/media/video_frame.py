@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import av
 
-from gpu_renderer.media.video_pixels import PixelConverter, Pixels, is_encoder_colour, samples_of
+from gpu_renderer.host.loops import Places
+from gpu_renderer.media.video_pixels import PixelConverter, Pixels, has_alpha, is_encoder_colour, samples_of
 from gpu_renderer.region import Region
 from gpu_renderer.samples import Samples
 
@@ -35,6 +36,15 @@ class DecodedFrame:
         return self._converter.part(self._frame, part)
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether no pixel can be transparent."""
+        return not has_alpha(self._frame.format)
+
+    def resample(self, columns: Places, rows: Places, picture: Pixels) -> None:
+        """Fills a picture with the frame upright, where it `is_opaque`, filtered as the places say; to be asked for only where there are loops."""
+        self._converter.resample(self._frame, columns, rows, picture)
+
+    @property
     def has_samples(self) -> bool:
         """Whether an encoder's frame of the same size could hold the decoded samples as they are."""
         frame = self._frame
@@ -44,6 +54,11 @@ class DecodedFrame:
     def size(self) -> tuple[int, int]:
         """Columns and rows as decoded."""
         return self._frame.width, self._frame.height
+
+    @property
+    def upright_size(self) -> tuple[int, int]:
+        """Columns and rows of the pixels."""
+        return self.size if round(self._frame.rotation / 90) % 2 == 0 else self.size[::-1]
 
     def samples(self) -> Samples:
         """The decoded samples, where they lie. To be asked for only where there are such."""

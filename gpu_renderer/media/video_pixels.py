@@ -11,7 +11,7 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.host.kernels import Kernels
+from gpu_renderer.host.loops import Kernels, Places
 from gpu_renderer.recent import Recent
 from gpu_renderer.region import Region
 from gpu_renderer.samples import Samples, weights
@@ -59,6 +59,15 @@ class PixelConverter:
         cut = _on_grid(part.grown(CROP_MARGIN_PX), _whole(frame))
         pixels = self._scaled(frame, cut)
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
+
+    def resample(self, frame: av.VideoFrame, columns: Places, rows: Places, picture: Pixels) -> None:
+        """Fills a picture with an opaque frame, filtered as the places say. There must be loops."""
+        assert self._loops is not None, "only loops resample"
+        if self._has_loop(frame) and round(frame.rotation / 90) % 4 == 0:
+            by = weights(_matrix(frame), full_range=_is_full_range(frame))
+            self._loops.resampled(samples_of(frame), by, columns, rows, picture)
+        else:
+            self._loops.resampled(np.ascontiguousarray(self.pixels(frame)), None, columns, rows, picture)
 
     def _has_loop(self, frame: av.VideoFrame) -> bool:
         return self._loops is not None and is_for_loops(frame)

@@ -6,7 +6,8 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.host.kernels import Kernels, kernels
+from gpu_renderer.host.kernels import kernels
+from gpu_renderer.host.loops import Kernels
 from gpu_renderer.media.video_pixels import PixelConverter, is_for_loops, samples_of
 from gpu_renderer.region import Region
 from gpu_renderer.samples import reference_pixels, weights

@@ -62,11 +62,11 @@ def turn(path: Path, matrix: Sequence[int]) -> None:
 QUARTER_CLOCKWISE = (0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)
 
 
-def make_noise_video(path: Path, size: tuple[int, int], frame_count: int) -> Path:
+def make_noise_video(path: Path, size: tuple[int, int], frame_count: int, fps: int = 30) -> Path:
     """A file whose pixels take every value, frame by frame another picture."""
     rng = np.random.default_rng(11)
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=30, options={"crf": "8"})
+        stream = container.add_stream("libx264", rate=fps, options={"crf": "8"})
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         for _ in range(frame_count):
             noise = rng.integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
