@@ -15,7 +15,7 @@ import av
 
 from benchmarks.footage import footage
 from benchmarks.machine import peak_rss_mb_of_process
-from benchmarks.scenes import FOOTAGE, SCENES
+from benchmarks.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
 from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.profile import EncoderProfile
@@ -117,8 +117,11 @@ def measured_here(case: Case) -> Measured:
 
 
 def _video(case: Case) -> Path | None:
-    """The footage that the scene shows, at the size at which it is shown."""
-    if FOOTAGE not in json.dumps(SCENES[case.scene].document()):
+    """The footage that the scene shows, at the size at which it is shown or at its own."""
+    document = json.dumps(SCENES[case.scene].document())
+    if RESIZED in document:
+        return footage(MEDIA, *RESIZED_SIZE)
+    if FOOTAGE not in document:
         return None
     is_upright = case.height > case.width
     return footage(MEDIA, case.width, round(case.width * 9 / 16) // 2 * 2 if is_upright else case.height)
@@ -126,7 +129,9 @@ def _video(case: Case) -> Path | None:
 
 def _opened(session: RenderSession, case: Case, video: Path | None) -> Opened:
     document = read_value(SCENES[case.scene].document())
-    return session.open(document, Output(case.width, case.height), lambda src: video if src == FOOTAGE else None)
+    return session.open(
+        document, Output(case.width, case.height), lambda src: video if src in {FOOTAGE, RESIZED} else None
+    )
 
 
 def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> float:

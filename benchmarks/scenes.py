@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from examples.documents import EASE_IN_OUT, EASE_OUT, Layer, Record, composition
 
 FPS = 30
 FOOTAGE = "https://media.example/footage.mp4"
-PHOTO = "https://media.example/photo.png"
+RESIZED = "https://media.example/footage-900p.mp4"
+RESIZED_SIZE = (1600, 900)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,12 @@ def lower_third() -> Record:
     for layer in (panel, name, role):
         layer.animate("x", (1, -340), (1.6, 380), (8, 380), (8.6, -340), bezier=EASE_OUT)
     return composition("comp_root", "Lower third", 1280, 720, FPS, 10, [video, panel, name, role], "#000000")
+
+
+def resized_footage() -> Record:
+    """The lower third over footage of one size whatever the output's: neither 720p nor 1080p."""
+    record: Record = json.loads(json.dumps(lower_third()).replace(FOOTAGE, RESIZED))
+    return record
 
 
 def busy() -> Record:
@@ -214,6 +222,7 @@ SCENES = {
         Scene("title-card", title_card, 0.8),
         Scene("lower-third", lower_third, 0.8),
         Scene("slideshow", slideshow, 0.8),
+        Scene("resized-footage", resized_footage, 0.5, is_heavy=True),
         Scene("busy", busy, 0.5, is_heavy=True),
         Scene("gradient-hero", gradient_hero, 0.5, is_heavy=True),
         Scene("shape-particles", shape_particles, 0.5, is_heavy=True),

@@ -5,6 +5,7 @@ The Executor holds what outlives a frame (textures, kept layers and groups); a _
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
@@ -29,6 +30,10 @@ from motion.snapshot import CompositionSource
 
 OWED_PARTS_MAX = 64
 """Of more rectangles than this, all is passed through 8 bits at once: each costs every later layer a look at it."""
+
+
+Passed = Callable[[Step], None]
+"""Is told of a pass over the target, and whose it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +96,24 @@ class Executor:
         """Draws the same, but for the passage through 8 bits that blended layers want of the parts it returns."""
         return _Walk(self, graph, into, shared(parts, graph.scene.clip), place).run()
 
+    def draw_passes(self, graph: RenderGraph, into: Target, parts: Parts, passed: Passed) -> None:
+        """Draws all steps but the lowest over nothing, and tells after each pass over the target whose it was."""
+        bare = replace(graph, background=None, background_paint=None)
+        _Walk(self, bare, into, shared(parts, graph.scene.clip), "", passed).run(1)
+
 
 class _Walk:
     """One pass over one graph into one target."""
 
-    def __init__(self, executor: Executor, graph: RenderGraph, into: Target, parts: Parts, place: str) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        graph: RenderGraph,
+        into: Target,
+        parts: Parts,
+        place: str,
+        passed: Passed | None = None,
+    ) -> None:
         self._executor = executor
         self._painter = executor.painter
         self._inks = executor.inks
@@ -110,16 +128,18 @@ class _Walk:
         self._owed: Parts = ()
         """What has yet to pass through 8 bits, before anything else is drawn there: often the last pass does it as well."""
         self._batch = Batch(executor.painter)
+        self._passed = passed
 
-    def run(self) -> Parts:
+    def run(self, first: int = 0) -> Parts:
         for step in self._graph.steps:
             if isinstance(step, Draw) and step.is_bare:
                 continue
             self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
         background.draw(self._painter, self._graph, self._inks, self._into, self._parts)
-        for index, step in enumerate(self._graph.steps):
+        for index, step in enumerate(self._graph.steps[first:], first):
             try:
                 self._step(step, f"{self._place}/{index}")
+                self._tell(step)
             finally:
                 if self._loans:
                     self._batch.flush()
@@ -155,6 +175,11 @@ class _Walk:
             self._direct(step, place, parts)
         else:
             self._apart(step, place, parts)
+
+    def _tell(self, step: Step) -> None:
+        if self._passed is not None:
+            self._batch.flush()
+            self._passed(step)
 
     # ---------------------------------------------------------------------------------------- straight into the target
 
@@ -263,6 +288,7 @@ class _Walk:
     def _over_light(self, step: Draw, shone: Shone, parts: Parts) -> None:
         """A layer that covers what is below it with its light, then with its content: what drawing both as one gives."""
         layers.behind(self._painter, self._into, shone.light, parts)
+        self._tell(step)
         ink = None if shone.is_alone else self._inks.ink(step, self._scene)
         if ink is not None:
             look, split_edges = self._inks.look(step, self._scene), self._executor.levers.split_edges

@@ -205,7 +205,7 @@ class FrameRenderer:
         """What stands still above footage, to be laid over it; None where layers are to be drawn."""
         if not (parts and self._levers.keep_still_layers and isinstance(picture, HostPicture) and scene.format == "f2"):
             return None
-        return self._still.find(graph, parts, self._executor.draw_owing)
+        return self._still.find(graph, parts, self._executor.draw_passes)
 
     def _picture(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> None:
         """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""

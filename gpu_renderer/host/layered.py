@@ -34,8 +34,8 @@ _TRIED = Region(0, 0, 128, 128)
 _BLENDS: WeakKeyDictionary[Painter, bool] = WeakKeyDictionary()
 _LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
 
-DrawSteps = Callable[[RenderGraph, Target, Parts], Parts]
-"""Draws a graph over parts of a target."""
+DrawPasses = Callable[[RenderGraph, Target, Parts, Callable[[Step], None]], None]
+"""Draws all steps but the lowest over parts of a target, and tells after each pass whose it was."""
 
 
 class _Above(NamedTuple):
@@ -55,7 +55,7 @@ class StillLayers:
         self._still_frames = 0
         self._sheets: Sheets | None = None
 
-    def find(self, graph: RenderGraph, parts: Parts, draw: DrawSteps) -> Sheets | None:
+    def find(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Sheets | None:
         """All above the lowest layer, from bottom to top, once it has stood still; None where it moves or is no plain blending."""
         above = _Above(graph.scene, graph.steps[1:], parts)
         if above != self._above:
@@ -70,24 +70,32 @@ class StillLayers:
         self._above = self._sheets = None
 
     def _may_be_kept(self, graph: RenderGraph) -> bool:
-        above = graph.steps[1:]
-        is_plain = all(isinstance(step, Draw) and step.is_bare and blend.fixed(step) == "over" for step in above)
         is_by_table = is_by_channel(graph.scene.color) and blend.is_opaque(graph, graph.scene.frame)
-        return is_plain and is_by_table and blends_alike(self._painter)
+        return is_by_table and all(map(_is_laid, graph.steps[1:])) and blends_alike(self._painter)
 
-    def _drawn(self, graph: RenderGraph, parts: Parts, draw: DrawSteps) -> Sheets | None:
-        """Each layer over nothing, which leaves its own colours; None where they take too much room."""
-        places = [(step, shared(parts, reach.of_step(step, graph.scene, self._inks))) for step in graph.steps[1:]]
-        if TEXEL_BYTES * sum(pixels(held) for _, held in places) > BYTES_MAX:
-            return None
+    def _drawn(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Sheets | None:
+        """Each pass over nothing, which leaves its own colours; None where they take too much room."""
+        places = {id(step): shared(parts, reach.of_step(step, graph.scene, self._inks)) for step in graph.steps[1:]}
         room = around(parts).snapped(graph.scene.frame)  # edges are derivatives, which pixels share by twos
-        sheets = []
-        for step, held in places:
-            with self._painter.pool.lent(room, "f4") as target:
-                draw(RenderGraph(graph.scene, (step,)), target, parts)
-                sheets += [Sheet(place, _planes(self._painter, target, place)) for place in held]
+        if TEXEL_BYTES * sum(map(pixels, places.values())) > BYTES_MAX:
+            return None
+        sheets: list[Sheet] = []
+        with self._painter.pool.lent(room, "f4") as target:
+
+            def keep(step: Step) -> None:
+                sheets.extend(Sheet(place, _planes(self._painter, target, place)) for place in places[id(step)])
+                self._painter.erase(target, places[id(step)])
+
+            draw(graph, target, parts, keep)
         are_fit = all(np.all((sheet.planes >= 0.0) & (sheet.planes <= 1.0)) for sheet in sheets)
         return Sheets(sheets) if are_fit else None
+
+
+def _is_laid(step: Step) -> bool:
+    """Whether all that a step does is to be drawn over what is below it."""
+    if not isinstance(step, Draw) or reach.rewrites_all(step) or reach.reads_around(step):
+        return False
+    return blend.fixed(step) == "over"
 
 
 def blends_alike(painter: Painter) -> bool:

@@ -113,6 +113,9 @@ def test_a_still_shows_footage_whole_before_and_after_a_segment(session: RenderS
     assert (tmp_path / "b.mp4").read_bytes() == (tmp_path / "c.mp4").read_bytes()
 
 
+SHADOW = [{"id": "s", "type": "drop-shadow", "params": {"distance": 4, "softness": 20}}]
+BLUR = [{"id": "b", "type": "gaussian-blur", "params": {"blurriness": 6, "repeatEdge": False}}]
+SEPIA = [{"id": "g", "type": "sepia", "params": {"amount": 80}}]
 SCENES = {
     "a panel that slides over it": footage(
         layer("panel", x=-60, y=100, width=90, height=30, opacity=80, cornerRadius=6),
@@ -124,6 +127,13 @@ SCENES = {
         layer("name", __kind="text", content="Ada Lovelace", x=80, y=104, fontSize=13, fill="#ffffff"),
         layer("far", x=221, y=24, width=40, height=30, opacity=35, fill="#ffffff"),
     ),
+    "layers with light that stand still over it": footage(
+        with_fx(layer("name", __kind="text", content="Ada", x=80, y=104, fontSize=40, fill="#ffffff"), effects=SHADOW),
+        with_fx(layer("faded", x=180, y=60, width=40, height=30, opacity=60, cornerRadius=6), effects=SHADOW),
+        with_fx(layer("soft", x=60, y=50, width=40, height=30, fill="#2040ff"), effects=BLUR),
+        with_fx(layer("graded", x=200, y=110, width=30, height=30, fill="#80c0ff"), effects=SEPIA),
+    ),
+    "a layer that adds to it": footage(with_fx(layer("light", x=90, y=70, width=60, height=50), blendMode="add")),
     "a panel that waits on its way, and changes colour": footage(
         layer("panel", x=60, y=100, width=90, height=30, opacity=80, cornerRadius=6),
         panel={
