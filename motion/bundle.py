@@ -111,13 +111,17 @@ def _safe_name(path: str) -> str:
 
 
 def _root(names: list[str]) -> str:
-    """The folder prefix that holds the chunks: the top, else the folder of the first manifest."""
+    """The folder prefix that holds the chunks: the top, else the folder of the first manifest, before all with a scene.
+
+    Archivers put files of their own beside, such as `__MACOSX/project/._manifest.json`.
+    """
     if "manifest.json" in names or "scene.json" in names:
         return ""
-    for name in names:
-        if name.endswith("manifest.json"):
-            return name.removesuffix("manifest.json")
-    raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
+    folders = [name[: name.rfind("/") + 1] for name in names if name.endswith("manifest.json")]
+    held = set(names)
+    if not folders:
+        raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
+    return next((folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= held), folders[0])
 
 
 def _refuse_other_products(root: str, files: Mapping[str, bytes]) -> None:
