@@ -56,6 +56,6 @@ def remapped_time(moment: Pass, layer: Layer) -> float:
 
 
 def _sequence_frame(content: MediaContent, values: Values) -> str:
-    index = int(max(0.0, values.time) * content.frames_fps)
+    index = max(0, int(max(0.0, values.time) * content.frames_fps))
     count = len(content.frames)
     return content.frames[index % count if content.frames_loop else min(index, count - 1)]

@@ -12,11 +12,14 @@ import numpy.typing as npt
 
 from motion.evaluate import css_color, noise
 from motion.evaluate.easing import clamp_unit
-from motion.evaluate.keyframes import finite
+from motion.schema.stored import exact, finite
 from motion.snapshot import Particle
 
 PARTICLES_LIMIT = 20_000
 """Particles of one frame, whatever the document asks for."""
+
+BIRTHS_LIMIT = 2.0**53
+"""Beyond it particles can no longer be told apart by their numbers."""
 
 _Array = npt.NDArray[np.float64]
 _COLOR_NAMES = ("colorStart", "colorEnd")
@@ -57,7 +60,7 @@ def particle_field(stored: object) -> ParticleField:
     known: dict[str, Any] = {}
     for name, kind in _KINDS.items():
         value = entry.get(name)
-        number = finite(value)
+        number = exact(value) if name == "seed" else finite(value)
         if kind == "float" and number is not None:
             known[_FIELDS[name]] = number
         elif kind == "str" and isinstance(value, str):
@@ -105,7 +108,7 @@ def _flown(config: ParticleField, width: float, height: float, time_seconds: flo
 
 def _alive(config: ParticleField, time: float) -> _Array:
     """Numbers of the particles that may be alive, the newest where there are too many."""
-    if config.birth_rate <= 0.0 or not math.isfinite(time * config.birth_rate):
+    if config.birth_rate <= 0.0 or not abs(time * config.birth_rate) < BIRTHS_LIMIT:
         return np.zeros(0)
     longest = max(0.05, config.lifetime * (1.0 + abs(config.lifetime_random)))
     last = math.floor(time * config.birth_rate)

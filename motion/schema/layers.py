@@ -19,7 +19,7 @@ from motion.schema.contents import content, stored_masks
 from motion.schema.nodes import Node
 from motion.schema.paints import primary_stroke
 from motion.schema.parameters import effects, parameters, time_effect
-from motion.schema.stored import Record, finite, flag, number, numbers, record, text, text_or_none
+from motion.schema.stored import Record, finite, flag, items, number, numbers, record, text, text_or_none
 from motion.schema.styles import glass, style_effects
 from motion.snapshot import EffectSnapshot, LinearGradient, Material, RadialGradient, SolidPaint
 
@@ -66,7 +66,8 @@ def layer(node: Node, setting: Setting) -> Layer:
     """The node as a layer; `setting.content` replaces what it would draw by itself."""
     moving = setting.animation.moving
     held = setting.content or content(node)
-    corner_pin = _corner_pin(numbers(node.fx, "cornerPin"))
+    pinned = numbers(node.fx, "cornerPin")
+    corner_pin = _corner_pin(pinned) if len(pinned) == len(items(node.fx, "cornerPin")) else None
     transform = node.component("Transform")
     return Layer(
         id=setting.id,
