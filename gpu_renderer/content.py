@@ -49,11 +49,13 @@ class Media(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """What was not drawn of pictures and videos, a line each."""
 
-    def picture(self, src: str) -> Pixels | None:
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
 
-    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
-        """An SVG document's raster. Raises MediaUndecodable."""
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
+        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
         """The one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
@@ -150,10 +152,14 @@ class Contents:
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
         """One array for a picture, however large the boxes are that it is stretched to."""
-        key, name = (source.src, source.src) if isinstance(source, ImageSource) else (source.markup, "an SVG layer")
-        if isinstance(source, SvgSource) and source.time is not None:
-            self._faults.setdefault("Animation inside an SVG layer is not played: its first frame is shown.")
-        pixels = self._rasters.get(("picture", key), lambda: self._attempted(name, lambda: self._decoded(source)))
+        key: tuple[Any, ...] = ("picture", source.svg_fill)
+        if isinstance(source, ImageSource):
+            key, name = (*key, source.src), source.src
+        else:
+            key, name = (*key, source.markup, source.intrinsic_width, source.intrinsic_height), "an SVG layer"
+            if source.time is not None:
+                self._faults.setdefault("Animation inside an SVG layer is not played: its first frame is shown.")
+        pixels = self._rasters.get(key, lambda: self._attempted(name, lambda: self._decoded(source)))
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
 
     def _video(self, source: VideoSource) -> Raster | None:
@@ -162,9 +168,10 @@ class Contents:
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
         if isinstance(source, ImageSource):
-            pixels = self._media.picture(source.src)
+            pixels = self._media.picture(source.src, source.svg_fill)
         else:
-            pixels = self._media.svg(source.markup, (source.intrinsic_width, source.intrinsic_height))
+            intrinsic = source.intrinsic_width, source.intrinsic_height
+            pixels = self._media.svg(source.markup, intrinsic, source.svg_fill)
         return None if pixels is None else Raster(pixels, source.width, source.height)
 
     def _attempted(self, name: str, make: Callable[[], T | None]) -> T | None:

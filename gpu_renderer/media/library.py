@@ -35,13 +35,15 @@ class MediaLibrary:
         lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
         return (*lines, *self._pictures.warnings, *self._faults)
 
-    def picture(self, src: str) -> Pixels | None:
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
-        return self._pictures.picture(src)
+        return self._pictures.picture(src, svg_fill)
 
-    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
-        """An SVG document's raster. Raises MediaUndecodable."""
-        return self._pictures.svg(markup, intrinsic)
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
+        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
+        return self._pictures.svg(markup, intrinsic, fill)
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
         """The frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.

@@ -23,7 +23,7 @@ def media(moment: Pass, content: MediaContent, values: Values) -> Source:
             content.intrinsic_height,
             time,
             corners,
-            content.fill,
+            content.svg_fill,
         )
     src = _sequence_frame(content, values) if content.frames else content.src
     if not src:
@@ -38,9 +38,8 @@ def media(moment: Pass, content: MediaContent, values: Values) -> Source:
             values.layer.time.frame_blend,
             moment.frame.composition.timeline_fps,
             corners,
-            content.fill,
         )
-    return ImageSource(src, width, height, content.cover, corners, content.fill)
+    return ImageSource(src, width, height, content.cover, corners, content.svg_fill)
 
 
 def content_time(moment: Pass, values: Values) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motion.snapshot import MissingSource, ShapeSource, SvgSource
+from motion.snapshot import ImageSource, MissingSource, ShapeSource, SvgSource
 from tests.motion.documents import Json, document, keys, node
 from tests.motion.frames import built, layer, source
 
@@ -87,3 +87,13 @@ def test_a_recoloured_picture_follows_the_tracks_of_its_fill_where_its_red_chann
 
     assert animated(fill_r=keys((0, 1)), fill_g=keys((0, 0.5))) == {"color_r": 1.0, "color_g": 0.5}
     assert animated(fill_g=keys((0, 0.5))) == {}
+
+
+def test_a_fill_string_fills_the_shapes_of_an_svg_picture_and_a_fill_object_does_not() -> None:
+    painted = {"fill": {"type": "solid", "color": "#fff"}}
+    plain = document(
+        node("a", "svg", style={"fill": "#123456"}, svg={"sanitizedMarkup": "<svg/>", "sanitizePolicy": 2})
+    )
+    assert source(plain, "a", SvgSource).svg_fill == "#123456"
+    assert source(document(node("a", "image", src="a.svg", style={"fill": "red"})), "a", ImageSource).svg_fill == "red"
+    assert source(document(node("a", "image", src="a.svg", fx=painted)), "a", ImageSource).svg_fill is None

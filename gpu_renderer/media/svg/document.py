@@ -16,7 +16,7 @@ from gpu_renderer.media.svg.lengths import view_box
 MARKUP_MAX_BYTES = 16 << 20
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(px)?\s*\Z", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*[a-z]*\s*\Z", re.IGNORECASE)
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
@@ -105,5 +105,6 @@ def href(element: Element) -> str:
 
 
 def _pixels(text: str | None) -> float | None:
+    """The number of a length, whatever its unit is; None for a share of what is around the document."""
     match = _NUMBER.match(text or "")
     return float(match[1]) if match and float(match[1]) > 0 else None
