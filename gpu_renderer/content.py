@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.svg.animation import UNPLAYED, played
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.raster import Raster, with_ink
 from gpu_renderer.recent import Recent
@@ -156,11 +157,20 @@ class Contents:
         if isinstance(source, ImageSource):
             key, name = (*key, source.src), source.src
         else:
-            key, name = (*key, source.markup, source.intrinsic_width, source.intrinsic_height), "an SVG layer"
-            if source.time is not None:
-                self._faults.setdefault("Animation inside an SVG layer is not played: its first frame is shown.")
+            source, name = self._at_its_time(source), "an SVG layer"
+            key = (*key, source.markup, source.intrinsic_width, source.intrinsic_height)
         pixels = self._rasters.get(key, lambda: self._attempted(name, lambda: self._decoded(source)))
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
+
+    def _at_its_time(self, source: SvgSource) -> SvgSource:
+        """The document with its animation played to the source's time, where it has one."""
+        seconds = source.time
+        if seconds is None:
+            return source
+        if UNPLAYED.search(source.markup):
+            self._faults.setdefault("Motion paths and style sheet animations of an SVG layer are not played.")
+        markup = self._attempted("an SVG layer", lambda: played(source.markup, max(0.0, seconds)))
+        return source if markup is None else replace(source, markup=markup)
 
     def _video(self, source: VideoSource) -> Raster | None:
         frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
