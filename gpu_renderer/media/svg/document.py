@@ -78,10 +78,11 @@ class Document:
         attributes = zip(("width", "height"), intrinsic, strict=True)
         width, height = (_pixels(self.root.get(name)) or value for name, value in attributes)
         box = view_box(self.root)
-        aspect = box[2] / box[3] if box else 1.0
+        sides = (_bounded(box[2]), _bounded(box[3])) if box else (_DEFAULT_SIDE_PX, _DEFAULT_SIDE_PX)
+        aspect = sides[0] / sides[1]
         if not width and not height:
-            width, height = (box[2], box[3]) if box else (_DEFAULT_SIDE_PX, _DEFAULT_SIDE_PX)
-        width, height = width or (height or 1.0) * aspect, height or (width or 1.0) / aspect
+            width, height = sides
+        width, height = _bounded(width or (height or 1.0) * aspect), _bounded(height or (width or 1.0) / aspect)
         scale = min(LONG_EDGE_MOST_PX, max(width, height, LONG_EDGE_LEAST_PX)) / max(width, height)
         return SvgSize(width, height, max(1, round(width * scale)), max(1, round(height * scale)))
 
@@ -102,6 +103,11 @@ def children(element: Element) -> Iterator[Element]:
 def href(element: Element) -> str:
     """The link of an element, in either spelling."""
     return (element.get("href") or element.get(_XLINK) or "").strip()
+
+
+def _bounded(side: float) -> float:
+    """A side in px, within what arithmetic can bear."""
+    return min(1e9, max(1e-6, side))
 
 
 def _pixels(text: str | None) -> float | None:

@@ -265,3 +265,17 @@ def test_a_document_without_sizes_is_drawn_at_the_size_given() -> None:
     pixels, _ = svg_pixels(svg('<rect width="50" height="100" fill="red"/>', ""), reference_fonts(), (200.0, 100.0))
     assert pixels.shape[:2] == (1024, 2048)
     assert [pixels[512, column].tolist() for column in (500, 530)] == [RED, NOTHING]
+
+
+@pytest.mark.parametrize("side", ["1e999", "1e-320", "1e308"])
+@pytest.mark.parametrize("attributes", ['width="{}" height="5"', 'height="{}" viewBox="0 0 9 5"', 'viewBox="0 0 {} 5"'])
+def test_a_document_of_absurd_size_has_a_raster(attributes: str, side: str) -> None:
+    pixels, _ = svg_pixels(svg('<rect width="5" height="5"/>', attributes.format(side)), reference_fonts())
+    assert min(pixels.shape[:2]) >= 1
+    assert max(pixels.shape[:2]) <= 4096
+
+
+def test_text_along_a_path_without_end_is_not_drawn() -> None:
+    curve = '<defs><path id="p" d="M10 70Q50 1e308 90 70"/></defs>'
+    body = f'{curve}<text font-size="9"><textPath href="#p">A</textPath></text><rect width="9" height="9" fill="red"/>'
+    assert at(body, (5, 5)) == [RED]
