@@ -83,7 +83,8 @@ def _unzipped_chunks(file: BinaryIO) -> dict[str, bytes]:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES:
                 raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")
-            return {entry.filename: _inflated(archive, entry) for entry in entries if not entry.is_dir()}
+            files = [entry for entry in entries if entry.filename and not entry.is_dir()]
+            return {entry.filename: _inflated(archive, entry) for entry in files}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise BundleUnreadable("The bundle is damaged or was cut off: it cannot be unzipped.") from error
 

@@ -176,3 +176,10 @@ def test_files_that_an_archiver_puts_beside_the_project_do_not_hide_it() -> None
     files = {name: inside.read(name) for name in inside.namelist()}
     beside = {"__MACOSX/project/._manifest.json": b"x", "old/manifest.json": b"{}"}
     assert read_document(zipped(**beside, **files))["scene"] == SMALL["scene"]
+
+
+def test_an_entry_without_a_name_is_left_out() -> None:
+    packed = bundle(SMALL, files={"x": b"1"})
+    central = packed.rindex(b"PK\x01\x02")
+    nameless = packed[: central + 28] + b"\0\0\1\0" + packed[central + 32 :]
+    assert read_document(nameless)["scene"] == SMALL["scene"]
