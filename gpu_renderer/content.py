@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.media.svg.animation import UNPLAYED, played
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.raster import Raster, with_ink
 from gpu_renderer.recent import Recent
@@ -49,11 +50,13 @@ class Media(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """What was not drawn of pictures and videos, a line each."""
 
-    def picture(self, src: str) -> Pixels | None:
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
 
-    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
-        """An SVG document's raster. Raises MediaUndecodable."""
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
+        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
         """The one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
@@ -150,11 +153,24 @@ class Contents:
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
         """One array for a picture, however large the boxes are that it is stretched to."""
-        key, name = (source.src, source.src) if isinstance(source, ImageSource) else (source.markup, "an SVG layer")
-        if isinstance(source, SvgSource) and source.time is not None:
-            self._faults.setdefault("Animation inside an SVG layer is not played: its first frame is shown.")
-        pixels = self._rasters.get(("picture", key), lambda: self._attempted(name, lambda: self._decoded(source)))
+        key: tuple[Any, ...] = ("picture", source.svg_fill)
+        if isinstance(source, ImageSource):
+            key, name = (*key, source.src), source.src
+        else:
+            source, name = self._at_its_time(source), "an SVG layer"
+            key = (*key, source.markup, source.intrinsic_width, source.intrinsic_height)
+        pixels = self._rasters.get(key, lambda: self._attempted(name, lambda: self._decoded(source)))
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
+
+    def _at_its_time(self, source: SvgSource) -> SvgSource:
+        """The document with its animation played to the source's time, where it has one."""
+        seconds = source.time
+        if seconds is None:
+            return source
+        if UNPLAYED.search(source.markup):
+            self._faults.setdefault("Motion paths and style sheet animations of an SVG layer are not played.")
+        markup = self._attempted("an SVG layer", lambda: played(source.markup, max(0.0, seconds)))
+        return source if markup is None else replace(source, markup=markup)
 
     def _video(self, source: VideoSource) -> Raster | None:
         frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
@@ -162,9 +178,10 @@ class Contents:
 
     def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
         if isinstance(source, ImageSource):
-            pixels = self._media.picture(source.src)
+            pixels = self._media.picture(source.src, source.svg_fill)
         else:
-            pixels = self._media.svg(source.markup, (source.intrinsic_width, source.intrinsic_height))
+            intrinsic = source.intrinsic_width, source.intrinsic_height
+            pixels = self._media.svg(source.markup, intrinsic, source.svg_fill)
         return None if pixels is None else Raster(pixels, source.width, source.height)
 
     def _attempted(self, name: str, make: Callable[[], T | None]) -> T | None:

@@ -83,7 +83,8 @@ def _unzipped_chunks(file: BinaryIO) -> dict[str, bytes]:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES:
                 raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")
-            return {entry.filename: _inflated(archive, entry) for entry in entries if not entry.is_dir()}
+            files = [entry for entry in entries if entry.filename and not entry.is_dir()]
+            return {entry.filename: _inflated(archive, entry) for entry in files}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise BundleUnreadable("The bundle is damaged or was cut off: it cannot be unzipped.") from error
 
@@ -111,13 +112,17 @@ def _safe_name(path: str) -> str:
 
 
 def _root(names: list[str]) -> str:
-    """The folder prefix that holds the chunks: the top, else the folder of the first manifest."""
+    """The folder prefix that holds the chunks: the top, else the folder of the first manifest, before all with a scene.
+
+    Archivers put files of their own beside, such as `__MACOSX/project/._manifest.json`.
+    """
     if "manifest.json" in names or "scene.json" in names:
         return ""
-    for name in names:
-        if name.endswith("manifest.json"):
-            return name.removesuffix("manifest.json")
-    raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
+    folders = [name[: name.rfind("/") + 1] for name in names if name.endswith("manifest.json")]
+    held = set(names)
+    if not folders:
+        raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
+    return next((folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= held), folders[0])
 
 
 def _refuse_other_products(root: str, files: Mapping[str, bytes]) -> None:

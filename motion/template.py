@@ -237,11 +237,16 @@ def _add_media(fields: _Fields, layer: Node) -> list[str]:
     source = layer.string("src") or ""
     fault = source_fault(source)
     public = source.startswith(("http://", "https://"))
-    holders = [held for held, properties in layer.components if isinstance(properties.get("src"), str)]
-    component_type = holders[-1] if holders else "Transform"
-    target = Target(layer.id, component_type, "src")
+    target = Target(layer.id, _source_holder(layer), "src")
     fields.add(InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target))
     return [f"Layer “{layer.name}”: {fault}. A source must be given with every render."] if fault else []
+
+
+def _source_holder(layer: Node) -> str:
+    """The component whose source counts: the last that has one, else the Transform, else any that is there to be written to."""
+    holders = [held for held, properties in layer.components if isinstance(properties.get("src"), str)]
+    types = [held for held, _ in layer.components]
+    return holders[-1] if holders else "Transform" if "Transform" in types else types[0]
 
 
 def _text_field(layer: Node) -> InputField:

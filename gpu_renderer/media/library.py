@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpu_renderer.media.mixing import bracket, mixed
 from gpu_renderer.media.pictures import Pictures
+from gpu_renderer.media.pixel_motion import moved_frame
 from gpu_renderer.media.video import Videos
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.media.video_pixels import Pixels
@@ -24,7 +25,6 @@ class MediaLibrary:
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
         self._resolve = resolve
         self._files: dict[str, Path | None] = {}
-        self._faults: dict[str, None] = {}
         self._pictures = Pictures(self._found, fonts)
         self._videos = Videos(self._found)
 
@@ -33,15 +33,17 @@ class MediaLibrary:
         """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
         missing = [src for src, path in self._files.items() if path is None]
         lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
-        return (*lines, *self._pictures.warnings, *self._faults)
+        return (*lines, *self._pictures.warnings)
 
-    def picture(self, src: str) -> Pixels | None:
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
-        return self._pictures.picture(src)
+        return self._pictures.picture(src, svg_fill)
 
-    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
-        """An SVG document's raster. Raises MediaUndecodable."""
-        return self._pictures.svg(markup, intrinsic)
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
+        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
+        return self._pictures.svg(markup, intrinsic, fill)
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
         """The frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.
@@ -60,18 +62,17 @@ class MediaLibrary:
         return self._videos.frame(source.src, source.time) if source.blend == "none" else None
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
-        """What a video layer shows: a frame, or two neighbours mixed at the file's rate. Raises MediaUndecodable."""
+        """What a video layer shows: a frame, or one made of two neighbours at the file's rate. Raises MediaUndecodable."""
         if source.blend == "none":
             return self.video_frame(source.src, source.time)
-        if source.blend == "pixelMotion":
-            self._faults.setdefault("Frame blending by pixel motion is not drawn: frames are mixed instead.")
         rate = self._videos.frames_per_second(source.src) or source.blend_fps
         earlier_seconds, later_seconds, weight = bracket(source.time, rate)
         earlier = self.video_frame(source.src, earlier_seconds)
         later = self.video_frame(source.src, later_seconds) if weight else None
         if earlier is None or later is None or earlier.pixels is later.pixels:
             return earlier
-        return replace(earlier, pixels=mixed(earlier.pixels, later.pixels, weight))
+        make = moved_frame if source.blend == "pixelMotion" else mixed
+        return replace(earlier, pixels=make(earlier.pixels, later.pixels, weight))
 
     def close(self) -> None:
         """Ends decoding and closes all files."""

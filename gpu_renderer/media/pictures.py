@@ -30,16 +30,18 @@ class Pictures:
         """What was not drawn of pictures, a line each, once."""
         return tuple(self._faults)
 
-    def picture(self, src: str) -> Pixels | None:
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         """The picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
         data = self._bytes(src)
         if data is None:
             return None
-        return self.svg(data.decode("utf-8", "replace")) if is_svg(data) else bitmap_pixels(data)
+        return self.svg(data.decode("utf-8", "replace"), fill=svg_fill) if is_svg(data) else bitmap_pixels(data)
 
-    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
-        """An SVG document's raster. Raises MediaUndecodable."""
-        pixels, warnings = svg_pixels(markup, self._fonts, intrinsic)
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
+        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
+        pixels, warnings = svg_pixels(markup, self._fonts, intrinsic, fill)
         self._faults |= dict.fromkeys(warnings)
         return pixels
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from motion.evaluate import noise
 from motion.evaluate.easing import clamp_unit
-from motion.evaluate.keyframes import finite
 from motion.evaluate.outline import Point, Polyline, arc_lengths, point_at
+from motion.schema.stored import exact, finite
 
 CLONES_LIMIT = 500
 
@@ -189,7 +189,7 @@ def _known(kind: type[Cloner | Step | Randomness | Falloff], stored: object) -> 
     for entry in fields(kind):
         first, *rest = entry.name.split("_")
         value = stored.get(first + "".join(word.capitalize() for word in rest))
-        number = finite(value)
+        number = exact(value) if entry.name == "seed" else finite(value)
         if entry.type == "float" and number is not None:
             known[entry.name] = number
         elif (entry.type == "str" and isinstance(value, str)) or (entry.type == "bool" and isinstance(value, bool)):

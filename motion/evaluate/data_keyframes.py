@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from motion.evaluate import css_color
 from motion.evaluate.easing import HOLD_KINDS, Handles, data_ease, stored_handles
-from motion.evaluate.keyframes import finite
 from motion.evaluate.outline_growth import DataPoint, match_counts
+from motion.schema.stored import finite
 from motion.snapshot import GradientStop, PathPoint
 
 DataKind = Literal["text", "points", "gradientStops", "number"]

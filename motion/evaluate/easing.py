@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from motion.schema.stored import finite
+
 Handles = tuple[float, float, float, float]
 """(x1, y1, x2, y2) of a cubic from (0, 0) to (1, 1)."""
 
@@ -66,9 +68,8 @@ def stored_handles(value: object) -> Handles | None:
     """Four finite numbers of a stored `bezier` field, or None where there are none."""
     if not isinstance(value, list) or len(value) != 4:
         return None
-    if not all(isinstance(part, int | float) and not isinstance(part, bool) for part in value):
-        return None
-    return (float(value[0]), float(value[1]), float(value[2]), float(value[3]))
+    x1, y1, x2, y2 = map(finite, value)
+    return None if x1 is None or y1 is None or x2 is None or y2 is None else (x1, y1, x2, y2)
 
 
 def _linear(x: float) -> float:

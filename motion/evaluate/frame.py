@@ -160,6 +160,13 @@ def _stays(entry: Entry, is_live: bool) -> bool:
     return is_live or isinstance(entry.layer.content, InstanceContent)
 
 
+def _is_empty(moment: Pass) -> bool:
+    """Whether nothing is in the paint list, not even a layer that keeps its place there without being shown."""
+    return not any(
+        _stays(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in moment.plan.entries
+    )
+
+
 def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
     """Each matted layer's matte; a source that is not in the list is replaced by the next entry in paint order."""
     present = {entry.layer.id for entry in live}
@@ -296,11 +303,11 @@ def _posing_cost(content: TextContent) -> int:
 def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> CompositionSource:
     """A placed composition at its own time; one that cannot be shown is black (document.md 2.10.5)."""
     plan = moment.frame.composition.plans.get(content.plan or "")
-    if plan is None or plan.key in moment.stack or len(moment.stack) >= MAX_NESTING:
+    if plan is None or plan.settings.id in moment.stack or len(moment.stack) >= MAX_NESTING:
         return CompositionSource(Snapshot(content.width, content.height, ()), content.width, content.height, True, True)
-    inner = Pass(moment.frame, plan, remapped_time(moment, layer), (*moment.stack, plan.key))
+    inner = Pass(moment.frame, plan, remapped_time(moment, layer), (*moment.stack, plan.settings.id))
     shown = _remembered(inner, picture(inner))
-    return CompositionSource(shown, content.width, content.height, True, black=not shown.layers)
+    return CompositionSource(shown, content.width, content.height, True, black=not shown.layers and _is_empty(inner))
 
 
 def _particles(content: ParticleContent, values: Values) -> ParticleSource:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, scalar_ease, stored_handles
+from motion.schema.stored import finite
+
+__all__ = ["ScalarKey", "ScalarTrack", "finite", "is_constant", "sample_scalar", "scalar_track", "velocity"]
 
 _VELOCITY_STEP_SECONDS = 0.001
 
@@ -76,17 +78,6 @@ def is_constant(track: ScalarTrack) -> bool:
     """Whether the track has the same value at every time."""
     straight = not any(key.out_offset or key.in_offset for key in track.keys)
     return straight and len({key.value for key in track.keys}) <= 1
-
-
-def finite(value: object) -> float | None:
-    """`value` as a float where it is a finite number (a bool is none), else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _segment(track: ScalarTrack, time_seconds: float) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from motion.evaluate.easing import clamp_unit
-from motion.evaluate.keyframes import finite
+from motion.schema.stored import finite
 from motion.snapshot import MaskPath, MaskPoint
 
 MaskPaths = tuple[MaskPath, ...]

@@ -23,7 +23,7 @@ def media(moment: Pass, content: MediaContent, values: Values) -> Source:
             content.intrinsic_height,
             time,
             corners,
-            content.fill,
+            content.svg_fill,
         )
     src = _sequence_frame(content, values) if content.frames else content.src
     if not src:
@@ -38,9 +38,8 @@ def media(moment: Pass, content: MediaContent, values: Values) -> Source:
             values.layer.time.frame_blend,
             moment.frame.composition.timeline_fps,
             corners,
-            content.fill,
         )
-    return ImageSource(src, width, height, content.cover, corners, content.fill)
+    return ImageSource(src, width, height, content.cover, corners, content.svg_fill)
 
 
 def content_time(moment: Pass, values: Values) -> float:
@@ -56,6 +55,6 @@ def remapped_time(moment: Pass, layer: Layer) -> float:
 
 
 def _sequence_frame(content: MediaContent, values: Values) -> str:
-    index = int(max(0.0, values.time) * content.frames_fps)
+    index = max(0, int(max(0.0, values.time) * content.frames_fps))
     count = len(content.frames)
     return content.frames[index % count if content.frames_loop else min(index, count - 1)]

@@ -156,21 +156,19 @@ class Pass:
         """A time of this pass on the layer's own axis; `exact` leaves out the step to whole frames (document.md 2.10.3)."""
         time -= layer.delay
         for unit in layer.remapped_by:
-            time = self.remapped(unit, time, keyed=True)
+            time = self.remapped(unit, time)
         if layer.bars and layer.visible:
             time = self._in_bar(layer, time, exact)
         return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
 
-    def remapped(self, layer: Layer, time: float, *, keyed: bool = False) -> float:
-        """What a layer's own remap makes of a time of this pass; `keyed`: only a remap with keyframes counts.
+    def remapped(self, layer: Layer, time: float) -> float:
+        """What a layer's own remap makes of a time of this pass.
 
         One that nothing moves is the number of that name on the node's Transform.
         """
         static = self.frame.composition.facts.numbers.get(layer.source_id, {})
         for path in ("timeRemap", "precompTime"):
             moving = layer.moving.get(path)
-            if keyed and (moving is None or not moving.has_keys):
-                continue
             value = Values(layer, time, self.frame.properties).moving(path) if moving else static.get(path)
             if value is not None:
                 return value

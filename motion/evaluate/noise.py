@@ -24,7 +24,8 @@ _SCALE = 4294967296.0
 
 def sine_hash(n: float) -> float:
     """The hash of expressions: 0..1 for any number, integer or not."""
-    return _fraction(math.sin(127.1 * n) * 43758.5453) if math.isfinite(n) else math.nan
+    angle = 127.1 * n
+    return _fraction(math.sin(angle) * 43758.5453) if math.isfinite(angle) else math.nan
 
 
 def smooth_noise(x: float) -> float:

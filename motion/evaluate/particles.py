@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from motion.evaluate import css_color, noise
 from motion.evaluate.easing import clamp_unit
-from motion.evaluate.keyframes import finite
+from motion.schema.stored import exact, finite
 from motion.snapshot import Particle
 
 PARTICLES_LIMIT = 20_000
 """Particles of one frame, whatever the document asks for."""
 
+TRAIL_LIMIT = 64
+"""Copies in the trail of one particle."""
+BIRTHS_LIMIT = 2.0**53
+"""Beyond it particles can no longer be told apart by their numbers."""
+
 _Array = npt.NDArray[np.float64]
 _COLOR_NAMES = ("colorStart", "colorEnd")
 
 
+class _Flight(NamedTuple):
+    """Particles at one age each: their numbers, seconds, share of their lives, and how strongly they show, 0..1."""
+
+    born: _Array
+    age: _Array
+    share: _Array
+    strength: float
+
+
 @dataclass(frozen=True, slots=True)
 class ParticleField:
-    """Stored settings: px, seconds, degrees, px a second. Angles turn clockwise, -90 is up."""
+    """Stored settings: px, seconds, degrees, px a second. Angles turn clockwise, -90 is up.
+
+    Wind is an acceleration like gravity; a trail is so many copies of the particle as it was, `trail_spacing` seconds apart.
+    """
 
     emitter_type: str = "point"
     birth_rate: float = 80.0
@@ -47,6 +64,11 @@ class ParticleField:
     shape: str = "circle"
     blend: str = "add"
     seed: float = 1.0
+    wind: float = 0.0
+    wind_x: float = 0.0
+    wind_y: float = 0.0
+    trail_length: float = 0.0
+    trail_spacing: float = 1.0 / 30.0
     unsupported: tuple[str, ...] = field(default=())
     """Settings that ask for more than ballistic particles; they are drawn without."""
 
@@ -57,7 +79,7 @@ def particle_field(stored: object) -> ParticleField:
     known: dict[str, Any] = {}
     for name, kind in _KINDS.items():
         value = entry.get(name)
-        number = finite(value)
+        number = exact(value) if name == "seed" else finite(value)
         if kind == "float" and number is not None:
             known[_FIELDS[name]] = number
         elif kind == "str" and isinstance(value, str):
@@ -77,7 +99,10 @@ def animate(config: ParticleField, values: Mapping[str, float]) -> ParticleField
 
 
 def particles(config: ParticleField, width: float, height: float, time_seconds: float) -> tuple[Particle, ...]:
-    """The particles alive at a layer time, oldest first, in px from the centre of the width x height box."""
+    """The particles alive at a layer time, oldest first, in px from the centre of the width x height box.
+
+    Trails come before them, their ends first.
+    """
     with np.errstate(all="ignore"):
         return _flown(config, width, height, time_seconds)
 
@@ -87,17 +112,37 @@ def _flown(config: ParticleField, width: float, height: float, time_seconds: flo
     life = np.maximum(0.05, config.lifetime * (1.0 + config.lifetime_random * _signed(config, born, 1)))
     age = time_seconds - born / config.birth_rate
     shown = (age >= 0.0) & (age < life)
-    born, age, share = born[shown], age[shown], (age[shown] / life[shown])
+    born, age, life = born[shown], age[shown], life[shown]
+    copies = _trail(config, len(born))
+    found: list[Particle] = []
+    for copy in range(copies, -1, -1):
+        earlier = age - copy * config.trail_spacing
+        then = earlier >= 0.0
+        flight = _Flight(born[then], earlier[then], earlier[then] / life[then], 1.0 - copy / (copies + 1))
+        found.extend(_poses(config, flight, width, height))
+    return tuple(found)
+
+
+def _trail(config: ParticleField, count: int) -> int:
+    """How many copies follow each of so many particles."""
+    if config.trail_spacing <= 0.0 or count == 0:
+        return 0
+    room = PARTICLES_LIMIT // count - 1
+    return math.floor(min(float(TRAIL_LIMIT), float(room), max(0.0, config.trail_length)))
+
+
+def _poses(config: ParticleField, flight: _Flight, width: float, height: float) -> Iterator[Particle]:
+    born, age, share, strength = flight
     vx, vy = _velocities(config, born)
     x, y = _origins(config, born, width, height)
-    x = x + vx * age + 0.5 * config.gravity_x * age * age
-    y = y + vy * age + 0.5 * config.gravity_y * age * age
+    x = x + vx * age + 0.5 * (config.gravity_x + config.wind + config.wind_x) * age * age
+    y = y + vy * age + 0.5 * (config.gravity_y + config.wind_y) * age * age
     size = config.size_start + (config.size_end - config.size_start) * share
     opacity = config.opacity_start + (config.opacity_end - config.opacity_start) * share
     columns = np.stack([x, y, size, opacity, config.spin * age], axis=1)
     colors = _colors(config, share)
-    return tuple(
-        Particle(px, py, max(0.0, radius), color, clamp_unit(alpha), turn)
+    return (
+        Particle(px, py, max(0.0, radius), color, clamp_unit(alpha) * strength, turn)
         for (px, py, radius, alpha, turn), color in zip(columns.tolist(), colors, strict=True)
         if math.isfinite(px + py + radius + alpha + turn)
     )
@@ -105,7 +150,7 @@ def _flown(config: ParticleField, width: float, height: float, time_seconds: flo
 
 def _alive(config: ParticleField, time: float) -> _Array:
     """Numbers of the particles that may be alive, the newest where there are too many."""
-    if config.birth_rate <= 0.0 or not math.isfinite(time * config.birth_rate):
+    if config.birth_rate <= 0.0 or not abs(time * config.birth_rate) < BIRTHS_LIMIT:
         return np.zeros(0)
     longest = max(0.05, config.lifetime * (1.0 + abs(config.lifetime_random)))
     last = math.floor(time * config.birth_rate)
@@ -142,9 +187,7 @@ def _colors(config: ParticleField, share: _Array) -> list[str]:
 
 def _unsupported(entry: Mapping[str, object]) -> tuple[str, ...]:
     """Names of stored settings that are on and that this field does not follow."""
-    active = [
-        name for name in ("windX", "windY", "wind", "turbulence", "trailLength", "perspective") if entry.get(name)
-    ]
+    active = [name for name in ("turbulence", "perspective") if entry.get(name)]
     if entry.get("simMode") == "stateful":
         active.append("simMode")
     if entry.get("collide") is True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -168,9 +169,9 @@ class Host:
     def _place(self, node_id: str, time_seconds: float) -> tuple[Pass, Layer]:
         self._reads += 1
         layer = self._layers.get(node_id)
-        if layer is None or self._is_placing or self._reads > MAX_COORDINATE_READS:
+        if layer is None or self._is_placing or self._reads > MAX_COORDINATE_READS or math.isnan(time_seconds):
             raise ExpressionError("the coordinates of this layer cannot be worked out here")
-        return self._moment(time_seconds), layer
+        return self._moment(max(-LARGEST, min(LARGEST, time_seconds))), layer
 
     def _within(self, convert: Callable[[], T]) -> T:
         """Converts with expressions about other layers allowed, but no conversion inside the conversion."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from motion.evaluate import text_selectors
 from motion.evaluate.easing import clamp_unit
-from motion.evaluate.keyframes import finite
 from motion.evaluate.text_selectors import Selector, Weight
+from motion.schema.stored import finite
 from motion.snapshot import GlyphPose
 
 POSES_LIMIT = 20_000
@@ -55,8 +55,9 @@ class _Values:
 
 
 def text_animators(stored: object) -> tuple[Animator, ...]:
-    """The animators of a stored `__animators` list, disabled ones included, because tracks count by index."""
-    return tuple(_animator(entry) for entry in (stored if isinstance(stored, list) else ()) if isinstance(entry, dict))
+    """The animators of a stored `__animators` list, disabled ones and holes included, because tracks count by index."""
+    entries = stored if isinstance(stored, list) else ()
+    return tuple(_animator(entry) if isinstance(entry, dict) else Animator(is_enabled=False) for entry in entries)
 
 
 def glyph_poses(

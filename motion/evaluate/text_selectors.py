@@ -12,8 +12,8 @@ import numpy as np
 from motion.evaluate import noise
 from motion.evaluate.easing import clamp_unit, cubic_bezier
 from motion.evaluate.expressions import selector_amount
-from motion.evaluate.keyframes import finite
 from motion.evaluate.text_units import Units, divide
+from motion.schema.stored import exact, finite
 
 Weight = tuple[float, float]
 """One factor for what moves along x and one for y."""
@@ -218,7 +218,7 @@ def _selector(entry: Mapping[str, object]) -> Selector | None:
     known: dict[str, Any] = {}
     for field in fields(selector):
         value = entry.get(camel(field.name))
-        number = finite(value)
+        number = exact(value) if field.name == "random_seed" else finite(value)
         if field.type == "float" and number is not None:
             known[field.name] = number
         elif (field.type == "str" and isinstance(value, str)) or (field.type == "bool" and isinstance(value, bool)):

@@ -71,7 +71,10 @@ class TextPathSettings:
 
 @dataclass(frozen=True, slots=True)
 class MediaContent:
-    """A picture, a video or a stored SVG document; `frames` makes it an image sequence at `frames_fps`."""
+    """A picture, a video or a stored SVG document; `frames` makes it an image sequence at `frames_fps`.
+
+    `fill` recolours it as a whole, `svg_fill` the shapes of an SVG document one by one.
+    """
 
     kind: Literal["image", "video", "svg"]
     src: str
@@ -84,6 +87,7 @@ class MediaContent:
     intrinsic_height: float | None = None
     live_playback: bool = False
     fill: Paint | None = None
+    svg_fill: str | None = None
     stroke: Stroke | None = None
 
 

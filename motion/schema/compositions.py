@@ -11,6 +11,13 @@ DEFAULT_ID = "comp_root"
 MAX_SIDE = 16384
 MAX_FPS = 1000.0
 MAX_SECONDS = 86_400.0
+NUMBERS = {
+    "width": (1920.0, MAX_SIDE),
+    "height": (1080.0, MAX_SIDE),
+    "fps": (30.0, MAX_FPS),
+    "durationSeconds": (10.0, MAX_SECONDS),
+}
+"""Default and largest value of what must be above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +37,40 @@ class CompositionSettings:
 
 
 def compositions(document: Document) -> dict[str, CompositionSettings]:
-    """All compositions by id, in the order stored; the built-in one where the document has no table."""
-    table = document.get("comps")
-    if isinstance(table, dict):
-        return {key: _settings(key, held) for key, held in table.items() if isinstance(held, dict)}
-    found = {DEFAULT_ID: _settings(DEFAULT_ID, {"name": "Main Comp"})}
-    only = record(document, "comp")
-    if only:
-        key = text(only, "id", DEFAULT_ID)
-        found[key] = _settings(key, only)
-    return found
+    """All compositions by id, in the order stored; the built-in one where the document has no table.
+
+    Numbers of no use are replaced by their defaults, and too large ones by the largest.
+    """
+    return {key: _settings(key, held) for key, held in _table(document).items()}
 
 
 def chosen(document: Document, composition_id: str | None = None) -> CompositionSettings:
-    """The composition to render; raises CompositionUnknown for an id that the document does not have."""
-    table = compositions(document)
+    """The composition to render.
+
+    Raises CompositionUnknown for an id that the document does not have, PropertyRefused for settings of no use: only this
+    one's are, because a frame can be made though another's are not.
+    """
+    table = _table(document)
     if composition_id is not None:
         if composition_id not in table or not _has_node(document, composition_id):
             raise CompositionUnknown(f"The project has no composition {composition_id!r}.", "compId")
-        return table[composition_id]
-    if DEFAULT_ID in table:
-        return table[DEFAULT_ID]
-    return next(iter(table.values()), None) or _settings("comp_default", {})
+        key = composition_id
+    else:
+        key = DEFAULT_ID if DEFAULT_ID in table else next(iter(table), "comp_default")
+    held = table.get(key, {})
+    _refuse_unusable(key, held)
+    return _settings(key, held)
+
+
+def _table(document: Document) -> dict[str, Record]:
+    table = document.get("comps")
+    if isinstance(table, dict):
+        return {key: held for key, held in table.items() if isinstance(held, dict)}
+    found: dict[str, Record] = {DEFAULT_ID: {"name": "Main Comp"}}
+    only = record(document, "comp")
+    if only:
+        found[text(only, "id", DEFAULT_ID)] = only
+    return found
 
 
 def _has_node(document: Document, node_id: str) -> bool:
@@ -62,10 +81,10 @@ def _settings(key: str, held: Record) -> CompositionSettings:
     return CompositionSettings(
         id=key,
         name=text(held, "name").strip() or "Composition",
-        width=_positive(held, "width", 1920.0, MAX_SIDE, key),
-        height=_positive(held, "height", 1080.0, MAX_SIDE, key),
-        fps=_positive(held, "fps", 30.0, MAX_FPS, key),
-        duration_seconds=_positive(held, "durationSeconds", 10.0, MAX_SECONDS, key),
+        width=_positive(held, "width"),
+        height=_positive(held, "height"),
+        fps=_positive(held, "fps"),
+        duration_seconds=_positive(held, "durationSeconds"),
         background=text(held, "background", "#101014"),
         background_paint=record(held, "backgroundPaint"),
         global_light_angle=number(held, "globalLightAngle", 90.0),
@@ -73,13 +92,17 @@ def _settings(key: str, held: Record) -> CompositionSettings:
     )
 
 
-def _positive(held: Record, field: str, default: float, largest: float, key: str) -> float:
-    """A size or rate; absent means the default, anything unusable is refused by name."""
-    if held.get(field) is None:
-        return default
-    value = finite(held[field])
-    if value is None or not 0 < value <= largest:
-        raise PropertyRefused(
-            f"The composition's {field} must be above 0 and at most {largest:g}.", f"comps.{key}.{field}"
-        )
-    return value
+def _positive(held: Record, field: str) -> float:
+    """A size or rate; the default where it is absent or of no use."""
+    default, largest = NUMBERS[field]
+    value = finite(held.get(field))
+    return default if value is None or value <= 0 else min(value, largest)
+
+
+def _refuse_unusable(key: str, held: Record) -> None:
+    for field, (_, largest) in NUMBERS.items():
+        value = finite(held.get(field))
+        if held.get(field) is not None and (value is None or not 0 < value <= largest):
+            raise PropertyRefused(
+                f"The composition's {field} must be above 0 and at most {largest:g}.", f"comps.{key}.{field}"
+            )

@@ -127,6 +127,7 @@ def media_content(node: Node, kind: Literal["image", "video", "svg"]) -> MediaCo
         intrinsic_height=finite(svg.get("intrinsicHeight")),
         live_playback=flag(svg, "livePlayback"),
         fill=fill if fill is not None else SolidPaint(color) if color else None,
+        svg_fill=color or None,
         stroke=paints.primary_stroke(fx),
     )
 

@@ -19,7 +19,7 @@ from motion.schema.contents import content, stored_masks
 from motion.schema.nodes import Node
 from motion.schema.paints import primary_stroke
 from motion.schema.parameters import effects, parameters, time_effect
-from motion.schema.stored import Record, finite, flag, number, numbers, record, text, text_or_none
+from motion.schema.stored import Record, finite, flag, items, number, numbers, record, text, text_or_none
 from motion.schema.styles import glass, style_effects
 from motion.snapshot import EffectSnapshot, LinearGradient, Material, RadialGradient, SolidPaint
 
@@ -66,7 +66,8 @@ def layer(node: Node, setting: Setting) -> Layer:
     """The node as a layer; `setting.content` replaces what it would draw by itself."""
     moving = setting.animation.moving
     held = setting.content or content(node)
-    corner_pin = _corner_pin(numbers(node.fx, "cornerPin"))
+    pinned = numbers(node.fx, "cornerPin")
+    corner_pin = _corner_pin(pinned) if len(pinned) == len(items(node.fx, "cornerPin")) else None
     transform = node.component("Transform")
     return Layer(
         id=setting.id,
@@ -176,10 +177,10 @@ def _effects(node: Node, held: Content, moving: Iterable[str], composition: Comp
     """The own stack, then the styles, then what the appearance panel turns into effects (effects.md 1.3)."""
     paths = tuple(moving)
     stack = (*effects(node, paths), *style_effects(node, paths, composition))
-    return (*stack, *_appearance(node, held, {effect.still.type for effect in stack}))
+    return (*stack, *_appearance(node, held, {effect.still.type for effect in stack}, frozenset(paths)))
 
 
-def _appearance(node: Node, held: Content, present: set[str]) -> list[Effect]:
+def _appearance(node: Node, held: Content, present: set[str], paths: frozenset[str]) -> list[Effect]:
     """The outline and recolouring of pictures, the outline of texts (layers.md 9.5, text.md 6)."""
     found: list[Effect] = []
     if not isinstance(held, MediaContent | TextContent):
@@ -192,17 +193,25 @@ def _appearance(node: Node, held: Content, present: set[str]) -> list[Effect]:
             else text(record(node.fx, "stroke"), "color", "#ffffff")
         )
         stored = (("width", stroke.width), ("color", color), ("opacity", stroke.opacity * 100.0))
-        found.append(Effect(EffectSnapshot("paintstroke:primary", "stroke", stored)))
+        tracks = _color_tracks("stroke", paths) if isinstance(stroke.paint, SolidPaint) else ()
+        tracks = (*tracks, ("width", "strokeWidth")) if "strokeWidth" in paths else tracks
+        found.append(Effect(EffectSnapshot("paintstroke:primary", "stroke", stored), tracks))
     if isinstance(held, MediaContent) and not present & {"fill", "gradient-ramp"}:
-        found.extend(_recolouring(held))
+        found.extend(_recolouring(held, paths))
     return found
 
 
-def _recolouring(held: MediaContent) -> list[Effect]:
+def _color_tracks(base: str, paths: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """The channels of a fill or stroke as those of an effect's colour; none where nothing moves the red one."""
+    channels = [channel for channel in "rgba" if f"{base}_{channel}" in paths]
+    return tuple((f"color_{channel}", f"{base}_{channel}") for channel in channels) if "r" in channels else ()
+
+
+def _recolouring(held: MediaContent, paths: frozenset[str]) -> list[Effect]:
     match held.fill:
         case SolidPaint(color):
             stored: tuple[tuple[str, str | float], ...] = (("color", color), ("opacity", 100.0))
-            return [Effect(EffectSnapshot("paintfill:primary", "fill", stored))]
+            return [Effect(EffectSnapshot("paintfill:primary", "fill", stored), _color_tracks("fill", paths))]
         case LinearGradient(angle=angle, stops=stops) if len(stops) >= 2:
             ramp = _ramp(stops[0].color, stops[-1].color, angle)
         case RadialGradient(stops=stops) if len(stops) >= 2:

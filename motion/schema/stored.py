@@ -33,16 +33,20 @@ def copied(value: JsonValue, levels: int = LEVELS_MAX) -> JsonValue:
     return value
 
 
-def finite(value: JsonValue) -> float | None:
-    """A JSON number as a bounded float; None for anything else, NaN and infinities included."""
+def exact(value: object) -> float | None:
+    """A JSON number as a float; None for anything else, NaN and infinities included. For seeds, whose every digit counts."""
     if type(value) is int:
         try:
             value = float(value)
         except OverflowError:
             return None
-    if type(value) is not float or not math.isfinite(value):  # by its very type: a bool is no number
-        return None
-    return max(-LARGEST, min(LARGEST, value))
+    return value if type(value) is float and math.isfinite(value) else None  # by its very type: a bool is no number
+
+
+def finite(value: object) -> float | None:
+    """A JSON number as a bounded float; None for anything else, NaN and infinities included."""
+    held = exact(value)
+    return None if held is None else -LARGEST if held < -LARGEST else LARGEST if held > LARGEST else held
 
 
 def number(record: Record, key: str, default: float) -> float:

@@ -131,7 +131,7 @@ class TextSource:
 class ImageSource:
     """A still picture stretched to the box; `cover` crops it to the box's aspect instead (layers.md 9.2).
 
-    `radii` become a rounded rectangle mask. `svg_fill` overrides the fills of an SVG picture.
+    `radii` become a rounded rectangle mask. `svg_fill`: the colour that all fills of an SVG picture take, None for their own.
     """
 
     src: str
@@ -139,8 +139,7 @@ class ImageSource:
     height: float
     cover: bool = False
     radii: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    fill: Paint | None = None
-    stroke: Stroke | None = None
+    svg_fill: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +154,6 @@ class VideoSource:
     blend: Literal["none", "mix", "pixelMotion"] = "none"
     blend_fps: float = 30.0
     radii: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    fill: Paint | None = None
-    stroke: Stroke | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +168,7 @@ class SvgSource:
     time: float | None = None
     """Seconds of its own animation, for live playback only."""
     radii: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    fill: Paint | None = None
-    stroke: Stroke | None = None
+    svg_fill: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

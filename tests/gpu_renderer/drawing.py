@@ -32,10 +32,12 @@ class Pictures:
 
     warnings: tuple[str, ...] = ()
 
-    def picture(self, src: str) -> Pixels | None:
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         return self._pictures.get(src)
 
-    def svg(self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None)) -> Pixels:
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
         raise AssertionError("these pictures hold no SVG")
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:

@@ -161,11 +161,29 @@ def test_absurd_masks_are_covered_within_limits(tmp_path: Path, number: float) -
     assert contents(tmp_path).mask([mask], 20, 10, 2, 0.5).shape == (20, 40)
 
 
-def test_an_animated_svg_layer_shows_its_first_frame_and_says_so(tmp_path: Path) -> None:
+def test_a_live_svg_layer_is_played_and_says_what_is_not(tmp_path: Path) -> None:
     held = contents(tmp_path)
+    animate = '<animate attributeName="fill" values="red;blue" calcMode="discrete" dur="2s"/>'
     markup = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="red"/></svg>'
+        '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><style>@keyframes a{}</style>'
+        f'<rect width="8" height="8">{animate}</rect></svg>'
     )
-    for time in (0.5, 1.5):
-        assert held.raster(SvgSource(markup, 8, 8, time=time), 1.0) is not None
-    assert [line for line in held.warnings if "not played" in line] == [held.warnings[-1]]
+    found = [held.raster(SvgSource(markup, 8, 8, time=time), 1.0) for time in (0.5, 1.5)]
+    assert [raster.pixels[9, 9].tolist() for raster in found if raster] == [[255, 0, 0, 255], [0, 0, 255, 255]]
+    assert len([line for line in held.warnings if "not played" in line]) == 1
+
+
+def test_a_picture_of_another_fill_or_intrinsic_size_is_another_array(tmp_path: Path) -> None:
+    (tmp_path / "a.svg").write_text(SVG)
+    door, bare = contents(tmp_path), '<svg xmlns="http://www.w3.org/2000/svg"/>'
+    sources: list[SvgSource | ImageSource] = [
+        SvgSource(SVG, 10, 10),
+        SvgSource(SVG, 10, 10, svg_fill="red"),
+        ImageSource("a.svg", 10, 10),
+        ImageSource("a.svg", 10, 10, svg_fill="red"),
+        SvgSource(bare, 10, 10, 10, 10),
+        SvgSource(bare, 10, 10, 20, 10),
+    ]
+    found = [door.raster(source, 1) for source in sources]
+    assert all(found)
+    assert len({id(raster.pixels) for raster in found if raster}) == len(sources)

@@ -169,3 +169,17 @@ def test_a_newer_bundle_is_refused_with_both_versions_named() -> None:
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("bundles/*.zip")), ids=lambda path: path.stem)
 def test_true_bundles_of_the_editor_are_read(path: Path) -> None:
     assert nodes(read_document(path.read_bytes()))
+
+
+def test_files_that_an_archiver_puts_beside_the_project_do_not_hide_it() -> None:
+    inside = zipfile.ZipFile(io.BytesIO(bundle(SMALL, "project/")))
+    files = {name: inside.read(name) for name in inside.namelist()}
+    beside = {"__MACOSX/project/._manifest.json": b"x", "old/manifest.json": b"{}"}
+    assert read_document(zipped(**beside, **files))["scene"] == SMALL["scene"]
+
+
+def test_an_entry_without_a_name_is_left_out() -> None:
+    packed = bundle(SMALL, files={"x": b"1"})
+    central = packed.rindex(b"PK\x01\x02")
+    nameless = packed[: central + 28] + b"\0\0\1\0" + packed[central + 32 :]
+    assert read_document(nameless)["scene"] == SMALL["scene"]

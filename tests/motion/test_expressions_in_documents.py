@@ -143,3 +143,15 @@ def test_an_instances_override_stills_the_expression() -> None:
     found = layer(held, "i")
     assert found is not None
     assert found.source.composition.layers[0].transform.x == 9  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("source", ["toWorld([1,2],0/0)[0]", "noise(1e308)", "wiggle(1e308,1e308)"])
+def test_an_expression_beyond_all_numbers_falls_back(source: str) -> None:
+    assert x_of(f"layer('b','y') * 0 + {source}", 1.0, node("b", y=1)) == 300
+
+
+@pytest.mark.parametrize("time", ["1/0", "-1/0", "1e300"])
+def test_coordinates_are_known_at_any_time(time: str) -> None:
+    moving = {"b": {"x": keys((0, 10), (1, 60))}}
+    expected = 10 if time.startswith("-") else 60
+    assert x_of(f"thisComp.layer('b').toWorld([0,0],{time})[0]", 1.0, node("b"), tracks=moving) == expected

@@ -10,7 +10,7 @@ import pytest
 from motion.evaluate import noise
 from motion.evaluate.cloner import Clone, cloner, clones
 from motion.evaluate.outline import Point, Polyline
-from motion.evaluate.particles import animate, particle_field, particles
+from motion.evaluate.particles import PARTICLES_LIMIT, animate, particle_field, particles
 from motion.snapshot import Particle
 
 
@@ -100,6 +100,27 @@ def test_a_particle_flies_a_ballistic_curve_and_changes_with_age() -> None:
     )
     assert (oldest.x, oldest.y, oldest.size, oldest.rotation) == pytest.approx((50, 5, 6, 90))
     assert (oldest.color, oldest.opacity) == ("#ff876a", 0.75)
+
+
+STRAIGHT = {"lifetimeRandom": 0, "speedRandom": 0, "spread": 0, "direction": 0, "speed": 50, "gravityY": 0}
+
+
+def test_wind_accelerates_like_gravity() -> None:
+    (oldest, *_) = emitted(1.0, **STRAIGHT, wind=4, windX=6, windY=-20)
+    assert (oldest.x, oldest.y) == pytest.approx((55, -10))
+
+
+def test_a_trail_is_the_particle_as_it_was_fading_below_all_particles() -> None:
+    found = emitted(1.0, **STRAIGHT, birthRate=1, trailLength=2, trailSpacing=0.25)
+    assert [particle.x for particle in found] == pytest.approx([25, 37.5, 50, 0])
+    assert [particle.size for particle in found] == pytest.approx([8, 7, 6, 10])
+    assert [particle.opacity for particle in found] == pytest.approx([0.75 / 3, 0.625 * 2 / 3, 0.5, 1])
+
+
+def test_trails_stay_bounded() -> None:
+    crowd = {"birthRate": 5000, "lifetime": 2, "lifetimeRandom": 0, "maxParticles": 1e9}
+    assert len(emitted(2.0, **crowd, trailLength=1e9)) <= PARTICLES_LIMIT
+    assert len(emitted(1.0, **STRAIGHT, birthRate=1, trailLength=9, trailSpacing=-1)) == 2
 
 
 def test_a_box_emits_all_over_the_layer_and_a_circle_within_its_width() -> None:

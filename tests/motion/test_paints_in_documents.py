@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from motion.snapshot import MissingSource, ShapeSource, SvgSource
-from tests.motion.documents import Json, document, node
+from motion.snapshot import ImageSource, MissingSource, ShapeSource, SvgSource
+from tests.motion.documents import Json, document, keys, node
 from tests.motion.frames import built, layer, source
 
 
@@ -65,3 +65,35 @@ def test_a_gradient_recolours_a_picture_between_its_first_and_last_stored_stop()
 def test_an_svg_sanitised_by_another_policy_is_read_from_its_source(policy: Json, shown: str) -> None:
     stored = {"sanitizedMarkup": "<svg/>", "sourceMarkup": "<svg id='source'/>", **policy}
     assert source(document(node("a", "svg", svg=stored)), "a", SvgSource).markup == shown
+
+
+@pytest.mark.parametrize("kind", ["text", "image"])
+def test_the_outline_of_a_text_or_picture_follows_its_tracks(kind: str) -> None:
+    own: Json = {"text": {"content": "A"}} if kind == "text" else {"src": "a.png"}
+    tracks = {"a": {"strokeWidth": keys((0, 2), (1, 6)), "stroke_r": keys((0, 1)), "stroke_b": keys((0, 0.5))}}
+    held = layer(document(node("a", kind, **own, fx={"stroke": {"width": 4}}), tracks=tracks), "a", 0.5)
+    assert held is not None
+    (outlined,) = held.effects
+    assert outlined.type == "stroke"
+    assert dict(outlined.animated) == {"width": 4.0, "color_r": 1.0, "color_b": 0.5}
+
+
+def test_a_recoloured_picture_follows_the_tracks_of_its_fill_where_its_red_channel_moves() -> None:
+    def animated(**channels: list[Json]) -> dict[str, float]:
+        picture = node("a", "image", src="a.png", style={"fill": "#102030"})
+        held = layer(document(picture, tracks={"a": channels}), "a")
+        assert held is not None
+        return dict(held.effects[0].animated)
+
+    assert animated(fill_r=keys((0, 1)), fill_g=keys((0, 0.5))) == {"color_r": 1.0, "color_g": 0.5}
+    assert animated(fill_g=keys((0, 0.5))) == {}
+
+
+def test_a_fill_string_fills_the_shapes_of_an_svg_picture_and_a_fill_object_does_not() -> None:
+    painted = {"fill": {"type": "solid", "color": "#fff"}}
+    plain = document(
+        node("a", "svg", style={"fill": "#123456"}, svg={"sanitizedMarkup": "<svg/>", "sanitizePolicy": 2})
+    )
+    assert source(plain, "a", SvgSource).svg_fill == "#123456"
+    assert source(document(node("a", "image", src="a.svg", style={"fill": "red"})), "a", ImageSource).svg_fill == "red"
+    assert source(document(node("a", "image", src="a.svg", fx=painted)), "a", ImageSource).svg_fill is None

@@ -17,12 +17,12 @@ from motion.build import build
 from motion.bundle import read_value
 from motion.errors import DocumentError, PropertyRefused
 from motion.evaluate import snapshot
-from motion.snapshot import GlyphPose, TextSource
+from motion.snapshot import GlyphPose, ImageSource, ParticleSource, TextSource
 from motion.snapshot_key import key
 from motion.template import discover, media_sources
 from tests.motion.corpus import corpus_documents, needs_corpus
 from tests.motion.documents import Json, document, keys, node, root
-from tests.motion.frames import built, layer, place, shown
+from tests.motion.frames import built, layer, place, shown, source
 
 ODD_VALUES: list[Any] = [
     None, True, 0, -1, 0.5, 1e9, -1e9, 1e300, -1e300, 2**80, float("inf"), float("nan"), "", "x", "#12", "comp_root",
@@ -243,3 +243,58 @@ def test_texts_with_very_many_selectors_are_refused_by_name() -> None:
     (one,) = shown(document(texts[0])).layers
     assert isinstance(one.source, TextSource)
     assert one.source.poses[-1] == GlyphPose()
+
+
+HUGE = [1e308, -1e308, 1e25]
+BROKEN_GENERATORS: list[Json] = [
+    *({"pathOps": [{"id": "o", "type": "repeater", "copies": 4, "offsetRotation": huge}]} for huge in HUGE),
+    *({"__cloner": {"enabled": True, "mode": "radial", "arc": huge, "count": 3}} for huge in HUGE),
+    *({"__cloner": {"enabled": True, "offsetY": huge, "step": {"time": huge, "rotation": huge}}} for huge in HUGE),
+]
+
+
+@pytest.mark.parametrize("fx", BROKEN_GENERATORS)
+def test_generators_with_huge_numbers_stay_finite(fx: Json) -> None:
+    frame = shown(document(node("a", fx=fx), tracks={"a": {"x": keys((0, 0), (1, 10))}}), 0.5)
+    assert all(math.isfinite(number) for number in numbers_of(frame))
+
+
+def test_a_field_of_particles_without_end_shows_none_where_numbers_no_longer_tell_them_apart() -> None:
+    config = {"birthRate": 1e9, "maxParticles": 5}
+    held = document(node("p", "particle", fx={"particle": config}), tracks={"p": {"timeRemap": keys((0, 0))}})
+    assert len(source(held, "p", ParticleSource, 1.0).particles) == 5
+    assert source(held, "p", ParticleSource, 1e9).particles == ()
+
+
+def test_seeds_beyond_all_bounds_are_told_apart() -> None:
+    def first(seed: float) -> Any:
+        return source(
+            document(node("p", "particle", fx={"particle": {"seed": seed}})), "p", ParticleSource, 1.0
+        ).particles[0]
+
+    assert first(1.7e12) != first(1.7e12 + 1)
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_a_sequence_that_runs_backwards_shows_its_first_frame(loop: bool) -> None:
+    frames = {"frames": ["a.png", "b.png"], "fps": -30, "loop": loop}
+    assert source(document(node("i", "image", fx={"sequence": frames})), "i", ImageSource, 3.0).src == "a.png"
+
+
+def test_handles_that_are_no_numbers_count_as_none() -> None:
+    pair: list[Json] = [
+        {"t": 0, "value": 0, "easing": "bezier", "bezier": [float("inf"), 0, 1, 1]},
+        {"t": 1, "value": 100},
+    ]
+    assert place(document(node("a"), tracks={"a": {"x": pair}}), "a", 0.5).x == pytest.approx(50)
+
+
+@pytest.mark.parametrize("value", [0, -5, 1e9, "big", float("nan")])
+def test_a_composition_of_no_use_that_is_not_rendered_refuses_nothing(value: Any) -> None:
+    others = {"comp_b": {"width": value, "height": value, "fps": value, "durationSeconds": value}}
+    assert [found.id for found in shown(document(node("a"), comps=others)).layers] == ["a"]
+
+
+@pytest.mark.parametrize("pin", [[0, 0, 1, 0, 1, 1, 0, 0.5, None], ["x", 0, 0, 1, 0, 1, 1, 0, 0.5]])
+def test_a_malformed_corner_pin_is_none(pin: list[Any]) -> None:
+    assert place(document(node("a", fx={"cornerPin": pin})), "a").corner_pin is None

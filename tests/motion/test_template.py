@@ -231,3 +231,11 @@ def test_the_sources_of_a_render_are_known_in_advance() -> None:
         node("q", "image", fx={"sequence": {"frames": ["https://example.com/1.png"]}}),
     )
     assert media_sources(held) == {HERO, "https://example.com/1.png"}
+
+
+def test_a_picture_without_a_transform_takes_its_source_on_what_it_has() -> None:
+    picture = {**node("p", "image"), "components": [{"id": "s", "type": "Style", "props": {"__kind": "image"}}]}
+    held = document(picture)
+    (field,) = discover(held).fields
+    written = apply(held, [field], {field.id: "https://a.example/b.png"})
+    assert media_sources(written) == {"https://a.example/b.png"}

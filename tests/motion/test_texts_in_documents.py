@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motion.snapshot import TextRun, TextSource
-from tests.motion.documents import Json, document, node
+from tests.motion.documents import Json, document, keys, node
 from tests.motion.frames import source
 
 
@@ -30,3 +30,11 @@ def test_runs_end_with_the_stored_text() -> None:
     runs = [{"start": 0, "end": 5, "style": {"fill": "#ff0000"}}, {"start": 6, "end": 11, "style": {"fill": "#00ff00"}}]
     assert source(text("Hi", __runs=runs), "t", TextSource).runs == (TextRun(0, 2, fill="#ff0000"),)
     assert source(text("Hi", __runs=runs[1:]), "t", TextSource).runs == ()
+
+
+def test_tracks_of_animators_count_the_holes_of_their_list() -> None:
+    animators: list[Json | None] = [None, {"y": 10}]
+    held = document(
+        node("t", "text", text={"content": "A", "__animators": animators}), tracks={"t": {"ta.1.y": keys((0, 7))}}
+    )
+    assert [pose.dy for pose in source(held, "t", TextSource).poses] == [7.0]

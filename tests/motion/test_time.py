@@ -240,3 +240,14 @@ def test_samples_follow_the_output_rate() -> None:
     held = layer(unclipped(keys((0, 0), (2, 600)), fx={"motionBlur": True}), "a", 1, output_fps=15)
     assert held is not None
     assert flat(held.samples[0].transform).x == pytest.approx(295)
+
+
+def test_a_units_remap_by_expression_counts_where_its_other_remap_has_keyframes() -> None:
+    held = document(
+        node("g", "group", children=["a"], fx={"precomp": True}),
+        node("a", parent="g"),
+        tracks={"g": {"precompTime": keys((0, 9))}, "a": {"x": keys((0, 0), (10, 1000))}},
+        expressions={"g": {"timeRemap": "time + 2"}},
+    )
+    (inner,) = source(held, "g", CompositionSource, 1.0).composition.layers
+    assert flat(inner.transform).x == pytest.approx(300)

@@ -224,3 +224,17 @@ def test_a_text_keeps_measuring_its_static_content() -> None:
     found = source(document(node("t", "text", text=text), data=track), "t", TextSource)
     assert (found.content, found.measured_content) == ("A much longer one", "Short")
     assert source(document(node("t", "text")), "t", TextSource).content == "Text"
+
+
+def test_a_composition_within_itself_ends_in_black_though_its_instances_override_it() -> None:
+    instance = {"precomp": True, "__compRef": "comp_b", "__compOverrides": {"b/x": 5}}
+    held = document(
+        node("i", "comp", fx=instance),
+        node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_b"}),
+        node("b", parent="comp_b"),
+        roots=(root("j", "b", node_id="comp_b"),),
+        comps=NESTED,
+    )
+    inner = source(held, "i", CompositionSource).composition.layers[0]
+    assert isinstance(inner.source, CompositionSource)
+    assert inner.source.black

@@ -171,3 +171,31 @@ def test_pictures_without_a_source_are_there_and_show_nothing() -> None:
 def test_opacity_is_a_factor_that_may_overshoot() -> None:
     held = document(node("a", style={"opacity": 50}), node("b"), tracks={"b": {"opacity": keys((0, 130))}})
     assert [found.opacity for found in shown(held).layers] == [0.5, 1.3]
+
+
+def placing(*inside: Json, **more: Any) -> Json:
+    """A composition in another, both with bars for what lies in them; `inside` are layers of the inner one."""
+    listed = [held["id"] for held in inside]
+    return document(
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
+        *inside,
+        roots=(root(*listed, node_id="comp_b"), root("m", node_id="comp_c")),
+        comps={"comp_b": {"id": "comp_b"}, "comp_c": {"id": "comp_c"}},
+        **more,
+    )
+
+
+def test_a_placed_composition_of_hidden_layers_is_black_only_where_none_keeps_its_place() -> None:
+    hidden = node("n", parent="comp_b", visible=False)
+    assert not source(placing(hidden), "i", CompositionSource).black
+    line = {"comp_b": {"frameRate": {"fps": 30}, "duration": 300, "tracks": []}}
+    assert source(placing(hidden, timelines=line), "i", CompositionSource).black
+
+
+def test_a_placed_composition_is_not_black_while_another_placed_in_it_is_off() -> None:
+    inner = node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_c"})
+    clip = {"start": 0, "duration": 30, "sourceIn": 0}
+    track = {"name": "Composition", "layers": [{"id": "bar", "sourceId": "j", "clip": clip}]}
+    held = placing(inner, timelines={"comp_b": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [track]}})
+    found = source(held, "i", CompositionSource, 2.0)
+    assert (found.composition.layers, found.black) == ((), False)

@@ -9,15 +9,16 @@ from gpu_renderer.vector.surface import Pixels, rgba
 
 
 def svg_pixels(
-    markup: str, fonts: Fonts, intrinsic: tuple[float | None, float | None] = (None, None)
+    markup: str, fonts: Fonts, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
 ) -> tuple[Pixels, tuple[str, ...]]:
     """The document at its raster size, uint8 RGBA, premultiplied, encoded sRGB; and what was not drawn.
 
-    `intrinsic`: width and height in px for where the document states none. Raises MediaUndecodable.
+    `intrinsic`: width and height in px for where the document states none; `fill`: what its shapes and texts are filled
+    with instead of their own fills (layers.md 10). Raises MediaUndecodable.
     """
     document = Document(markup)
     size = document.size(intrinsic)
-    drawing = Drawing(document, fonts)
+    drawing = Drawing(document, fonts, fill)
     pixels, canvas = rgba(size.columns, size.rows)
-    drawing.draw(canvas, size.columns, size.rows)
+    drawing.draw(canvas, size)
     return pixels, tuple(drawing.warnings)

@@ -12,6 +12,7 @@ from gpu_renderer.media.svg.stylesheet import declarations, rules
 __all__ = ["Cascade", "Style"]
 
 _ATTRIBUTES = KNOWN - ONLY_CSS
+_REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
 _VARIABLES_MAX = 16
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
@@ -19,9 +20,10 @@ _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 
 
 class Cascade:
-    """The style blocks of a document, and what they make of an element."""
+    """The style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, fill: str | None = None) -> None:
+        self._fill = fill
         blocks = (element for element in document.root.iter() if name_of(element) == "style")
         found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
         self._rules = sorted(found, key=lambda rule: rule.selector.specificity)
@@ -56,6 +58,8 @@ class Cascade:
             own.update(found.normal)
         for found in matching:
             own.update(found.important)
+        if self._fill is not None and name_of(element) in _REFILLED:
+            own["fill"] = self._fill
         return own
 
 

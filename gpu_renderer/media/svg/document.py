@@ -16,7 +16,7 @@ from gpu_renderer.media.svg.lengths import view_box
 MARKUP_MAX_BYTES = 16 << 20
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(px)?\s*\Z", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*[a-z]*\s*\Z", re.IGNORECASE)
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
@@ -78,10 +78,11 @@ class Document:
         attributes = zip(("width", "height"), intrinsic, strict=True)
         width, height = (_pixels(self.root.get(name)) or value for name, value in attributes)
         box = view_box(self.root)
-        aspect = box[2] / box[3] if box else 1.0
+        sides = (_bounded(box[2]), _bounded(box[3])) if box else (_DEFAULT_SIDE_PX, _DEFAULT_SIDE_PX)
+        aspect = sides[0] / sides[1]
         if not width and not height:
-            width, height = (box[2], box[3]) if box else (_DEFAULT_SIDE_PX, _DEFAULT_SIDE_PX)
-        width, height = width or (height or 1.0) * aspect, height or (width or 1.0) / aspect
+            width, height = sides
+        width, height = _bounded(width or (height or 1.0) * aspect), _bounded(height or (width or 1.0) / aspect)
         scale = min(LONG_EDGE_MOST_PX, max(width, height, LONG_EDGE_LEAST_PX)) / max(width, height)
         return SvgSize(width, height, max(1, round(width * scale)), max(1, round(height * scale)))
 
@@ -104,6 +105,12 @@ def href(element: Element) -> str:
     return (element.get("href") or element.get(_XLINK) or "").strip()
 
 
+def _bounded(side: float) -> float:
+    """A side in px, within what arithmetic can bear."""
+    return min(1e9, max(1e-6, side))
+
+
 def _pixels(text: str | None) -> float | None:
+    """The number of a length, whatever its unit is; None for a share of what is around the document."""
     match = _NUMBER.match(text or "")
     return float(match[1]) if match and float(match[1]) > 0 else None

@@ -12,7 +12,7 @@ from gpu_renderer.media.svg.blending import blend_mode
 from gpu_renderer.media.svg.cascade import Cascade, Style
 from gpu_renderer.media.svg.clipping import clip_outline
 from gpu_renderer.media.svg.conditions import shown_children
-from gpu_renderer.media.svg.document import Document, Element, children, name_of
+from gpu_renderer.media.svg.document import Document, Element, SvgSize, children, name_of
 from gpu_renderer.media.svg.embedded import draw_picture
 from gpu_renderer.media.svg.filters import image_filter
 from gpu_renderer.media.svg.frame import DEPTH_MAX, ELEMENTS_MAX, Frame, Scene
@@ -37,17 +37,16 @@ _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "cl
 class Drawing(Scene):
     """One document being drawn."""
 
-    def __init__(self, document: Document, fonts: Fonts) -> None:
+    def __init__(self, document: Document, fonts: Fonts, fill: str | None = None) -> None:
         self.document = document
-        self.cascade = Cascade(document)
+        self.cascade = Cascade(document, fill)
         self.fonts = fonts
         self.warnings: dict[str, None] = {}
         self._drawn = 0
 
-    def draw(self, canvas: Any, width: int, height: int) -> None:
-        """Draws the whole document into a width x height area at the canvas's origin."""
-        size = self.document.size()
-        root = self.document.root
+    def draw(self, canvas: Any, size: SvgSize) -> None:
+        """Draws the whole document into its raster at the canvas's origin."""
+        width, height, root = size.columns, size.rows, self.document.root
         box = view_box(root) or (0.0, 0.0, size.width, size.height)
         canvas.concat(
             fitted(root, width, height) if view_box(root) else skia.Matrix.Scale(width / box[2], height / box[3])

@@ -167,7 +167,9 @@ def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> A
     middle = piece.track.start + x + advance * piece.stretch / 2
     if not 0 <= middle <= measure.getLength():
         return None
-    point, tangent = measure.getPosTan(middle)
+    if (standing := measure.getPosTan(middle)) is None:  # a path whose length is no number
+        return None
+    point, tangent = standing
     matrix = skia.Matrix.Translate(point.x(), point.y())
     matrix.preRotate(math.degrees(math.atan2(tangent.y(), tangent.x())))
     matrix.preTranslate(-advance * piece.stretch / 2, y)

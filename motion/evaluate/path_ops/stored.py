@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from motion.evaluate.keyframes import finite
+from motion.schema.stored import exact, finite
 
 TYPES = frozenset(
     {"zigzag", "roundCorners", "pucker", "twist", "offset", "roughen", "trim", "repeater", "wiggleTransform", "none"}
@@ -67,7 +67,9 @@ def animate(operator: PathOperator, values: Mapping[str, float]) -> PathOperator
 def _operator(entry: Mapping[str, object]) -> PathOperator:
     kind = entry.get("type")
     numbers: dict[str, Any] = {
-        field: number for name, field in _FIELDS.items() if (number := finite(entry.get(name))) is not None
+        field: number
+        for name, field in _FIELDS.items()
+        if (number := exact(entry.get(name)) if name == "seed" else finite(entry.get(name))) is not None
     }
     return PathOperator(
         id=str(entry.get("id", "")),

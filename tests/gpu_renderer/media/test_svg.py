@@ -36,6 +36,7 @@ def at(body: str, *places: tuple[float, float]) -> list[list[int]]:
         ('width="9000" height="4500"', (4096, 2048)),
         ("", (2048, 2048)),
         ('width="50%" height="20%" viewBox="0 0 2 1"', (2048, 1024)),
+        ('width="20cm" height="10mm"', (2048, 1024)),
     ],
 )
 def test_the_raster_has_a_long_edge_of_2048_to_4096(attributes: str, size: tuple[int, int]) -> None:
@@ -248,3 +249,33 @@ def test_vertices_have_the_directions_of_their_segments() -> None:
     found = vertices(path_of("M0 0H10V10"))
     assert [(vertex.x, vertex.y) for vertex in found] == [(0, 0), (10, 0), (10, 10)]
     assert (found[1].arriving, found[1].leaving) == ((10, 0), (0, 10))
+
+
+def test_one_fill_may_stand_for_the_fills_of_all_shapes_and_texts() -> None:
+    body = (
+        '<style>.a{fill:lime!important}</style><g fill="none"><rect class="a" width="40" height="40"/>'
+        '<circle cx="80" cy="20" r="15" fill="none"/><line x1="0" y1="60" x2="100" y2="60" stroke="red" stroke-width="9"/></g>'
+    )
+    pixels, _ = svg_pixels(svg(body), reference_fonts(), fill="#0000ff")
+    found = [pixels[int(y * 20.48), int(x * 20.48)].tolist() for x, y in ((20, 20), (80, 20), (50, 60))]
+    assert found == [BLUE, BLUE, RED]
+
+
+def test_a_document_without_sizes_is_drawn_at_the_size_given() -> None:
+    pixels, _ = svg_pixels(svg('<rect width="50" height="100" fill="red"/>', ""), reference_fonts(), (200.0, 100.0))
+    assert pixels.shape[:2] == (1024, 2048)
+    assert [pixels[512, column].tolist() for column in (500, 530)] == [RED, NOTHING]
+
+
+@pytest.mark.parametrize("side", ["1e999", "1e-320", "1e308"])
+@pytest.mark.parametrize("attributes", ['width="{}" height="5"', 'height="{}" viewBox="0 0 9 5"', 'viewBox="0 0 {} 5"'])
+def test_a_document_of_absurd_size_has_a_raster(attributes: str, side: str) -> None:
+    pixels, _ = svg_pixels(svg('<rect width="5" height="5"/>', attributes.format(side)), reference_fonts())
+    assert min(pixels.shape[:2]) >= 1
+    assert max(pixels.shape[:2]) <= 4096
+
+
+def test_text_along_a_path_without_end_is_not_drawn() -> None:
+    curve = '<defs><path id="p" d="M10 70Q50 1e308 90 70"/></defs>'
+    body = f'{curve}<text font-size="9"><textPath href="#p">A</textPath></text><rect width="9" height="9" fill="red"/>'
+    assert at(body, (5, 5)) == [RED]
