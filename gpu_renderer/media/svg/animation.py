@@ -19,6 +19,10 @@ from motion.evaluate.easing import cubic_bezier
 UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
 """What moves a document too, and is not played."""
 
+SECONDS_MAX = 1e9
+"""Of a time in a document, so that sums and quotients stay numbers."""
+_NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
+"""Of attributes that have no prefix; no others are played."""
 _PLAYED = re.compile(r"<(?:\w+:)?(?:animate(?:Transform)?|set)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?|\.\d+)\s*(h|min|s|ms)?\Z")
@@ -46,7 +50,7 @@ def _apply(document: Document, animation: Element, seconds: float) -> None:
     is_transform = name_of(animation) == "animateTransform"
     name = animation.get("attributeName") or ("transform" if is_transform else "")
     share = _share(animation, seconds)
-    if not name or target is None or share is None:
+    if not _NAME.match(name) or target is None or share is None:
         return
     base = target.get(name) or ""
     value = _value(animation, share, "" if is_transform else base)
@@ -99,7 +103,8 @@ def _clock(text: str | None) -> float | None:
     if match is None:
         return None
     hours, minutes, value, unit = match.groups()
-    return int(hours or 0) * 3600.0 + int(minutes or 0) * 60.0 + float(value) * _UNITS[unit]
+    seconds = float(hours or 0) * 3600.0 + float(minutes or 0) * 60.0 + float(value) * _UNITS[unit]
+    return min(seconds, SECONDS_MAX)
 
 
 def _value(animation: Element, share: float, base: str) -> str | None:
@@ -120,7 +125,7 @@ def _value(animation: Element, share: float, base: str) -> str | None:
         return values[-1]
     index = next(index for index, (start, end) in enumerate(pairwise(times)) if share < end)
     start, end = times[index], times[index + 1]
-    u = max(0.0, (share - start) / (end - start))
+    u = max(0.0, min(1.0, (share - start) / (end - start))) if end > start else 0.0  # times may not be in order
     return _mixed(values[index], values[index + 1], _eased(animation, index, u))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
 
 from gpu_renderer.media.svg.animation import played
@@ -68,6 +70,32 @@ def test_set_holds_while_it_lasts() -> None:
 def test_a_document_without_animation_is_left_alone() -> None:
     markup = '<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>'
     assert played(markup, 3.0) is markup
+
+
+WORDS = st.sampled_from(
+    ["", "0", "-1", "1e999", "9" * 400, "0.5;0.5;1", "1;0;1", "0;1", "a b", "nan", "00:01", "1 2;3"]
+)
+NAMES = (
+    "begin",
+    "dur",
+    "values",
+    "keyTimes",
+    "keySplines",
+    "repeatCount",
+    "repeatDur",
+    "from",
+    "to",
+    "by",
+    "fill",
+    "calcMode",
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), WORDS), st.sampled_from(["x", "1x", "xlink:href", "a b"]), st.floats(0, 9)
+)
+def test_whatever_animation_states_it_fails_no_document(stated: dict[str, str], name: str, seconds: float) -> None:
+    value(" ".join(f'{key}="{word}"' for key, word in stated.items()), seconds, name)
 
 
 @pytest.mark.parametrize("attributes", ['dur="0"', 'dur="x" values=";"', 'values="1;2" keyTimes="1;0" dur="1s"'])
