@@ -11,6 +11,7 @@ import pytest
 from gpu_renderer.compositing import matrix
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
 from gpu_renderer.space import projection
 from motion.snapshot import (
     Camera,
@@ -119,6 +120,23 @@ def test_a_blurred_plane_lies_where_the_still_one_does(painter: Painter) -> None
     pictures = [drawn(painter, snapshot(layer, background="#000000"))[..., 0] > 0 for layer in (still, blurred)]
     assert np.argwhere(pictures[1]).min(axis=0).tolist() == np.argwhere(pictures[0]).min(axis=0).tolist()
     assert pictures[1].sum() == pytest.approx(pictures[0].sum(), rel=0.15)
+
+
+@pytest.mark.gl
+def test_a_blurred_plane_is_the_same_whatever_was_drawn_before(painter: Painter) -> None:
+    blur = EffectSnapshot("blur", "blur", (("amount", 2.0),))
+    turned = [
+        replace(plane("#00ff00", world(4 + 8 * i, 24, 10, 0, 70 + i), 8, 8, f"plane {i}"), effects=(blur,))
+        for i in range(8)
+    ]
+    scene = snapshot(*turned, background="#000000")
+    first = drawn(painter, scene)
+    sizes = [1 << power for power in range(2, 8)]
+    bright = [painter.pool.take(Region(0, 0, w, h), "f4") for w in sizes for h in sizes for _ in range(2)]
+    for target in bright:
+        painter.erase(target, target.region, (1.0, 1.0, 1.0, 1.0))
+    painter.pool.give_back(*bright)
+    assert np.array_equal(drawn(painter, scene), first)
 
 
 @pytest.mark.gl
