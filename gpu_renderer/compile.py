@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
+from gpu_renderer import effects
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.placement import Placement
@@ -160,17 +161,17 @@ class _List:
         placed, blend = placement.flat(transform, stage.view), _blend(layer)
         if not layer.samples:
             return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
-        samples = tuple(map(self._sample, layer.samples))  # they carry their own opacity
-        return Draw(layer, placed, stage.opacity, scale, blend, samples, matte=matte)
+        samples = tuple(map(self._sample, layer.samples))  # they carry the opacity
+        return Draw(layer, placed, 1.0, scale, blend, samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
         """In space without perspective; one behind the eye does not show (compositing.md 10)."""
-        transform = sample.transform
+        transform, opacity = sample.transform, sample.opacity * self.stage.opacity
         if isinstance(transform, Transform2D):
-            return PlacedSample(placement.flat(transform, self.stage.view), sample.opacity)
+            return PlacedSample(placement.flat(transform, self.stage.view), opacity)
         if projection.depth(transform, self.eye) < projection.DEPTH_MIN:
             return PlacedSample(placement.flat(transform.flat, self.stage.view), 0.0)
-        return PlacedSample(self._without_perspective(transform), sample.opacity)
+        return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
         return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
@@ -185,7 +186,8 @@ class _List:
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
-        whole = replace(source, opacity=1.0, blend="normal", matte=None, ghosts=())
+        samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
+        whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
         bare = replace(self, stage=replace(self.stage, opacity=1.0))
         drawn = next((step for step in bare._body(whole, None) if isinstance(step, Draw)), None)
         if drawn is not None:
@@ -217,7 +219,9 @@ class _List:
         corner = matrix.translation(-source.width / 2, -source.height / 2)
         view = matrix.product(placed.matrix, corner)
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
-        clip = placement.bounds(placed.quad(source.width, source.height), stage.clip)
+        clip = stage.clip  # the crop comes after what blurs the picture across its edge
+        if not _looks_around(source.composition):
+            clip = placement.bounds(placed.quad(source.width, source.height), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
         return _List(source.composition, inner, projection.eye(source.composition))
 
@@ -262,6 +266,21 @@ class _List:
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, _blend(layer), plane=plane)
+
+
+def _looks_around(snapshot: Snapshot) -> bool:
+    """Whether a layer spreads what lies below it, so that what is beyond the composition's frame may show within."""
+    return any(
+        layer.glass is not None
+        or layer.backdrop_blur > 0
+        or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
+        or (
+            isinstance(layer.source, CompositionSource)
+            and not layer.source.sealed
+            and _looks_around(layer.source.composition)
+        )
+        for layer in snapshot.layers
+    )
 
 
 def _is_shown(layer: LayerSnapshot) -> bool:

@@ -1,0 +1,70 @@
+"""Groups drawn on their own (format/compositing.md 2.3, 2.4): what happens in them reaches as far as it does in the frame."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_renderer.painter import Painter
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    EffectSnapshot,
+    LayerSnapshot,
+    Matte,
+    Sample,
+    Transform2D,
+)
+from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
+
+pytestmark = pytest.mark.gl
+MIDDLE = Transform2D(32, 24)
+BLUR = EffectSnapshot("blur", "blur", (("amount", 5.0),))
+
+
+def group(*layers: LayerSnapshot, size: tuple[int, int] = (64, 48), sealed: bool = True, **more: object) -> LayerSnapshot:  # fmt: skip
+    """A group in the middle of the frame, of its size unless another is given."""
+    inner = snapshot(*layers, width=size[0], height=size[1], background=None)
+    return LayerSnapshot("group", "group", CompositionSource(inner, *size, sealed), MIDDLE, **more)  # type: ignore[arg-type]
+
+
+def adjustment(effect: EffectSnapshot) -> LayerSnapshot:
+    return LayerSnapshot("adjustment", "adjustment", AdjustmentSource(), Transform2D(0, 0), effects=(effect,))
+
+
+def test_an_adjustment_layer_blurs_a_group_as_far_as_it_blurs_the_frame(painter: Painter) -> None:
+    square = rect("#ffffff", 32, 24, 16, 16)
+    alone = drawn(painter, snapshot(square, adjustment(BLUR), background="#000000"))
+    grouped = drawn(painter, snapshot(group(square, adjustment(BLUR)), background="#000000"))
+    seen = alone[..., 0] > 40  # fainter tails vanish as a group is composited
+    assert np.abs(grouped.astype(int) - alone)[seen].max() <= 2
+    assert at(grouped, 17, 24)[0] > 40
+
+
+def test_an_adjustment_layer_sees_what_lies_beyond_the_frame_of_its_composition(painter: Painter) -> None:
+    beyond = rect("#ffffff", 45, 15, 30, 60)
+    picture = drawn(painter, snapshot(group(beyond, adjustment(BLUR), size=(30, 30)), background="#000000"))
+    assert at(picture, 46, 24)[0] == pytest.approx(181, abs=6)  # half a pixel from the edge of what is blurred
+    assert at(picture, 47, 24) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_effects_put_what_a_group_shows_anywhere_in_its_box(painter: Painter, sealed: bool) -> None:
+    mirror = EffectSnapshot("mirror", "mirror", ())
+    left = rect("#ffffff", 12, 24, 12, 12)
+    picture = drawn(painter, snapshot(group(left, sealed=sealed, effects=(mirror,)), background="#000000"))
+    assert at(picture, 12, 24)[0] > 250
+    assert at(picture, 51, 24)[0] > 250
+
+
+@pytest.mark.parametrize("blend", ["normal", "screen"])
+def test_a_layer_that_moves_fast_fades_with_its_group(painter: Painter, blend: str) -> None:
+    swept = rect("#ffffff", 32, 24, 40, 40, blend=blend, samples=(Sample(MIDDLE, 1.0),) * 2)
+    picture = drawn(painter, snapshot(group(swept, sealed=False, opacity=0.5), background="#000000"))
+    assert at(picture, 32, 24) == (188, 188, 188)
+
+
+def test_a_matte_that_moves_fast_counts_whole_however_faint_it_is(painter: Painter) -> None:
+    source = rect("#ffffff", 32, 24, 40, 40, id="matte", opacity=0.5, samples=(Sample(MIDDLE, 0.5),) * 2)
+    matted = rect("#ffffff", 32, 24, 40, 40, matte=Matte("alpha", False, "matte"))
+    assert at(drawn(painter, snapshot(matted, source, background="#000000")), 32, 24) == (255, 255, 255)
