@@ -214,8 +214,7 @@ class _List:
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         stage = self.stage
         if not source.sealed:
-            eye = self.eye if source.composition.camera is None else projection.eye(source.composition)
-            return _List(source.composition, replace(stage, is_group=True), eye)
+            return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye)
         corner = matrix.translation(-source.width / 2, -source.height / 2)
         view = matrix.product(placed.matrix, corner)
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
@@ -223,7 +222,16 @@ class _List:
         if not _looks_around(source.composition):
             clip = placement.bounds(placed.quad(source.width, source.height), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
-        return _List(source.composition, inner, projection.eye(source.composition))
+        composition = replace(source.composition, color=self.snapshot.color)
+        return _List(composition, inner, projection.eye(composition))
+
+    def _grouped(self, group: Snapshot) -> Snapshot:
+        """The layers of a group, in the light and under the camera of the composition that they belong to."""
+        own = self.snapshot
+        return replace(
+            group, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed, color=own.color,
+            global_light_angle=own.global_light_angle, global_light_altitude=own.global_light_altitude,
+        )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
         """The group's own box: the frame of a placed composition, the whole composition for a precomp group."""

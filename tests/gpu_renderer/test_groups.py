@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gpu_renderer.painter import Painter
 from motion.snapshot import (
     AdjustmentSource,
+    Camera,
+    ColorManagement,
     CompositionSource,
     EffectSnapshot,
     LayerSnapshot,
+    Light,
+    Material,
     Matte,
     Sample,
+    Snapshot,
     Transform2D,
+    Transform3D,
 )
 from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
 
@@ -68,3 +76,45 @@ def test_a_matte_that_moves_fast_counts_whole_however_faint_it_is(painter: Paint
     source = rect("#ffffff", 32, 24, 40, 40, id="matte", opacity=0.5, samples=(Sample(MIDDLE, 0.5),) * 2)
     matted = rect("#ffffff", 32, 24, 40, 40, matte=Matte("alpha", False, "matte"))
     assert at(drawn(painter, snapshot(matted, source, background="#000000")), 32, 24) == (255, 255, 255)
+
+
+PLAIN = EffectSnapshot("plain", "brightness", (("amount", 100.0),))
+"""Leaves a group as it is, but makes it a picture of its own."""
+
+
+def in_space() -> Snapshot:
+    """A plane under a red light, out of the focus of a camera that stands aside."""
+    turned = (0.8, 0, 0.6, 32, 0, 1, 0, 24, -0.6, 0, 0.8, 20, 0, 0, 0, 1)
+    place = Transform3D(turned, 0, 0, Transform2D(0, 0), Material(accepts_lights=True))
+    view = (1, 0, 0, -20, 0, 1, 0, -24, 0, 0, 1, 80, 0, 0, 0, 1)
+    eye = Camera(view, 80, (20, 24, -80), True, focus_distance=60, aperture=40, strength=3)
+    light = Light("light", "ambient", "#ff0000", 0.5, (0, 0, 0), (0, 0, 1), 45, 0.5, 500, "none", 500, False, 1, 0)
+    card = replace(rect("#ffffff", 0, 0, 30, 30), transform=place)
+    return replace(snapshot(card, background="#000000"), camera=eye, lights=(light,))
+
+
+@pytest.mark.parametrize("effects", [(), (PLAIN,)])
+def test_a_group_is_in_the_light_and_under_the_camera_of_its_composition(
+    painter: Painter, effects: tuple[EffectSnapshot, ...]
+) -> None:
+    scene = in_space()
+    grouped = replace(scene, layers=(group(*scene.layers, sealed=False, effects=effects),))
+    picture = drawn(painter, scene)
+    assert picture[..., 0].max() > 150
+    assert np.abs(drawn(painter, grouped).astype(int) - picture).max() <= 12  # tails below 1/255 vanish
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_group_is_drawn_in_the_working_space_of_the_document(painter: Painter, sealed: bool) -> None:
+    square = rect("#ff8040", 32, 24, 30, 30)
+    aces = ColorManagement(working_space="aces-cg")
+    grouped = snapshot(group(square, sealed=sealed, effects=(PLAIN,)), background="#000000")
+    expected = at(drawn(painter, replace(snapshot(square, background="#000000"), color=aces)), 32, 24)
+    assert at(drawn(painter, replace(grouped, color=aces)), 32, 24) == expected
+
+
+def test_a_group_dissolves_by_the_frame_of_its_composition(painter: Painter) -> None:
+    faint = rect("#ffffff", 32, 24, 60, 40, blend="dancing-dissolve", opacity=0.5)
+    scene = replace(snapshot(group(faint, sealed=False, effects=(PLAIN,)), background="#000000"), dissolve_seed=5)
+    alone = replace(snapshot(faint, background="#000000"), dissolve_seed=5)
+    assert np.array_equal(drawn(painter, scene)[10:40, 5:60], drawn(painter, alone)[10:40, 5:60])
