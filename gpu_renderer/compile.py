@@ -95,6 +95,8 @@ class _List:
     snapshot: Snapshot
     stage: _Stage
     eye: Eye
+    relatives: tuple[LayerSnapshot, ...] = ()
+    """Of a group's list: all layers of the composition that it belongs to."""
 
     def graph(self) -> RenderGraph:
         snapshot, stage = self.snapshot, self.stage
@@ -109,8 +111,9 @@ class _List:
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Layers that effects name as their map, drawn by themselves, without effects of their own (effects.md 8.1)."""
-        named = {value for layer in self._layers for entry in layer.effects for _, value in entry.stored}
-        for layer in self._layers:
+        own = list(_with_grouped(self._layers))
+        named = {value for layer in own for entry in layer.effects for _, value in entry.stored}
+        for layer in self.relatives or own:
             if layer.id in named:
                 alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
                 drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
@@ -214,7 +217,8 @@ class _List:
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         stage = self.stage
         if not source.sealed:
-            return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye)
+            relatives = self.relatives or tuple(_with_grouped(self._layers))
+            return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye, relatives)
         corner = matrix.translation(-source.width / 2, -source.height / 2)
         view = matrix.product(placed.matrix, corner)
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
@@ -274,6 +278,14 @@ class _List:
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, _blend(layer), plane=plane)
+
+
+def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
+    """The layers and those of the groups among them."""
+    for layer in layers:
+        yield layer
+        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
+            yield from _with_grouped(layer.source.composition.layers)
 
 
 def _looks_around(snapshot: Snapshot) -> bool:

@@ -118,3 +118,18 @@ def test_a_group_dissolves_by_the_frame_of_its_composition(painter: Painter) -> 
     scene = replace(snapshot(group(faint, sealed=False, effects=(PLAIN,)), background="#000000"), dissolve_seed=5)
     alone = replace(snapshot(faint, background="#000000"), dissolve_seed=5)
     assert np.array_equal(drawn(painter, scene)[10:40, 5:60], drawn(painter, alone)[10:40, 5:60])
+
+
+@pytest.mark.parametrize("effects", [(), (PLAIN,)])
+@pytest.mark.parametrize("inside", ["map", "cut", "both"])
+def test_an_effect_may_read_a_layer_of_its_composition_from_within_a_group(
+    painter: Painter, effects: tuple[EffectSnapshot, ...], inside: str
+) -> None:
+    matte = EffectSnapshot("matte", "set-matte", (("matteLayerId", "map"),))
+    layers = [rect("#00ff00", 16, 24, 20, 40, id="map"), rect("#ff0000", 32, 24, 60, 20, id="cut", effects=(matte,))]
+    grouped = [layer for layer in layers if inside in (layer.id, "both")]
+    beside = [layer for layer in layers if layer not in grouped]
+    shown = [group(*grouped, sealed=False, effects=effects), *beside]
+    picture = drawn(painter, snapshot(*(shown if inside != "cut" else reversed(shown)), background="#000000"))
+    assert at(picture, 16, 24) == (255, 0, 0)
+    assert at(picture, 50, 24) == (0, 0, 0)
