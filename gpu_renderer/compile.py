@@ -29,7 +29,7 @@ from gpu_renderer.graph import (
     Step,
 )
 from gpu_renderer.region import Region
-from gpu_renderer.space import defocus, extrusion, projection, shadows
+from gpu_renderer.space import defocus, extrusion, lights, projection, shadows
 from gpu_renderer.space.extrusion import Face
 from gpu_renderer.space.projection import Eye
 from motion.snapshot import (
@@ -266,7 +266,8 @@ class _List:
         scale = self.stage.view_scale * _settled(larger)
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
             flat = self._flat(layer, transform.flat, matte)
-            yield replace(flat, raster_scale=scale, placement=self._without_perspective(transform))
+            tint = lights.gain_at_origin(transform, self.snapshot.lights)
+            yield replace(flat, raster_scale=scale, placement=self._without_perspective(transform), tint=tint)
             return
         yield from self._body_of(layer, transform, scale)
 

@@ -52,7 +52,7 @@ vec2 shown(vec2 unit) {
 uniform vec4 u_color;   // linear, straight
 #endif
 #ifdef GAIN
-uniform float u_gain;  // on encoded colours
+uniform vec3 u_gain;  // on encoded colours
 #endif
 #ifdef MASK
 uniform sampler2D u_mask;

@@ -18,6 +18,8 @@ from motion.snapshot import (
     EffectSnapshot,
     ImageSource,
     LayerSnapshot,
+    Light,
+    LinearGradient,
     Material,
     Matrix4,
     Sample,
@@ -27,7 +29,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
-from tests.gpu_renderer.drawing import at, drawn, pixels, rect, renderer, snapshot
+from tests.gpu_renderer.drawing import at, drawn, gradient, pixels, rect, renderer, snapshot
 
 FLAT = Transform2D(0, 0)
 UNLIT = Material(accepts_lights=False)
@@ -137,6 +139,23 @@ def test_a_blurred_plane_is_the_same_whatever_was_drawn_before(painter: Painter)
         painter.erase(target, target.region, (1.0, 1.0, 1.0, 1.0))
     painter.pool.give_back(*bright)
     assert np.array_equal(drawn(painter, scene), first)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("fill", [SolidPaint("#808080"), gradient("#808080", "#808080")])
+def test_a_plane_without_perspective_is_lit_as_one_at_its_origin(
+    painter: Painter, fill: SolidPaint | LinearGradient
+) -> None:
+    shape = {"cone": 45, "cone_feather": 0.5, "radius": 500, "falloff": "none", "falloff_distance": 500}
+    shade = {"casts_shadows": False, "shadow_darkness": 1, "shadow_diffusion": 0}
+    slanting = (math.sqrt(0.5), 0.0, -math.sqrt(0.5))
+    sun = Light("sun", "parallel", "#ff8000", 0.5, (0, 0, 0), slanting, **shape, **shade)  # type: ignore[arg-type]
+    sky = Light("sky", "ambient", "#ffffff", 0.4, (0, 0, 0), (0, 0, 1), **shape, **shade)  # type: ignore[arg-type]
+    lit = Transform3D(world(32, 24, 0), 0, 0, FLAT, Material(ambient=0.5, diffuse=0.25))
+    card = LayerSnapshot("card", "card", ShapeSource("rect", 40, 30, (fill,)), lit, blend="screen")
+    picture = drawn(painter, replace(snapshot(card, background="#000000"), lights=(sun, sky)))
+    # each channel of #808080 times 0.5 * colour * sqrt(0.5) * 25 / 50 + 0.4 * 50 / 100
+    assert at(picture, 32, 24) == pytest.approx((48, 37, 26), abs=1)
 
 
 @pytest.mark.gl
