@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
+from gpu_renderer import effects
 from gpu_renderer.compositing import matrix, placement
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.placement import Placement
@@ -28,7 +29,7 @@ from gpu_renderer.graph import (
     Step,
 )
 from gpu_renderer.region import Region
-from gpu_renderer.space import defocus, extrusion, projection, shadows
+from gpu_renderer.space import defocus, extrusion, lights, projection, shadows
 from gpu_renderer.space.extrusion import Face
 from gpu_renderer.space.projection import Eye
 from motion.snapshot import (
@@ -94,6 +95,8 @@ class _List:
     snapshot: Snapshot
     stage: _Stage
     eye: Eye
+    relatives: tuple[LayerSnapshot, ...] = ()
+    """Of a group's list: all layers of the composition that it belongs to."""
 
     def graph(self) -> RenderGraph:
         snapshot, stage = self.snapshot, self.stage
@@ -108,8 +111,9 @@ class _List:
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Layers that effects name as their map, drawn by themselves, without effects of their own (effects.md 8.1)."""
-        named = {value for layer in self._layers for entry in layer.effects for _, value in entry.stored}
-        for layer in self._layers:
+        own = list(_with_grouped(self._layers))
+        named = {value for layer in own for entry in layer.effects for _, value in entry.stored}
+        for layer in self.relatives or own:
             if layer.id in named:
                 alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
                 drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
@@ -160,17 +164,17 @@ class _List:
         placed, blend = placement.flat(transform, stage.view), _blend(layer)
         if not layer.samples:
             return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
-        samples = tuple(map(self._sample, layer.samples))  # they carry their own opacity
-        return Draw(layer, placed, stage.opacity, scale, blend, samples, matte=matte)
+        samples = tuple(map(self._sample, layer.samples))  # they carry the opacity
+        return Draw(layer, placed, 1.0, scale, blend, samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
         """In space without perspective; one behind the eye does not show (compositing.md 10)."""
-        transform = sample.transform
+        transform, opacity = sample.transform, sample.opacity * self.stage.opacity
         if isinstance(transform, Transform2D):
-            return PlacedSample(placement.flat(transform, self.stage.view), sample.opacity)
+            return PlacedSample(placement.flat(transform, self.stage.view), opacity)
         if projection.depth(transform, self.eye) < projection.DEPTH_MIN:
             return PlacedSample(placement.flat(transform.flat, self.stage.view), 0.0)
-        return PlacedSample(self._without_perspective(transform), sample.opacity)
+        return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
         return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
@@ -185,7 +189,8 @@ class _List:
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
-        whole = replace(source, opacity=1.0, blend="normal", matte=None, ghosts=())
+        samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
+        whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
         bare = replace(self, stage=replace(self.stage, opacity=1.0))
         drawn = next((step for step in bare._body(whole, None) if isinstance(step, Draw)), None)
         if drawn is not None:
@@ -212,14 +217,25 @@ class _List:
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         stage = self.stage
         if not source.sealed:
-            eye = self.eye if source.composition.camera is None else projection.eye(source.composition)
-            return _List(source.composition, replace(stage, is_group=True), eye)
+            relatives = self.relatives or tuple(_with_grouped(self._layers))
+            return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye, relatives)
         corner = matrix.translation(-source.width / 2, -source.height / 2)
         view = matrix.product(placed.matrix, corner)
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
-        clip = placement.bounds(placed.quad(source.width, source.height), stage.clip)
+        clip = stage.clip  # the crop comes after what blurs the picture across its edge
+        if not _looks_around(source.composition):
+            clip = placement.bounds(placed.quad(source.width, source.height), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
-        return _List(source.composition, inner, projection.eye(source.composition))
+        composition = replace(source.composition, color=self.snapshot.color)
+        return _List(composition, inner, projection.eye(composition))
+
+    def _grouped(self, group: Snapshot) -> Snapshot:
+        """The layers of a group, in the light and under the camera of the composition that they belong to."""
+        own = self.snapshot
+        return replace(
+            group, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed, color=own.color,
+            global_light_angle=own.global_light_angle, global_light_altitude=own.global_light_altitude,
+        )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
         """The group's own box: the frame of a placed composition, the whole composition for a precomp group."""
@@ -250,7 +266,8 @@ class _List:
         scale = self.stage.view_scale * _settled(larger)
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
             flat = self._flat(layer, transform.flat, matte)
-            yield replace(flat, raster_scale=scale, placement=self._without_perspective(transform))
+            tint = lights.gain_at_origin(transform, self.snapshot.lights)
+            yield replace(flat, raster_scale=scale, placement=self._without_perspective(transform), tint=tint)
             return
         yield from self._body_of(layer, transform, scale)
 
@@ -262,6 +279,29 @@ class _List:
             plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
             placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
             yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, _blend(layer), plane=plane)
+
+
+def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
+    """The layers and those of the groups among them."""
+    for layer in layers:
+        yield layer
+        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
+            yield from _with_grouped(layer.source.composition.layers)
+
+
+def _looks_around(snapshot: Snapshot) -> bool:
+    """Whether a layer spreads what lies below it, so that what is beyond the composition's frame may show within."""
+    return any(
+        layer.glass is not None
+        or layer.backdrop_blur > 0
+        or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
+        or (
+            isinstance(layer.source, CompositionSource)
+            and not layer.source.sealed
+            and _looks_around(layer.source.composition)
+        )
+        for layer in snapshot.layers
+    )
 
 
 def _is_shown(layer: LayerSnapshot) -> bool:

@@ -265,7 +265,7 @@ class _Walk:
         """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
         early = blend.takes_opacity_first(step)
         content_opacity = step.opacity if early else 1.0
-        opacity = 1.0 if early or _is_faded(step) else step.opacity
+        opacity = 1.0 if early else step.opacity
         if _is_plain(step) and step.matte is None and step.blend == "normal" and step.opacity == 1.0:
             shone = self._shone(step, place)
             if shone is not None:
@@ -414,11 +414,6 @@ def _is_direct(step: Draw) -> bool:
 def _is_plain(step: Draw) -> bool:
     """Whether a fixed function composites the layer's own buffer."""
     return not (step.layer.glass or step.layer.backdrop_blur > 0)
-
-
-def _is_faded(step: Draw) -> bool:
-    """Whether the sub-frames of motion blur carry the opacity; with effects it counts again, as in the reference."""
-    return bool(step.samples) and not has_passes(step.layer)
 
 
 def _is_cropped(step: Draw) -> bool:

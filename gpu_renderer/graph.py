@@ -36,6 +36,10 @@ FIXED_BLENDS = ("normal", "add")
 """Those that the GPU does by itself."""
 
 
+Tint = tuple[float, float, float]
+UNTINTED: Tint = (1.0, 1.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedSample:
     """One sub-frame of motion blur."""
@@ -78,6 +82,8 @@ class Draw:
     group: RenderGraph | None = None
     matte: MatteUse | None = None
     plane: Plane | None = None
+    tint: Tint = UNTINTED
+    """Multiplies the encoded colours of its content: the light on a plane that is drawn without perspective."""
     is_bare: bool = field(init=False, repr=False, compare=False)
     """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
 
@@ -90,6 +96,7 @@ class Draw:
             or self.group
             or self.matte
             or self.plane
+            or self.tint != UNTINTED
             or layer.mesh
             or layer.glass
             or layer.preserve_transparency
@@ -98,6 +105,11 @@ class Draw:
             or layer.blend not in FIXED_BLENDS
         )
         object.__setattr__(self, "is_bare", not is_more)
+
+    @property
+    def gain(self) -> Tint:
+        """By what the encoded colours of its content are multiplied."""
+        return self.tint if self.plane is None else (self.plane.gain,) * 3
 
 
 @dataclass(frozen=True, slots=True)

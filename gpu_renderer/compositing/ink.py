@@ -14,6 +14,7 @@ from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.matrix import Matrix3
 from gpu_renderer.compositing.placement import Placement
 from gpu_renderer.effects.stage import ColorStage
+from gpu_renderer.graph import UNTINTED, Tint
 from gpu_renderer.raster import WHOLE, Share
 from gpu_renderer.region import Region
 from gpu_renderer.targets import Target
@@ -92,7 +93,7 @@ class Look:
     stage: ColorStage | None = None
     table: moderngl.Texture | None = None
     aces_cg: bool = False
-    gain: float = 1.0
+    gain: Tint = UNTINTED
 
 
 PLAIN = Look()

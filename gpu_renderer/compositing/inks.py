@@ -18,7 +18,7 @@ from gpu_renderer.compositing.source_inks import Made, SourceInks
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
-from gpu_renderer.graph import Draw, Scene, Step
+from gpu_renderer.graph import UNTINTED, Draw, Scene, Step, Tint
 from gpu_renderer.painter import Painter
 from gpu_renderer.raster import WHOLE, Raster, Share
 from gpu_renderer.region import Region
@@ -133,7 +133,7 @@ class Inks:
         if effects.needs_baking(layer):
             return self._baked(step, scene)
         if routes.is_analytic(layer):
-            shape = self._analytic(layer, scene, is_wall=step.plane is not None and step.plane.is_wall)
+            shape = self._analytic(step, scene)
             return self._remembered(step, scene, shape, None)
         if isinstance(layer.source, LightWash):
             return self._picture(step, lights.wash(layer.source), scene)
@@ -159,21 +159,20 @@ class Inks:
         aces = scene.color.working_space == "aces-cg"
         if step.is_bare and not aces and not masks.has_paths(layer):
             return PLAIN
-        gain = 1.0 if step.plane is None else step.plane.gain
         if effects.needs_baking(layer):
-            return Look(aces_cg=aces, gain=gain)
+            return Look(aces_cg=aces, gain=step.gain)
         mask = self._mask(layer)
         stage = effects.color_stage(layer.effects)
         is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
         table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
-        return Look(mask, stage, table, aces, gain)
+        return Look(mask, stage, table, aces, step.gain)
 
     def picture_of(self, source: ShapeSource, scene: Scene) -> Picture | None:
         """A raster of a source that belongs to no layer, at its own size."""
         raster = self._contents.raster(source, 1.0)
         if raster is None:
             return None
-        texture, shown = self._textures.of(raster.pixels), _linear(raster.color, 1.0, scene)
+        texture, shown = self._textures.of(raster.pixels), _linear(raster.color, UNTINTED, scene)
         return Picture(texture, raster.width, raster.height, raster.padding, color=shown)
 
     def stage_look(self, stack: Sequence[EffectSnapshot]) -> Look:
@@ -182,7 +181,8 @@ class Inks:
         table = self._table(stage.table) if stage is not None and stage.table is not None else None
         return Look(None, stage, table)
 
-    def _analytic(self, layer: LayerSnapshot, scene: Scene, *, is_wall: bool) -> Analytic:
+    def _analytic(self, step: Draw, scene: Scene) -> Analytic:
+        layer, is_wall = step.layer, step.plane is not None and step.plane.is_wall
         source = layer.source
         assert isinstance(source, ShapeSource)
         assert source.primitive != "path"
@@ -196,7 +196,8 @@ class Inks:
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
-        linear = color.linear(fill, aces_cg=scene.color.working_space == "aces-cg")
+        lit = color.Rgba(fill.r * step.tint[0], fill.g * step.tint[1], fill.b * step.tint[2], fill.a)
+        linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
         return Analytic(source.primitive, linear, source.width, source.height, source.radii[0], is_wall)
 
     def _raster(self, step: Draw) -> Raster | None:
@@ -238,7 +239,7 @@ class Inks:
             self.baked.put(place, (raster, value), target)
         else:
             target = kept[1]
-        shown = _linear(flat, 1.0 if step.plane is None else step.plane.gain, scene)
+        shown = _linear(flat, step.gain, scene)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
@@ -257,7 +258,7 @@ class Inks:
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
         return Picture(
             texture, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality, raster.is_opaque,
-            _linear(raster.color, 1.0 if step.plane is None else step.plane.gain, scene), raster.inked,
+            _linear(raster.color, step.gain, scene), raster.inked,
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
@@ -303,12 +304,12 @@ def _baked_color(raster: Raster, layer: LayerSnapshot) -> Rgba | None:
     return own._replace(alpha=1.0) if own is not None and effects.keeps_color(layer) else None
 
 
-def _linear(encoded: Rgba | None, gain: float, scene: Scene) -> color.Rgba | None:
+def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None:
     """The colour of a raster of one colour in the working space, with the gain of the plane that it lies on."""
     if encoded is None:
         return None
     red, green, blue, alpha = encoded
-    lit = color.Rgba(red * gain, green * gain, blue * gain, alpha)
+    lit = color.Rgba(red * gain[0], green * gain[1], blue * gain[2], alpha)
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 

@@ -12,6 +12,7 @@ from gpu_renderer.compositing import matrix
 from gpu_renderer.compositing.gradients import Gradient
 from gpu_renderer.compositing.ink import Analytic, Flattened, Ink, Layered, Look, Picture
 from gpu_renderer.compositing.matrix import Matrix3
+from gpu_renderer.graph import UNTINTED
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.targets import Target
 
@@ -37,7 +38,7 @@ def defines(ink: Ink, look: Look, quad: Matrix3) -> dict[str, object]:
         "MATRIX": look.stage is not None and not isinstance(ink, Analytic),
         "TABLES": look.table is not None,
         "ACES": look.aces_cg and is_encoded,
-        "GAIN": look.gain != 1.0 and is_encoded,
+        "GAIN": look.gain != UNTINTED and is_encoded,
     }
     return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
 
@@ -98,7 +99,7 @@ def shared_uniforms(ink: Ink, look: Look) -> dict[str, UniformValue]:
     found: dict[str, UniformValue] = {}
     if isinstance(ink, Analytic) and isinstance(ink.fill, Gradient):
         found |= ink.fill.uniforms()
-    if look.gain != 1.0:
+    if look.gain != UNTINTED:
         found["u_gain"] = look.gain
     if look.stage is not None and not isinstance(ink, Analytic):
         found |= look.stage.uniforms

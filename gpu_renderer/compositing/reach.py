@@ -10,6 +10,7 @@ from gpu_renderer.area import Area
 from gpu_renderer.compositing import blend, placement
 from gpu_renderer.compositing.ink import inked, quad_of
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
+from gpu_renderer.effects import EffectScene
 from gpu_renderer.graph import FIXED_BLENDS, DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.region import Parts, Region, around
 from gpu_renderer.space import flattening
@@ -22,9 +23,20 @@ def of_graph(graph: RenderGraph, inks: Inks) -> Region:
         return graph.scene.clip
     found = nothing(graph.scene)
     for step in graph.steps:
-        if not isinstance(step, Regrade):
+        if isinstance(step, Regrade):
+            found = _spread(found, step, graph.scene)
+        else:
             found = found.union(of_step(step, graph.scene, inks))
     return found
+
+
+def _spread(found: Region, step: Regrade, scene: Scene) -> Region:
+    """How far the effects of an adjustment layer carry what is below it."""
+    where = EffectScene.adjustment(scene.frame, scene.view_scale)
+    spread = effects.spread_px(step.layer.effects, where)
+    if spread >= max(scene.frame.width, scene.frame.height):
+        return scene.clip
+    return found if found.is_empty else found.grown(spread).intersection(scene.clip)
 
 
 def of_step(step: Step, scene: Scene, inks: Inks) -> Region:
@@ -96,8 +108,10 @@ def _paints_ink_alone(step: Draw) -> bool:
 
 
 def of_group(step: Draw, group: RenderGraph, scene: Scene, inks: Inks) -> Region:
-    """The frame pixels of a group: what its layers reach within its own box."""
+    """The frame pixels of a group: what its layers reach within its own box, and all of that where effects move them in it."""
     found = of_graph(group, inks)
+    if effects.moves_within_box(step.layer.effects) and not found.is_empty:
+        found = found.union(placement.bounds(step.placement.quad(*inks.box(step.layer)), scene.frame))
     if step.layer.masks or group.scene.clip != scene.clip:
         found = found.intersection(placement.bounds(step.placement.quad(*inks.box(step.layer)), scene.frame))
     return found

@@ -30,6 +30,7 @@ from gpu_renderer.effects.chain import (
     is_pointwise_stack,
     is_resampled,
     lit_chain,
+    moves_within_box,
     retouch,
     spread_px,
 )
@@ -42,6 +43,6 @@ from gpu_renderer.effects.values import EffectValues, resolve
 __all__ = [
     "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "Light", "Lit", "Route", "Tier",
     "bake", "baked", "baking", "blur", "chain", "channel", "color", "color_stage", "distort", "every_effect", "find",
-    "flattened", "generate", "has_chain", "is_movable_light", "is_pointwise_stack", "is_resampled", "keeps_color", "light", "lit_chain", "matrix",
+    "flattened", "generate", "has_chain", "is_movable_light", "is_pointwise_stack", "is_resampled", "keeps_color", "light", "lit_chain", "matrix", "moves_within_box",
     "needs_baking", "only_light", "resolve", "retouch", "shadow", "solid", "spread_px", "stylise", "table", "time", "unknown",
 ]  # fmt: skip

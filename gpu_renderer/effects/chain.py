@@ -207,6 +207,11 @@ def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))
 
 
+def moves_within_box(effects: Iterable[EffectSnapshot]) -> bool:
+    """Whether passes put the picture elsewhere in the layer's box: what is transparent there need not stay so."""
+    return any(effect.moves_within_box for effect, _ in _passes(effects, after_baking=False))
+
+
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
     """Whether a stack has any pass to run; without one the layer needs no buffer of its own."""
     return next(_passes(effects, after_baking), None) is not None

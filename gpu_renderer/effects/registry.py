@@ -95,6 +95,11 @@ class Effect:
         """The declaration of a parameter. Raises KeyError for a key that the effect does not have."""
         return _by_key(self)[key]
 
+    @property
+    def moves_within_box(self) -> bool:
+        """Whether the GPU form may show the picture anywhere in the layer's box: it reads around, and says not how far."""
+        return not (self.is_pointwise or self.is_soft) and type(self).reach_px is Effect.reach_px
+
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
         """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
         del values, width, height

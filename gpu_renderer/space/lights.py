@@ -11,13 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer import color
-from gpu_renderer.graph import Plane, Scene
+from gpu_renderer.graph import UNTINTED, Plane, Scene, Tint
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.raster import Raster
-from motion.snapshot import Light, LightWash
+from motion.snapshot import Light, LightWash, Material, Transform3D
 
 WASH_PX = 128
 LIGHTS_MAX = 8
+GAIN_MAX = 4.0
+DIFFUSE_WHOLE = 0.5
+"""This much of `diffuse` lights a layer by what the light gives."""
+FAINTEST = 0.001
 _KINDS = {"point": 0, "ambient": 1, "spot": 2, "parallel": 3}
 _FALLOFFS = {"none": 0, "smooth": 1, "inverse-square": 2}
 Grid = npt.NDArray[np.float64]
@@ -66,6 +70,56 @@ def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], sce
     }
 
 
+def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
+    """The light on a plane that is drawn without perspective, as one factor of its encoded colours (three-d.md 6.2)."""
+    material, m = transform.material, transform.matrix
+    if not (material.accepts_lights and lights):
+        return UNTINTED
+    origin, normal = (m[3], m[7], m[11]), _unit((m[2], m[6], m[10]))
+    total = [0.0, 0.0, 0.0]
+    for light in [light for light in lights if light.intensity > 0][:LIGHTS_MAX]:
+        strength = light.intensity * _strength_at(light, origin, normal, material)
+        for channel, value in enumerate(color.parse(light.color)[:3]):
+            total[channel] += value * strength
+    r, g, b = (min(GAIN_MAX, max(0.0, value)) for value in total)
+    return r, g, b
+
+
+def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
+    """How much of a light of full intensity a plane gets at a point; shaders/include/lights.glsl does the same at each pixel."""
+    diffuse = material.diffuse / DIFFUSE_WHOLE
+    if light.light == "ambient":
+        return material.ambient
+    if light.light == "parallel":
+        return diffuse * abs(_dot(normal, light.direction))
+    to_light = [there - here for there, here in zip(light.position, origin, strict=True)]
+    distance = math.hypot(*to_light)
+    strength = _attenuation(light, distance)
+    if light.light == "spot" and distance > 0:
+        strength *= _within_cone(light, _dot(_unit(light.direction), to_light) / -distance)
+    if strength <= FAINTEST:
+        return 0.0
+    return diffuse * strength * (abs(_dot(normal, to_light)) / distance if distance > 0 else 1.0)
+
+
+def _attenuation(light: Light, distance: float) -> float:
+    radius = max(1.0, light.radius)
+    match light.falloff:
+        case "smooth":
+            return 1.0 if distance <= radius else max(0.0, 1 - (distance - radius) / light.falloff_distance)
+        case "inverse-square":
+            return 1.0 if distance <= radius else (radius / distance) ** 2
+    return 1.0 if light.radius <= 0 else max(0.0, 1 - distance / light.radius)
+
+
+def _within_cone(light: Light, cosine: float) -> float:
+    half = max(math.radians(light.cone) / 2, 1e-3)
+    feather, angle = half * light.cone_feather, math.acos(min(1.0, max(-1.0, cosine)))
+    if angle > half:
+        return 0.0
+    return min(1.0, (half - angle) / feather) if feather > 0 else 1.0
+
+
 def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
     aces = scene.color.working_space == "aces-cg"
     kinds, colors, places, aims, shapes = b"", b"", b"", b"", b""
@@ -85,6 +139,10 @@ def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
         "u_light_kinds": kinds, "u_light_colors": colors, "u_light_places": places, "u_light_aims": aims,
         "u_light_shapes": shapes,
     }  # fmt: skip
+
+
+def _dot(v: Sequence[float], w: Sequence[float]) -> float:
+    return v[0] * w[0] + v[1] * w[1] + v[2] * w[2]
 
 
 def _unit(v: Sequence[float]) -> tuple[float, ...]:

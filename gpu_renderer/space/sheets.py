@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer.compositing.ink import Flattened, Ink, Look
 from gpu_renderer.compositing.kept import KeptTargets
-from gpu_renderer.graph import Draw, RenderGraph, Scene
+from gpu_renderer.graph import Draw, RenderGraph, Scene, Tint
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Region
 from gpu_renderer.space import flattening
@@ -26,7 +26,7 @@ class _Wanted:
     layer: LayerSnapshot
     ink: Ink
     group: RenderGraph | None
-    gain: float
+    gain: Tint
     frame: Region
     color: ColorManagement
     maps: tuple[tuple[str, Draw], ...]

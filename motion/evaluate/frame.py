@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar, cast
 
@@ -101,9 +101,10 @@ def picture(moment: Pass) -> Snapshot:
     """The composition's layers at a moment, over nothing."""
     settings = moment.plan.settings
     layers = paint_list(moment, moment.plan.entries, resolve_mattes=True)
-    in_space = any(isinstance(layer.transform, Transform3D) for layer in layers)
+    shown = list(_with_grouped(layers))
+    in_space = any(isinstance(layer.transform, Transform3D) for layer in shown)
     lights = space.lights(moment) if moment.plan.lights else ()
-    dissolves = any(layer.blend == "dancing-dissolve" for layer in layers)
+    dissolves = any(layer.blend == "dancing-dissolve" for layer in shown)
     return Snapshot(
         width=settings.width,
         height=settings.height,
@@ -114,6 +115,14 @@ def picture(moment: Pass) -> Snapshot:
         global_light_altitude=settings.global_light_altitude,
         dissolve_seed=round_half_up(moment.time * settings.fps) if dissolves else 0,
     )
+
+
+def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
+    """The layers and those of the groups among them: all that share the composition's camera and clock."""
+    for layer in layers:
+        yield layer
+        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
+            yield from _with_grouped(layer.source.composition.layers)
 
 
 def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) -> tuple[LayerSnapshot, ...]:

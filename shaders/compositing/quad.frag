@@ -39,12 +39,20 @@ uniform vec4 u_content_region;
 #else
 uniform sampler2D u_content;
 uniform vec4 u_crop;    // x, y, width, height of the part shown, 0..1
+
+// Where a texture is read. A pixel that an edge cuts may have its centre beyond; a target holds nothing there.
+vec2 shown(vec2 unit) {
+#if CONTENT == 4
+    unit = clamp(unit, 0.0, 1.0);
+#endif
+    return u_crop.xy + unit * u_crop.zw;
+}
 #endif
 #if CONTENT == 5
 uniform vec4 u_color;   // linear, straight
 #endif
 #ifdef GAIN
-uniform float u_gain;  // on encoded colours
+uniform vec3 u_gain;  // on encoded colours
 #endif
 #ifdef MASK
 uniform sampler2D u_mask;
@@ -77,17 +85,17 @@ vec4 content(vec2 unit) {
     return graded(straight(texel_of(u_content, u_content_region, v_frame)));
 #elif CONTENT == 5
 #ifdef IN_FLOAT
-    float covered = between_texels(u_content, u_crop.xy + unit * u_crop.zw).a;
+    float covered = between_texels(u_content, shown(unit)).a;
 #else
-    float covered = texture(u_content, u_crop.xy + unit * u_crop.zw).a;
+    float covered = texture(u_content, shown(unit)).a;
 #endif
     float alpha = u_color.a * covered;
     return graded(vec4(u_color.rgb, alpha < 1.0 / 255.0 ? 0.0 : alpha));
 #else
 #ifdef IN_FLOAT
-    vec4 texel = straight(between_texels(u_content, u_crop.xy + unit * u_crop.zw));
+    vec4 texel = straight(between_texels(u_content, shown(unit)));
 #else
-    vec4 texel = straight(texture(u_content, u_crop.xy + unit * u_crop.zw));
+    vec4 texel = straight(texture(u_content, shown(unit)));
 #endif
 #ifdef GAIN
     texel.rgb *= u_gain;

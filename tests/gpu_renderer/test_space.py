@@ -11,12 +11,15 @@ import pytest
 from gpu_renderer.compositing import matrix
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
+from gpu_renderer.region import Region
 from gpu_renderer.space import projection
 from motion.snapshot import (
     Camera,
     EffectSnapshot,
     ImageSource,
     LayerSnapshot,
+    Light,
+    LinearGradient,
     Material,
     Matrix4,
     Sample,
@@ -26,7 +29,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
-from tests.gpu_renderer.drawing import at, drawn, pixels, rect, renderer, snapshot
+from tests.gpu_renderer.drawing import at, drawn, gradient, pixels, rect, renderer, snapshot
 
 FLAT = Transform2D(0, 0)
 UNLIT = Material(accepts_lights=False)
@@ -119,6 +122,40 @@ def test_a_blurred_plane_lies_where_the_still_one_does(painter: Painter) -> None
     pictures = [drawn(painter, snapshot(layer, background="#000000"))[..., 0] > 0 for layer in (still, blurred)]
     assert np.argwhere(pictures[1]).min(axis=0).tolist() == np.argwhere(pictures[0]).min(axis=0).tolist()
     assert pictures[1].sum() == pytest.approx(pictures[0].sum(), rel=0.15)
+
+
+@pytest.mark.gl
+def test_a_blurred_plane_is_the_same_whatever_was_drawn_before(painter: Painter) -> None:
+    blur = EffectSnapshot("blur", "blur", (("amount", 2.0),))
+    turned = [
+        replace(plane("#00ff00", world(4 + 8 * i, 24, 10, 0, 70 + i), 8, 8, f"plane {i}"), effects=(blur,))
+        for i in range(8)
+    ]
+    scene = snapshot(*turned, background="#000000")
+    first = drawn(painter, scene)
+    sizes = [1 << power for power in range(2, 8)]
+    bright = [painter.pool.take(Region(0, 0, w, h), "f4") for w in sizes for h in sizes for _ in range(2)]
+    for target in bright:
+        painter.erase(target, target.region, (1.0, 1.0, 1.0, 1.0))
+    painter.pool.give_back(*bright)
+    assert np.array_equal(drawn(painter, scene), first)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("fill", [SolidPaint("#808080"), gradient("#808080", "#808080")])
+def test_a_plane_without_perspective_is_lit_as_one_at_its_origin(
+    painter: Painter, fill: SolidPaint | LinearGradient
+) -> None:
+    shape = {"cone": 45, "cone_feather": 0.5, "radius": 500, "falloff": "none", "falloff_distance": 500}
+    shade = {"casts_shadows": False, "shadow_darkness": 1, "shadow_diffusion": 0}
+    slanting = (math.sqrt(0.5), 0.0, -math.sqrt(0.5))
+    sun = Light("sun", "parallel", "#ff8000", 0.5, (0, 0, 0), slanting, **shape, **shade)  # type: ignore[arg-type]
+    sky = Light("sky", "ambient", "#ffffff", 0.4, (0, 0, 0), (0, 0, 1), **shape, **shade)  # type: ignore[arg-type]
+    lit = Transform3D(world(32, 24, 0), 0, 0, FLAT, Material(ambient=0.5, diffuse=0.25))
+    card = LayerSnapshot("card", "card", ShapeSource("rect", 40, 30, (fill,)), lit, blend="screen")
+    picture = drawn(painter, replace(snapshot(card, background="#000000"), lights=(sun, sky)))
+    # each channel of #808080 times 0.5 * colour * sqrt(0.5) * 25 / 50 + 0.4 * 50 / 100
+    assert at(picture, 32, 24) == pytest.approx((48, 37, 26), abs=1)
 
 
 @pytest.mark.gl

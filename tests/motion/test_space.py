@@ -45,6 +45,19 @@ def test_a_turned_panel_is_seen_as_the_reference_draws_it() -> None:
     assert corners == [pytest.approx(corner, abs=0.01) for corner in expected]
 
 
+def test_a_layer_in_a_group_is_seen_by_the_compositions_camera() -> None:
+    held = document(
+        node("g", "group", children=["a"], fx={"precomp": True}), node("a", parent="g", z=0), node("c", "camera", x=7)
+    )
+    assert camera(held).eye[0] == 7
+
+
+def test_a_layer_in_a_group_dissolves_by_the_compositions_frame() -> None:
+    faint = node("a", parent="g", fx={"blendMode": "dancing-dissolve"})
+    held = document(node("g", "group", children=["a"], fx={"precomp": True}), faint)
+    assert shown(held, 0.5).dissolve_seed > 0
+
+
 def test_a_layer_is_3d_where_it_stores_depth_or_a_tilt() -> None:
     held = document(node("a", z=0), node("b", x=1), node("g", "svg", z=5, svg={"sanitizedMarkup": "<svg/>"}))
     kinds = {found.id: type(found.transform) for found in shown(held).layers}

@@ -1,0 +1,135 @@
+"""Groups drawn on their own (format/compositing.md 2.3, 2.4): what happens in them reaches as far as it does in the frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_renderer.painter import Painter
+from motion.snapshot import (
+    AdjustmentSource,
+    Camera,
+    ColorManagement,
+    CompositionSource,
+    EffectSnapshot,
+    LayerSnapshot,
+    Light,
+    Material,
+    Matte,
+    Sample,
+    Snapshot,
+    Transform2D,
+    Transform3D,
+)
+from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
+
+pytestmark = pytest.mark.gl
+MIDDLE = Transform2D(32, 24)
+BLUR = EffectSnapshot("blur", "blur", (("amount", 5.0),))
+
+
+def group(*layers: LayerSnapshot, size: tuple[int, int] = (64, 48), sealed: bool = True, **more: object) -> LayerSnapshot:  # fmt: skip
+    """A group in the middle of the frame, of its size unless another is given."""
+    inner = snapshot(*layers, width=size[0], height=size[1], background=None)
+    return LayerSnapshot("group", "group", CompositionSource(inner, *size, sealed), MIDDLE, **more)  # type: ignore[arg-type]
+
+
+def adjustment(effect: EffectSnapshot) -> LayerSnapshot:
+    return LayerSnapshot("adjustment", "adjustment", AdjustmentSource(), Transform2D(0, 0), effects=(effect,))
+
+
+def test_an_adjustment_layer_blurs_a_group_as_far_as_it_blurs_the_frame(painter: Painter) -> None:
+    square = rect("#ffffff", 32, 24, 16, 16)
+    alone = drawn(painter, snapshot(square, adjustment(BLUR), background="#000000"))
+    grouped = drawn(painter, snapshot(group(square, adjustment(BLUR)), background="#000000"))
+    seen = alone[..., 0] > 40  # fainter tails vanish as a group is composited
+    assert np.abs(grouped.astype(int) - alone)[seen].max() <= 2
+    assert at(grouped, 17, 24)[0] > 40
+
+
+def test_an_adjustment_layer_sees_what_lies_beyond_the_frame_of_its_composition(painter: Painter) -> None:
+    beyond = rect("#ffffff", 45, 15, 30, 60)
+    picture = drawn(painter, snapshot(group(beyond, adjustment(BLUR), size=(30, 30)), background="#000000"))
+    assert at(picture, 46, 24)[0] == pytest.approx(181, abs=6)  # half a pixel from the edge of what is blurred
+    assert at(picture, 47, 24) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_effects_put_what_a_group_shows_anywhere_in_its_box(painter: Painter, sealed: bool) -> None:
+    mirror = EffectSnapshot("mirror", "mirror", ())
+    left = rect("#ffffff", 12, 24, 12, 12)
+    picture = drawn(painter, snapshot(group(left, sealed=sealed, effects=(mirror,)), background="#000000"))
+    assert at(picture, 12, 24)[0] > 250
+    assert at(picture, 51, 24)[0] > 250
+
+
+@pytest.mark.parametrize("blend", ["normal", "screen"])
+def test_a_layer_that_moves_fast_fades_with_its_group(painter: Painter, blend: str) -> None:
+    swept = rect("#ffffff", 32, 24, 40, 40, blend=blend, samples=(Sample(MIDDLE, 1.0),) * 2)
+    picture = drawn(painter, snapshot(group(swept, sealed=False, opacity=0.5), background="#000000"))
+    assert at(picture, 32, 24) == (188, 188, 188)
+
+
+def test_a_matte_that_moves_fast_counts_whole_however_faint_it_is(painter: Painter) -> None:
+    source = rect("#ffffff", 32, 24, 40, 40, id="matte", opacity=0.5, samples=(Sample(MIDDLE, 0.5),) * 2)
+    matted = rect("#ffffff", 32, 24, 40, 40, matte=Matte("alpha", False, "matte"))
+    assert at(drawn(painter, snapshot(matted, source, background="#000000")), 32, 24) == (255, 255, 255)
+
+
+PLAIN = EffectSnapshot("plain", "brightness", (("amount", 100.0),))
+"""Leaves a group as it is, but makes it a picture of its own."""
+
+
+def in_space() -> Snapshot:
+    """A plane under a red light, out of the focus of a camera that stands aside."""
+    turned = (0.8, 0, 0.6, 32, 0, 1, 0, 24, -0.6, 0, 0.8, 20, 0, 0, 0, 1)
+    place = Transform3D(turned, 0, 0, Transform2D(0, 0), Material(accepts_lights=True))
+    view = (1, 0, 0, -20, 0, 1, 0, -24, 0, 0, 1, 80, 0, 0, 0, 1)
+    eye = Camera(view, 80, (20, 24, -80), True, focus_distance=60, aperture=40, strength=3)
+    light = Light("light", "ambient", "#ff0000", 0.5, (0, 0, 0), (0, 0, 1), 45, 0.5, 500, "none", 500, False, 1, 0)
+    card = replace(rect("#ffffff", 0, 0, 30, 30), transform=place)
+    return replace(snapshot(card, background="#000000"), camera=eye, lights=(light,))
+
+
+@pytest.mark.parametrize("effects", [(), (PLAIN,)])
+def test_a_group_is_in_the_light_and_under_the_camera_of_its_composition(
+    painter: Painter, effects: tuple[EffectSnapshot, ...]
+) -> None:
+    scene = in_space()
+    grouped = replace(scene, layers=(group(*scene.layers, sealed=False, effects=effects),))
+    picture = drawn(painter, scene)
+    assert picture[..., 0].max() > 150
+    assert np.abs(drawn(painter, grouped).astype(int) - picture).max() <= 12  # tails below 1/255 vanish
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_group_is_drawn_in_the_working_space_of_the_document(painter: Painter, sealed: bool) -> None:
+    square = rect("#ff8040", 32, 24, 30, 30)
+    aces = ColorManagement(working_space="aces-cg")
+    grouped = snapshot(group(square, sealed=sealed, effects=(PLAIN,)), background="#000000")
+    expected = at(drawn(painter, replace(snapshot(square, background="#000000"), color=aces)), 32, 24)
+    assert at(drawn(painter, replace(grouped, color=aces)), 32, 24) == expected
+
+
+def test_a_group_dissolves_by_the_frame_of_its_composition(painter: Painter) -> None:
+    faint = rect("#ffffff", 32, 24, 60, 40, blend="dancing-dissolve", opacity=0.5)
+    scene = replace(snapshot(group(faint, sealed=False, effects=(PLAIN,)), background="#000000"), dissolve_seed=5)
+    alone = replace(snapshot(faint, background="#000000"), dissolve_seed=5)
+    assert np.array_equal(drawn(painter, scene)[10:40, 5:60], drawn(painter, alone)[10:40, 5:60])
+
+
+@pytest.mark.parametrize("effects", [(), (PLAIN,)])
+@pytest.mark.parametrize("inside", ["map", "cut", "both"])
+def test_an_effect_may_read_a_layer_of_its_composition_from_within_a_group(
+    painter: Painter, effects: tuple[EffectSnapshot, ...], inside: str
+) -> None:
+    matte = EffectSnapshot("matte", "set-matte", (("matteLayerId", "map"),))
+    layers = [rect("#00ff00", 16, 24, 20, 40, id="map"), rect("#ff0000", 32, 24, 60, 20, id="cut", effects=(matte,))]
+    grouped = [layer for layer in layers if inside in (layer.id, "both")]
+    beside = [layer for layer in layers if layer not in grouped]
+    shown = [group(*grouped, sealed=False, effects=effects), *beside]
+    picture = drawn(painter, snapshot(*(shown if inside != "cut" else reversed(shown)), background="#000000"))
+    assert at(picture, 16, 24) == (255, 0, 0)
+    assert at(picture, 50, 24) == (0, 0, 0)
