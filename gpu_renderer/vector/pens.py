@@ -7,6 +7,7 @@ from typing import Any
 import skia
 
 from gpu_renderer.vector import css
+from gpu_renderer.vector.dither import dithered
 from gpu_renderer.vector.gradient import shader
 from motion.snapshot import Paint, SolidPaint, Stroke
 
@@ -16,10 +17,14 @@ _JOINS = {"miter": skia.Paint.kMiter_Join, "round": skia.Paint.kRound_Join, "bev
 
 
 class Style:
-    """The current fill or stroke style over a box of width x height px; black to begin with."""
+    """The current fill or stroke style over a box of width x height px; black to begin with.
 
-    def __init__(self, width: float, height: float) -> None:
+    `matrix`: from the box to the pixels of the raster.
+    """
+
+    def __init__(self, width: float, height: float, matrix: Any) -> None:
         self._box = (width, height)
+        self._matrix = matrix
         self._color = css.BLACK
         self._shader: Any = None
 
@@ -28,9 +33,10 @@ class Style:
         if isinstance(wanted, SolidPaint):
             self._set_color(wanted.color)
         else:
-            self._shader = shader(wanted, *self._box) or self._shader
+            found = shader(wanted, *self._box)
+            self._shader = self._shader if found is None else dithered(found, self._matrix)
         if self._shader is not None:
-            return skia.Paint(Shader=self._shader, AntiAlias=True, Dither=True, Alphaf=min(1.0, max(0.0, opacity)))
+            return skia.Paint(Shader=self._shader, AntiAlias=True, Alphaf=min(1.0, max(0.0, opacity)))
         return solid(self._color, opacity)
 
     def _set_color(self, text: str) -> None:

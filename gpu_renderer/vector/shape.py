@@ -94,8 +94,7 @@ class _Drawing:
         self._canvas = canvas
         self._sampled_size = sampled_size
         self._source = source
-        self._fill = Style(source.width, source.height)
-        self._stroke = Style(source.width, source.height)
+        self._fill, self._stroke = (Style(source.width, source.height, canvas.getTotalMatrix()) for _ in range(2))
 
     def draw(self) -> None:
         source = self._source

@@ -51,14 +51,38 @@ def test_a_moved_pin_takes_the_box_along_and_the_other_stays() -> None:
 def test_a_turned_pin_is_held_within_the_rotation_limit() -> None:
     limited = {"pins": [PINS[0], {**PINS[1], "rotation": 140}], "maxRotationDeg": 20}
     turned = {"pins": [PINS[0], {**PINS[1], "rotation": 20}]}
-    assert deformed(limited) == deformed(turned)
+    assert near(deformed({**limited, "solver": "lbs"}), 1, 0) == near(deformed({**turned, "solver": "lbs"}), 1, 0)
+    assert near(deformed(limited), 1, 0) == pytest.approx(near(deformed(turned), 1, 0), abs=2)
     assert deformed(turned) != deformed({"pins": PINS})
 
 
-def test_linear_blending_mixes_the_pins_by_inverse_distance() -> None:
+def test_the_rotation_limit_holds_what_moved_pins_turn() -> None:
+    def lean(**limit: float) -> float:
+        found = deformed({"pins": PINS, **limit}, places={"puppet.b.position": (DataPoint(20, -60),)})
+        return abs(near(found, 0.5, 1)[0] - near(found, 0.5, 0)[0])
+
+    assert lean(maxRotationDeg=5) == pytest.approx(60 * math.sin(math.radians(5)), abs=0.1)
+    assert lean() > 12
+
+
+def test_a_scaled_pin_widens_the_mesh_around_it_and_bends_the_far_corner() -> None:
+    found = deformed({"pins": [PINS[0], {**PINS[1], "scale": 1.9}]})
+    assert near(found, 1, 1)[1] - near(found, 1, 0)[1] == pytest.approx(63, abs=1)
+    assert near(found, 0, 0) == pytest.approx((-119, -32), abs=1), "as the reference picture shows"
+    assert near(found, 0, 1) == pytest.approx((-129, 20), abs=1), "as the reference picture shows"
+
+
+@pytest.mark.parametrize(
+    ("u", "v", "weight"),
+    [(0, 0, 0.133), (0, 0.5, 0.055), (1, 0, 0.632), (1, 0.5, 0.944), (1, 1, 0.866), (20 / 240, 0.5, 0.0)],
+)
+def test_linear_blending_mixes_the_pins_by_the_heat_that_spreads_from_them(u: float, v: float, weight: float) -> None:
+    """The weights of the turned pin were measured on the reference picture, whose upper edge is cooler than the lower."""
     found = deformed({"pins": [PINS[0], {**PINS[1], "rotation": 90}], "solver": "lbs"})
-    weight = (1 / math.hypot(220, 30)) / (1 / math.hypot(220, 30) + 1 / math.hypot(20, 30))
-    assert near(found, 0, 0) == pytest.approx((-120 + weight * 250, -30 + weight * -190))
+    x, y = (u - 0.5) * 240, (v - 0.5) * 60
+    turned = 100 - y, x - 100
+    place = x + weight * (turned[0] - x), y + weight * (turned[1] - y)
+    assert near(found, u, v) == pytest.approx(place, abs=1)
 
 
 def test_bones_turn_what_hangs_on_them() -> None:
@@ -68,9 +92,27 @@ def test_bones_turn_what_hangs_on_them() -> None:
 
 def test_a_bone_is_scaled_about_its_head() -> None:
     found = deformed(None, {"bones": BONES}, bone_fore_scaleX=1.7, bone_fore_scaleY=0.5)
-    x, y = near(found, 1, 0)
-    assert 140 < x < 215
+    x, y = near(found, 160 / 240, 0)
+    assert 40 < x < 77
     assert -30 < y < -15
+
+
+def test_bones_weigh_by_the_way_along_the_edges_of_the_triangles() -> None:
+    """A diagonal leads from the bone of the lower arm to the upper right, none to the upper left."""
+    found = deformed(None, {"bones": BONES}, bone_fore_scaleY=0.0)
+    left_up, left_down = (30 - abs(near(found, 60 / 240, v)[1]) for v in (0, 1))
+    assert left_down > left_up + 0.5
+
+
+def test_a_vertex_out_of_reach_of_all_but_one_bone_follows_that_one() -> None:
+    found = deformed(None, {"bones": BONES}, bone_fore_scaleY=0.5)
+    assert [near(found, 1, v)[1] for v in (0, 0.5, 1)] == pytest.approx([-15, 0, 15])
+    assert -30 < near(found, 160 / 240, 0)[1] < -15
+
+
+def test_a_vertex_out_of_reach_of_every_bone_follows_the_nearest() -> None:
+    far = [BONES[0], {**BONES[1], "x": -400, "parentId": None}]
+    assert near(deformed(None, {"bones": far}, bone_upper_scaleY=0.5), 1, 0)[1] == pytest.approx(-15)
 
 
 def tip(found: Mesh) -> tuple[float, float]:

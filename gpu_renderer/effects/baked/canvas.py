@@ -60,10 +60,9 @@ class Canvas(Surface):
         if share < 1.0:
             size = Region(0, 0, max(1, math.floor(columns * share + 0.5)), max(1, math.floor(rows * share + 0.5)))
             # Browsers reduce from the mip level above: halve while it is more than twice too large, then bilinear.
-            halves = halved(painter, target, math.floor(math.log2(1 / share)))
-            reduced = painter.applied("effects/baked/resize.frag", halves, region=size)
-            painter.pool.give_back(target, halves if halves is not target else None)
-            target = reduced
+            for _ in range(math.floor(math.log2(1 / share))):
+                target = _replaced(painter, target, "effects/baked/mip.frag", _half(target.region))
+            target = _replaced(painter, target, "effects/baked/resize.frag", size)
         return cls(painter, target, target.region.width / layer_width)
 
     @property
@@ -214,6 +213,17 @@ def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) 
 @lru_cache(256)
 def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
     return small(canvas_gaussian(sigma), levels)
+
+
+def _half(region: Region) -> Region:
+    return Region(0, 0, max(1, region.width // 2), max(1, region.height // 2))
+
+
+def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> Target:
+    """What the shader makes of a target, which goes back to the pool."""
+    made = painter.applied(shader, target, region=region)
+    painter.pool.give_back(target)
+    return made
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]

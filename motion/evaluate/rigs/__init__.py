@@ -1,8 +1,8 @@
 """Puppet pins and bones: a deformed mesh in place of the layer's quad.
 
 The format names the fields and leaves the deformation open. What stands here was measured on reference pictures: a grid of
-`meshDensity` cells, pins blended by their inverse distance, four steps of the as-rigid-as-possible solver with cotangent
-weights, and then the bones blended by their inverse squared distance.
+`meshDensity` cells, pins blended by the heat that spreads from them, four steps of the as-rigid-as-possible solver with
+cotangent weights, and then the bones blended by the inverse squared way along the mesh.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def mesh(
     rest = grid(width + 2.0 * config.expansion, height + 2.0 * config.expansion, config.density)
     pins = [animated_pin(pin, config.rotation_limit, values, places) for pin in config.pins]
     with np.errstate(all="ignore"):
-        moved = pinned(pins, rest, config.density, is_rigid=config.is_rigid)
-        moved = boned(config.bones, config.goals, values, rest, moved)
+        moved = pinned(pins, rest, config.density, is_rigid=config.is_rigid, rotation_limit=config.rotation_limit)
+        moved = boned(config.bones, config.goals, values, rest, config.density, moved)
     if not np.isfinite(moved).all():
         return None
     textured = np.column_stack([moved, rest / (width, height) + 0.5])

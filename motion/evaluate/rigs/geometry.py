@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 def grid(width: float, height: float, density: int) -> Array:
@@ -24,6 +25,20 @@ def triangles(density: int) -> tuple[tuple[int, int, int], ...]:
     row = density + 1
     corners = [j * row + i for j in range(density) for i in range(density)]
     return tuple(t for a in corners for t in ((a, a + 1, a + row), (a + 1, a + row + 1, a + row)))
+
+
+@lru_cache(maxsize=8)
+def edges(density: int) -> tuple[Indices, Indices]:
+    """Every edge of the triangles in both directions: the vertices that it comes from and those that it leads to."""
+    corners = np.array(triangles(density), dtype=np.int64)
+    pairs = np.concatenate([np.roll(corners, -corner, axis=1)[:, :2] for corner in range(3)])
+    both = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    return both[:, 0], both[:, 1]
+
+
+def nearest(rest: Array, x: float, y: float) -> int:
+    """The vertex that lies nearest to a point."""
+    return int(np.hypot(*(rest - (x, y)).T).argmin())
 
 
 def mixed(copies: Sequence[Array], weights: Sequence[Array]) -> Array:

@@ -1,4 +1,4 @@
-"""Puppet pins: blended by inverse distance, then relaxed as rigidly as possible (Sorkine and Alexa 2007)."""
+"""Puppet pins: blended by how warm they make the mesh, then relaxed as rigidly as possible (Sorkine and Alexa 2007)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from motion.evaluate.keyframes import finite
-from motion.evaluate.rigs.geometry import Array, grid, mixed, triangles, turn
+from motion.evaluate.rigs.geometry import Array, Indices, edges, grid, mixed, nearest, triangles, turn
 
 SOLVER_STEPS = 4
-
-_Indices = npt.NDArray[np.int64]
+HEAT_STEPS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +52,50 @@ def animated_pin(pin: Pin, rotation_limit: float | None, values: Mapping[str, fl
     return replace(pin, to_x=x, to_y=y, rotation=rotation, scale=values.get(f"{key}.scale", pin.scale))
 
 
-def pinned(pins: Sequence[Pin], rest: Array, density: int, *, is_rigid: bool) -> Array:
-    """The vertices moved by the pins: blended, and relaxed to be as rigid as possible where `is_rigid`."""
+def pinned(
+    pins: Sequence[Pin], rest: Array, density: int, *, is_rigid: bool, rotation_limit: float | None = None
+) -> Array:
+    """The vertices moved by the pins: blended, and relaxed to be as rigid as possible where `is_rigid`.
+
+    No vertex turns beyond the limit in degrees while it is relaxed.
+    """
     if not pins:
         return rest
-    blended = _blended(pins, rest)
+    anchors = {nearest(rest, pin.x, pin.y): pin for pin in pins}
+    fixed = tuple(sorted(anchors))
+    held = [anchors[i] for i in fixed]
+    blended = _blended(held, rest, _heat(density, fixed))
     if not is_rigid:
         return blended
-    anchors = {int(np.hypot(*(rest - (pin.x, pin.y)).T).argmin()): pin for pin in pins}
-    indices = tuple(sorted(anchors))
-    targets = [rest[i] + (anchors[i].to_x - anchors[i].x, anchors[i].to_y - anchors[i].y) for i in indices]
+    targets = rest[list(fixed)] + [(pin.to_x - pin.x, pin.to_y - pin.y) for pin in held]
     width, height = (float(extent) for extent in np.ptp(rest, axis=0))
-    solver = _solver(width, height, density, indices)
-    return solver.relax(rest, blended, np.array(targets))
+    return _solver(width, height, density, fixed).relax(rest, blended, targets, held, rotation_limit)
 
 
-def _blended(pins: Sequence[Pin], rest: Array) -> Array:
-    """Every pin's own motion of the whole mesh, mixed by the inverse distance to it."""
-    moved, weights = [], []
-    for pin in pins:
-        from_pin = rest - (pin.x, pin.y)
-        moved.append(pin.scale * from_pin @ turn(math.radians(pin.rotation)).T + (pin.to_x, pin.to_y))
-        weights.append(1.0 / np.maximum(np.hypot(*from_pin.T), 1e-3))
-    return mixed(moved, weights)
+def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
+    """Every pin's own motion of the whole mesh, mixed by the weights: a row for each pin."""
+    moved = [
+        pin.scale * (rest - (pin.x, pin.y)) @ turn(math.radians(pin.rotation)).T + (pin.to_x, pin.to_y) for pin in pins
+    ]
+    return mixed(moved, list(weights))
+
+
+@lru_cache(maxsize=16)
+def _heat(density: int, sources: tuple[int, ...]) -> Array:
+    """How warm each source alone makes every vertex: a row for each.
+
+    In every step a vertex takes the mean of its neighbours, whatever their distance; sources keep their own heat. The
+    steps end before the heat has settled, which the reference shows.
+    """
+    start, end = edges(density)
+    count = (density + 1) ** 2
+    degree = np.bincount(start, minlength=count)
+    warmth = np.zeros((len(sources), count))
+    for _ in range(HEAT_STEPS):
+        warmth[:, sources] = np.eye(len(sources))
+        warmth = np.array([np.bincount(start, row[end], minlength=count) / degree for row in warmth])
+    warmth[:, sources] = np.eye(len(sources))
+    return warmth
 
 
 class _Solver:
@@ -88,33 +107,43 @@ class _Solver:
         self._weight = weights[self._from, self._to][:, None]
         laplacian = np.diag(weights.sum(axis=1)) - weights
         self._fixed = np.array(fixed)
-        self._free: _Indices = np.setdiff1d(np.arange(len(rest)), self._fixed)
+        self._free: Indices = np.setdiff1d(np.arange(len(rest)), self._fixed)
         self._coupling = laplacian[np.ix_(self._free, self._fixed)]
         self._inverse = np.linalg.inv(laplacian[np.ix_(self._free, self._free)])
 
-    def relax(self, rest: Array, start: Array, targets: Array) -> Array:
-        """The vertices after some steps from `start`, with the fixed ones at their targets."""
+    def relax(
+        self, rest: Array, start: Array, targets: Array, pins: Sequence[Pin], rotation_limit: float | None
+    ) -> Array:
+        """The vertices after some steps from `start`, with the fixed ones at their targets, turned like their pins."""
         moved = start.copy()
         moved[self._fixed] = targets
-        edges = rest[self._to] - rest[self._from]
+        sides = rest[self._to] - rest[self._from]
+        held = np.array([pin.scale * turn(math.radians(pin.rotation))[:, 0] for pin in pins])
         for _ in range(SOLVER_STEPS):
-            pull = self._pull(edges, moved)
+            turns = self._turns(sides, moved, rotation_limit)
+            turns[self._fixed] = held
+            pull = self._pull(sides, turns)
             moved[self._free] = self._inverse @ (pull[self._free] - self._coupling @ targets)
         return moved
 
-    def _pull(self, edges: Array, moved: Array) -> Array:
-        """The right side of the system: every edge as the mean turn of its two ends wants it."""
+    def _turns(self, sides: Array, moved: Array, rotation_limit: float | None) -> Array:
+        """The cosine and sine of the turn that fits the edges of every vertex best."""
         turned = moved[self._to] - moved[self._from]
         cosine, sine = np.zeros(len(moved)), np.zeros(len(moved))
-        np.add.at(cosine, self._from, self._weight[:, 0] * (edges * turned).sum(axis=1))
-        cross = edges[:, 0] * turned[:, 1] - edges[:, 1] * turned[:, 0]
+        np.add.at(cosine, self._from, self._weight[:, 0] * (sides * turned).sum(axis=1))
+        cross = sides[:, 0] * turned[:, 1] - sides[:, 1] * turned[:, 0]
         np.add.at(sine, self._from, self._weight[:, 0] * cross)
-        length = np.hypot(cosine, sine)
-        length[length == 0.0] = 1.0
-        c, s = cosine / length, sine / length
-        c, s = (c[self._from] + c[self._to]) / 2.0, (s[self._from] + s[self._to]) / 2.0
-        wanted = np.stack([c * edges[:, 0] - s * edges[:, 1], s * edges[:, 0] + c * edges[:, 1]], axis=1)
-        pull = np.zeros_like(moved)
+        angle = np.arctan2(sine, cosine)
+        if rotation_limit is not None:
+            limit = math.radians(abs(rotation_limit))
+            angle = np.clip(angle, -limit, limit)
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+    def _pull(self, sides: Array, turns: Array) -> Array:
+        """The right side of the system: every edge as the mean turn of its two ends wants it."""
+        c, s = ((turns[self._from] + turns[self._to]) / 2.0).T
+        wanted = np.stack([c * sides[:, 0] - s * sides[:, 1], s * sides[:, 0] + c * sides[:, 1]], axis=1)
+        pull = np.zeros((len(turns), 2))
         np.add.at(pull, self._from, -self._weight * wanted)
         return pull
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from motion.evaluate.keyframes import finite
-from motion.evaluate.rigs.geometry import Array, mixed, turn
+from motion.evaluate.rigs.geometry import Array, edges, grid, mixed, turn
+
+REACH_PX = 100.0
+"""How far along the mesh a bone carries vertices."""
+
+ROOTS_EDGES = 1.5
+"""Vertices within so many mean edges of a bone hang on it directly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +86,57 @@ def without_cycles(bones: tuple[Bone, ...]) -> tuple[Bone, ...]:
 
 
 def boned(
-    bones: Sequence[Bone], goals: Sequence[Goal], values: Mapping[str, float], rest: Array, moved: Array
+    bones: Sequence[Bone],
+    goals: Sequence[Goal],
+    values: Mapping[str, float],
+    rest: Array,
+    density: int,
+    moved: Array,
 ) -> Array:
-    """The vertices moved by the bones, each weighed by its inverse squared distance at rest."""
+    """The vertices moved by the bones, each weighed by the inverse squared way to it along the mesh at rest."""
     if not bones:
         return moved
     pose = [_animated_bone(bone, values) for bone in bones]
     for goal in goals:
         pose = _reaching(pose, _animated_goal(goal, values))
-    copies, weights = [], []
+    copies, segments = [], []
     for bone, a, b in zip(bones, _worlds(bones), _worlds(pose), strict=True):
         if abs(np.linalg.det(a)) < 1e-9:
             continue
         change = b @ np.linalg.inv(a)
         copies.append(moved @ change[:2, :2].T + change[:2, 2])
         head, tail = a[:2, 2], a[:2, :2] @ (bone.length, 0.0) + a[:2, 2]
-        weights.append(1.0 / np.maximum(_distances(rest, head, tail) ** 2, 1e-6))
+        segments.append((float(head[0]), float(head[1]), float(tail[0]), float(tail[1])))
     if not copies:
         return moved
-    _bind_last_vertex(weights)
-    return mixed(copies, weights)
+    width, height = (float(extent) for extent in np.ptp(rest, axis=0))
+    return mixed(copies, list(_weights(width, height, density, tuple(segments))))
 
 
-def _bind_last_vertex(weights: Sequence[Array]) -> None:
-    """The lower right vertex follows its nearest bone alone: seen on every reference picture with bones."""
-    last = np.array([weight[-1] for weight in weights])
-    for weight, is_nearest in zip(weights, last == last.max(), strict=True):
-        weight[-1] = float(is_nearest)
+@lru_cache(maxsize=16)
+def _weights(width: float, height: float, density: int, bones: tuple[tuple[float, float, float, float], ...]) -> Array:
+    """How strongly each bone, given by its ends, carries every vertex: a row for each bone.
+
+    A vertex out of every bone's reach follows the nearest alone.
+    """
+    rest = grid(width, height, density)
+    ways = np.array([_ways(rest, density, np.array(bone[:2]), np.array(bone[2:])) for bone in bones])
+    weights = np.where(ways <= REACH_PX, 1.0 / np.maximum(ways**2, 1e-6), 0.0)
+    return np.where(ways.min(axis=0) <= REACH_PX, weights, ways == ways.min(axis=0))
+
+
+def _ways(rest: Array, density: int, head: Array, tail: Array) -> Array:
+    """The shortest way to a bone from every vertex: straight where it is near, else along the edges of the triangles."""
+    start, end = edges(density)
+    lengths = np.hypot(*(rest[end] - rest[start]).T)
+    straight = _distances(rest, head, tail)
+    ways = np.where(straight <= max(ROOTS_EDGES * float(lengths.mean()), float(straight.min())), straight, np.inf)
+    while True:
+        shorter = ways.copy()
+        np.minimum.at(shorter, end, ways[start] + lengths)
+        if np.array_equal(shorter, ways):
+            return ways
+        ways = shorter
 
 
 def _animated_bone(bone: Bone, values: Mapping[str, float]) -> Bone:

@@ -7,7 +7,7 @@ uniform float u_stroke_length, u_cell_size;   // px
 uniform float u_randomness, u_density;        // percent
 
 void main() {
-    float cell_size = max(1.0, u_cell_size);
+    float cell_size = max(1.0, floor(u_cell_size + 0.5));
     ivec2 cell = ivec2(floor(vec2(pixel()) / cell_size));
     float angle = u_stroke_angle + (2.0 * h2(cell.x, cell.y) - 1.0) * u_randomness / 100.0 * 180.0;
     float length_ = clamp(floor(u_stroke_length + 0.5), 1.0, 32.0);

@@ -148,6 +148,27 @@ def test_a_picture_is_reduced_before_its_effects(painter: Painter) -> None:
 
 
 @pytest.mark.gl
+def test_a_picture_is_halved_by_means_rounded_down_and_of_three_pixels_along_an_odd_side(painter: Painter) -> None:
+    photo = opaque(10, 10, 10, rows=4, columns=5)
+    photo[0, 0, 0], photo[:, 1, 1], photo[:, 4, 2] = 13, 90, 90
+    canvas = Canvas.of(painter, Raster(photo, 5, 4), 0.4)
+    reduced = canvas.pixels().copy()
+    painter.pool.give_back(canvas.target)
+    assert reduced[..., :3].tolist() == [[[10, 50, 10], [10, 10, 30]]] * 2
+
+
+@pytest.mark.gl
+def test_the_cells_of_brush_strokes_are_whole_pixels(painter: Painter) -> None:
+    photo = np.random.default_rng(5).integers(0, 256, (40, 60, 4), np.uint8)
+    photo[..., 3] = 255
+    found = [
+        run(painter, photo, entry("brush-strokes", randomness=100.0, cellSize=size)) for size in (11.0, 10.6, 10.4)
+    ]
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[1], found[2])
+
+
+@pytest.mark.gl
 def test_effects_run_strictly_in_list_order_on_bytes(painter: Painter) -> None:
     half, double = entry("brightness", amount=50.0), entry("brightness", amount=200.0)
     assert run(painter, opaque(200, 100, 50), double, half, entry("median", radius=0.0))[4, 4].tolist() == [

@@ -199,6 +199,16 @@ def test_opacity_stops_multiply_the_colours_at_every_offset() -> None:
     assert stops[1][1].red == 0.5
 
 
+def test_gradients_are_dithered_by_the_reference_s_square() -> None:
+    """A colour between two levels rounds up at as many of 64 places as it lies above the lower; rows come first."""
+    levels = LinearGradient(0, (GradientStop(0, "#000000"), GradientStop(1, "#010101")))
+    wide = rgba_of(raster(rect(6400, 8, levels), 1))[..., 0]
+    assert np.array_equal(wide[:, 3200:3208].sum(axis=1), [0, 8] * 4)
+    assert np.array_equal(wide[0:2, 1600:1608] + wide[0:2, 4800:4808], [[0, 1] * 4, [1, 2] * 4])
+    twice = rgba_of(raster(rect(6400, 8, levels), 2))[..., 0]
+    assert np.array_equal(twice[:, 6400:6408].sum(axis=1), [0, 8] * 8), "counted in pixels of the raster"
+
+
 def brush(*points: tuple[float, float], mode: str = "paint", size: float = 6, **fields: float) -> BrushStroke:
     values: dict[str, float] = {"opacity": 1.0, "hardness": 1.0, **fields}
     return BrushStroke(points, "#ffffff", size, mode=mode, **values)  # type: ignore[arg-type]
