@@ -194,6 +194,18 @@ def test_an_upload_can_be_an_input_of_its_own_account_only(world: World) -> None
     assert ada.render(ada.template(), inputs={"photo": unknown}).status_code == 400
 
 
+def test_an_upload_is_known_by_its_link_whatever_name_the_farm_was_called_by(own_world: World) -> None:
+    ada, bob = own_world.account(), own_world.account("bob")
+    url = ada.post("/assets", files={"file": picture()}, headers={"Host": "localhost:8000"}).json()["url"]
+    assert url.startswith("http://localhost:8000/files/")
+    assert ada.render(ada.template(), inputs={"photo": url, "headline": url}).status_code == 201
+    ((inputs,),) = own_world.database.execute("SELECT inputs FROM jobs").fetchall()
+    assert inputs == {"photo": url.removeprefix("http://localhost:8000").partition("?")[0], "headline": url}
+    for caller, wrong in ((bob, url), (ada, url[:-1] + ("0" if url[-1] != "0" else "1")), (ada, url.partition("?")[0])):
+        answer = caller.render(caller.template(), inputs={"photo": wrong})
+        assert [one["field"] for one in answer.json()["errors"]] == ["photo"]
+
+
 def test_expired_uploads_are_reaped(own_world: World) -> None:
     import asyncio
 
