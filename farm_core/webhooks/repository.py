@@ -37,9 +37,7 @@ class DueDelivery:
     place: str | None
 
 
-async def claim_deliveries(
-    session: Transaction, now: datetime, deliveries_max: int, place: str | None = None
-) -> list[DueDelivery]:
+async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
     """Takes what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
     values = {
         "now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
