@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from farm_core.assets.models import Asset
 from farm_core.clock import ManualClock
 from farm_core.db.database import Database
-from farm_core.jobs.models import Job
+from farm_core.jobs.models import Job, Segment, Task
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template
-from scheduler.maintenance.retention import ResultReaper, ScratchReaper
+from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from tests.scheduler.farm import furnish, parts_for
 
 
@@ -92,6 +93,58 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
             "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
             "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
         }  # fmt: skip
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_the_least_recently_used_segments_go_but_those_that_a_running_job_needs(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        parts = parts_for(database, storage, [], tmp_path, ManualClock(NOW), segment_cache_bytes=25)
+        task = Task(
+            id="task", job_id="job_busy", index=0, kind="render", first_frame=0, frame_count=30, status="done",
+            segment_key="segments/needed.mp4",
+        )  # fmt: skip
+        async with database.work() as session:
+            session.add(job("busy", "tpl", None))
+            await session.flush()
+            session.add(task)
+            for age, name in enumerate(("newest", "newer", "older", "needed")):
+                key = f"segments/{name}.mp4"
+                storage.put_bytes(key, b"0123456789")
+                session.add(Segment(key=key, bytes=10, used_at=NOW - timedelta(hours=age)))
+        assert await SegmentReaper(parts).turn() == 1
+        left = {held.key for held in storage.listed("segments/")}
+        assert left == {f"segments/{name}.mp4" for name in ("newest", "newer", "needed")}
+        assert await SegmentReaper(parts).turn() == 0
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_uploads_go_after_a_day(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        clock = ManualClock(NOW)
+        reaper = UploadReaper(parts_for(database, storage, [], tmp_path, clock))
+        async with database.work() as session:
+            for name, hours in (("first", 24), ("second", 25)):
+                key = f"assets/acc_a/{name}.png"
+                storage.put_bytes(key, b"1")
+                row = Asset(id=f"ast_{name}", account_id="acc_a", storage_key=key, bytes=1, mime="image/png")
+                row.created_at, row.expires_at = NOW, NOW + timedelta(hours=hours)
+                session.add(row)
+        assert await reaper.turn() == 0
+        clock.advance(24 * 3600)
+        assert await reaper.turn() == 1
+        assert [held.key for held in storage.listed("assets/")] == ["assets/acc_a/second.png"]
         await database.close()
 
     asyncio.run(story())
