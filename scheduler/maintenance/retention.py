@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import cast, exists, func, select
@@ -15,6 +15,7 @@ from farm_core.assets import repository as assets
 from farm_core.jobs import workers
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JOB_TERMINAL
+from farm_core.storage.port import ObjectMissing
 from farm_core.telemetry import logs
 from farm_core.templates.models import Template
 from scheduler.parts import Parts
@@ -88,8 +89,17 @@ class ResultReaper(Service):
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
             needed = await self._needed(batch)
-            await _delete(self.parts, [key for key in batch if key not in needed])
+            for key in (key for key in batch if key not in needed):
+                if await asyncio.to_thread(self._is_older, key, before):
+                    await _delete(self.parts, [key])
         return 0
+
+    def _is_older(self, key: str, before: datetime) -> bool:
+        """Whether the object is as old as it was when it was listed: a job that needs it again has written it anew."""
+        try:
+            return self.parts.storage.describe(key).modified_at < before
+        except ObjectMissing:
+            return False
 
     async def _needed(self, keys: list[str]) -> set[str]:
         before = self.parts.clock.now() - timedelta(days=self.parts.settings.result_days)

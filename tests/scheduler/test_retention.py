@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from farm_core.db.database import Database
 from farm_core.jobs.models import Job, Segment, Task
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from farm_core.storage.port import StoredObject
 from farm_core.templates.models import Template
 from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from tests.scheduler.farm import furnish, parts_for
@@ -93,6 +96,30 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
             "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
             "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
         }  # fmt: skip
+        await database.close()
+
+    asyncio.run(story())
+
+
+class NeededAgain(LocalStorage):
+    """Storage in which a job writes an object anew while the reaper still looks at what it has listed."""
+
+    def listed(self, prefix: str) -> Iterator[StoredObject]:
+        held = list(super().listed(prefix))
+        for one in held:
+            self.put_bytes(one.key, b"1")
+        yield from held
+
+
+@pytest.mark.service
+def test_what_a_job_needs_again_meanwhile_is_spared(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), NeededAgain(tmp_path / "storage", Links(b"secret"))
+        storage.put_bytes("media/again.png", b"1")
+        written = (NOW - timedelta(days=31)).timestamp()
+        os.utime(tmp_path / "storage" / "objects" / "media" / "again.png", (written, written))
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).turn()
+        assert storage.exists("media/again.png")
         await database.close()
 
     asyncio.run(story())
