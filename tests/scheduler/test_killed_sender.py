@@ -4,6 +4,7 @@ not sent is sent."""
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -157,6 +158,27 @@ def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_
             (tmp_path / "webhooks").write_text("in the way")
             delivery = await told.later()
             assert (delivery.status, len(told.requests)) == ("delivered", 1)
+
+    asyncio.run(plot())
+
+
+def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "farm_core", "webhooks", "--data", str(tmp_path), "--again"]
+    environment = {**os.environ, "DATABASE_URL": database_url}
+
+    async def asked(job_id: str) -> int:
+        done = await asyncio.to_thread(subprocess.run, [*command, job_id], cwd=ROOT, env=environment, check=False)
+        return done.returncode
+
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "request") as told:
+            told.start_sender(database_url)
+            await told.killed.wait()
+            assert await asked("job") == 1, "it has not ended yet"
+            assert (await told.later()).status == "dropped"
+            assert (await asked("job"), await asked("job_none")) == (0, 1)
+            delivery = await told.later(hours=2)
+            assert (delivery.status, delivery.attempt, len(told.requests)) == ("delivered", 1, 2)
 
     asyncio.run(plot())
 
