@@ -110,7 +110,8 @@ def _methods(request: Request) -> list[str]:
     path = request.url.path
     for template, methods in request.app.openapi()["paths"].items():
         if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), path):
-            return sorted(method.upper() for method in methods)
+            known = {method.upper() for method in methods}
+            return sorted(known | {"HEAD"} if "GET" in known else known)
     return ["GET", "HEAD"]
 
 
@@ -118,7 +119,7 @@ def _fault(one: Mapping[str, Any]) -> tuple[str, str]:
     if one["type"] == "json_invalid":
         return "body", "is not valid JSON"
     where = [str(part) for part in one["loc"]]
-    return ".".join(where[1:]) or where[0], str(one["msg"])
+    return ".".join(where[1:]) or where[0], str(one["msg"]).removeprefix("Value error, ")
 
 
 def _headers(error: FarmError) -> dict[str, str]:

@@ -8,8 +8,12 @@ from typing import Any, Final
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.routing import Match
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
 
 from api.auth import Need, admit
+from api.conditional import is_known
 from api.json import JSONRequest
 from farm_core.accounts.scopes import Scope
 from farm_core.errors import BadRequest
@@ -34,7 +38,19 @@ def needs(scope: Scope | None, *, conditional: bool = False, body: dict[str, Any
     return said
 
 
-class FarmRoute(APIRoute):
+class HeadRoute(APIRoute):
+    """What answers GET answers HEAD too (RFC 9110, 9.3.2): the server leaves the body out."""
+
+    def matches(self, scope: Connection) -> tuple[Match, Connection]:
+        """Whether the route is the request's."""
+        return super().matches(_as_get(scope))
+
+    async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Answers the request."""
+        await super().handle(_as_get(scope), receive, send)
+
+
+class FarmRoute(HeadRoute):
     """Admits the caller (`request.state.caller`) by what `needs` declared, then reads the body strictly."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -44,16 +60,21 @@ class FarmRoute(APIRoute):
         scope = declared[_NEED]
         need = Need(None if scope == _SESSION else Scope(scope))
         reads_json = self.body_field is not None
+        may_be_empty = self.body_field is not None and not self.body_field.field_info.is_required()
 
         async def handler(request: Request) -> Response:
             request.state.caller = await admit(request, need)
             strict = JSONRequest(request.scope, request.receive)
-            if reads_json:
+            if reads_json and not (may_be_empty and not await strict.body()):
                 await _require_json(strict)
             response = await handle(strict)
             return _conditional(request, response) if _CONDITIONAL in declared else response
 
         return handler
+
+
+def _as_get(scope: Connection) -> Connection:
+    return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
 async def _require_json(request: JSONRequest) -> None:
@@ -71,9 +92,8 @@ def _conditional(request: Request, response: Response) -> Response:
     if response.status_code != 200:
         return response
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
-    known = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if tag in known or "*" in known:
+    if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     response.headers.update(headers)
     return response

@@ -17,6 +17,12 @@ class Shape(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
+class Asked(Shape):
+    """A schema of what callers send: fields have the interface's names, and no others."""
+
+    model_config = ConfigDict(populate_by_name=False)
+
+
 def iso(moment: datetime) -> str:
     """ISO 8601 in UTC, to the millisecond."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

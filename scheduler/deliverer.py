@@ -1,7 +1,8 @@
 """Posts webhooks: three attempts, each to an address that is checked again and connected to exactly as checked.
 
-An attempt is recorded as begun between the connection and the first byte of the request. Where its sender dies before it has
-recorded the outcome, the receiver most likely has it, so it is not posted again (`docs/decisions/0008`).
+An attempt is recorded as begun between the connection and the first byte of the request, and its sender notes what comes after
+that. Where it dies, the next one goes by the notes: an attempt whose request did not go out has failed, an answer that was noted
+counts, and what was sent and not yet answered is not posted again (`docs/decisions/0008`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
 from scheduler import metrics
+from scheduler.notes import Noted, Notes
 from scheduler.parts import Parts
 from scheduler.service import RETRY_SECONDS, Service, in_a_line
 
@@ -30,6 +32,8 @@ _log = logs.logger(__name__)
 
 POSTS_MAX: Final = 32
 SENDER_DIED: Final = "The sender died while it posted; the receiver may have it, so it is not posted again."
+NOT_SENT: Final = "The sender died before it had sent the request."
+NO_ANSWER: Final = "No answer came, and the sender died before it could tell of it."
 
 
 class LeaseLost(Exception):
@@ -44,6 +48,7 @@ class Deliverer(Service):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self.parts = parts
+        self.notes = _notes(parts)
         self.posts: set[asyncio.Task[None]] = set()
 
     async def turn(self) -> int:
@@ -52,7 +57,7 @@ class Deliverer(Service):
         if room <= 0:
             return 0
         async with self.parts.database.work() as session:
-            due = await repository.claim_deliveries(session, self.parts.clock.now(), room)
+            due = await repository.claim_deliveries(session, self.parts.clock.now(), room, self.notes.place)
             next_at = await repository.next_due(session)
         for delivery in due:
             post = asyncio.create_task(self._posted(delivery), name=delivery.id)
@@ -88,11 +93,12 @@ class Deliverer(Service):
         }  # fmt: skip
         _log.info("webhook", job_id=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
         await self._written(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
+        self.notes.forget(_post(delivery))
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
         """The status of the answer or None, whether a repeat may help, what went wrong."""
         if delivery.begun:
-            return None, False, SENDER_DIED
+            return self._left(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
             return None, False, "The last attempt was begun, and its sender did not live to tell of it."
         headers = {
@@ -100,19 +106,40 @@ class Deliverer(Service):
             "X-Service-Event": "render.finished",
             "X-Service-Job-Id": delivery.job_id,
         }
-        body, guard = orjson.dumps(dict(delivery.body)), self.parts.callback_guard
+        body, guard, post = orjson.dumps(dict(delivery.body)), self.parts.callback_guard, _post(delivery)
 
         async def begun() -> None:
-            if not await self._written(lambda session, now: repository.begin_attempt(session, now, delivery)):
+            self.notes.begin(post)
+            place = self.notes.place
+            if not await self._written(lambda session, now: repository.begin_attempt(session, now, delivery, place)):
                 raise LeaseLost
 
+        def sent() -> None:
+            self.notes.sent(post)
+
         try:
-            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, begun)
+            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, begun, sent)
         except UrlRefused as refusal:
             return None, False, str(refusal)
         except FetchFailed as failure:
+            self.notes.answered(post, None)
             return None, True, failure.message
+        self.notes.answered(post, status)
         return status, True, None
+
+    def _left(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
+        """As `_answer`, of an attempt whose sender died, by what it has noted; where it noted elsewhere, nothing is known."""
+        if delivery.place != self.notes.place:
+            return None, False, SENDER_DIED
+        match self.notes.read(_post(delivery)):
+            case Noted(sent=False):
+                return None, True, NOT_SENT
+            case Noted(status=int(status)):
+                return status, True, None
+            case Noted(failed=True):
+                return None, True, NO_ANSWER
+            case _:
+                return None, False, SENDER_DIED
 
     async def _written(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
         """What `write` returns, once it is committed: repeated while Postgres is away, for only this process knows."""
@@ -125,3 +152,17 @@ class Deliverer(Service):
                     raise
                 _log.warning("webhook not recorded yet", error=in_a_line(error))
                 await asyncio.sleep(RETRY_SECONDS)
+
+
+def _notes(parts: Parts) -> Notes:
+    """Notes that the next sender on this machine can read; this process's own where nothing can be written there."""
+    try:
+        return Notes(parts.settings.data_folder / "webhooks")
+    except OSError as error:
+        _log.warning("webhooks are noted for this process alone", error=type(error).__name__)
+        return Notes(parts.scratch / "webhooks")
+
+
+def _post(delivery: DueDelivery) -> str:
+    """Names an attempt among the notes."""
+    return f"{delivery.id}.{delivery.attempt}"

@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -18,7 +19,7 @@ from farm_core.assets.inspection import kind_of
 from farm_core.assets.kinds import ENDINGS
 from farm_core.errors import BadRequest
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
-from farm_core.storage.port import Storage
+from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
 from motion.errors import DocumentError
@@ -63,7 +64,7 @@ async def ingest(parts: Parts, job: ClaimedJob) -> FrozenJob:
     others = await _fetched(parts, job, fetchable)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
-    key = await asyncio.to_thread(_store_document, parts.storage, document)
+    key = await asyncio.to_thread(_store_document, parts, document)
     return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
 
 
@@ -87,7 +88,7 @@ async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: s
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         try:
             async with fetched_media(parts, job, source) as media:
-                key = await asyncio.to_thread(_store_media, parts.storage, media.path, purpose)
+                key = await asyncio.to_thread(_store_media, parts, media.path, purpose)
                 return _Kept(key, media.counted_bytes)
         except MediaUnavailable as error:
             if error.lasting or attempt == FETCH_ATTEMPTS:
@@ -96,22 +97,31 @@ async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: s
     raise AssertionError("the last attempt returns or raises")
 
 
-def _store_media(storage: Storage, path: Path, purpose: str) -> str:
+def _store_media(parts: Parts, path: Path, purpose: str) -> str:
     try:
         ending = ENDINGS[kind_of(path, None)]
     except BadRequest as fault:
         raise IngestFailed(f"The media of {purpose} cannot be used. {fault}") from fault
     with path.open("rb") as file:
         key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
-    if not storage.exists(key):
-        storage.put_file(key, path)
+    if not _is_fresh(parts, key):
+        parts.storage.put_file(key, path)
     return key
 
 
-def _store_document(storage: Storage, document: Document) -> str:
+def _store_document(parts: Parts, document: Document) -> str:
     """Canonical JSON, so that equal documents have equal keys."""
     data: bytes = orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS)
     key = f"frozen/{hashlib.sha256(data).hexdigest()}.json"
-    if not storage.exists(key):
-        storage.put_bytes(key, data, "application/json")
+    if not _is_fresh(parts, key):
+        parts.storage.put_bytes(key, data, "application/json")
     return key
+
+
+def _is_fresh(parts: Parts, key: str) -> bool:
+    """Whether the object is there and will be until its job is frozen: an old one that no job names yet may go any moment."""
+    try:
+        age = parts.clock.now() - parts.storage.describe(key).modified_at
+    except ObjectMissing:
+        return False
+    return age < timedelta(days=parts.settings.result_days / 2)

@@ -14,11 +14,13 @@ from sqlmodel import col
 from starlette.responses import Response, StreamingResponse
 
 from api.auth import bearer, session_account
+from api.conditional import is_known
 from api.dependencies import FarmParts
+from api.errors import StatusError, envelope
 from api.farm import Farm
 from api.files.ranges import Span, Unsatisfiable, span_of
 from farm_core.assets import repository as assets
-from farm_core.errors import FarmError, Forbidden, NotFound
+from farm_core.errors import Forbidden, NotFound
 from farm_core.jobs.models import Job
 from farm_core.storage.keys import is_key
 from farm_core.storage.port import ObjectMissing, Storage, StoredObject
@@ -26,12 +28,6 @@ from farm_core.storage.port import ObjectMissing, Storage, StoredObject
 router = APIRouter(include_in_schema=False)
 _CHUNK_BYTES: Final = 256 * 1024
 _NOT_HERE: Final = "There is no such file, or it has expired."
-
-
-class RangeNotSatisfiable(FarmError):
-    """The range lies outside the file."""
-
-    status = 416
 
 
 @router.api_route("/files/{key:path}", methods=["GET", "HEAD"])
@@ -65,13 +61,14 @@ async def _admit(request: Request, farm: Farm, key: str) -> None:
 async def _answer(request: Request, storage: Storage, facts: StoredObject) -> Response:
     tag = f'"{hashlib.sha256(f"{facts.key} {facts.bytes} {facts.modified_at}".encode()).hexdigest()[:32]}"'
     headers = _headers(request, facts, tag)
-    if request.headers.get("if-none-match") == tag:
+    if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     asked = request.headers.get("range") if request.headers.get("if-range", tag) == tag else None
     try:
         span = span_of(asked, facts.bytes)
     except Unsatisfiable:
-        raise RangeNotSatisfiable(f"The file has {facts.bytes} bytes.") from None
+        told = {"Content-Range": f"bytes */{facts.bytes}"}
+        return envelope(request.scope, StatusError(416, f"The file has {facts.bytes} bytes."), told)
     whole = span or Span(0, facts.bytes)
     headers["Content-Length"] = str(whole.end - whole.start)
     if span is not None:

@@ -14,6 +14,7 @@ from sqlmodel import col
 from api.dependencies import FarmParts
 from api.farm import Farm
 from api.json import JSONResponse
+from api.route import HeadRoute
 from api.shapes import Shape
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
@@ -21,7 +22,7 @@ from farm_core.jobs.workers import live_workers
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import JOBS, QUEUE_AGE_SECONDS, REGISTRY
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=HeadRoute)
 CHECK_SECONDS = 3.0
 log = logger("api.health")
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
 from api.documentation import answers
 from api.keys import service
-from api.keys.schemas import KeyRequest, KeySummary, NewKey, Revoked
+from api.keys.schemas import DEFAULT_KEY, KeyRequest, KeySummary, NewKey, Revoked
 from api.route import FarmRoute, needs
 from api.shapes import Listed
 
@@ -21,7 +21,7 @@ async def list_keys(work: Reading, caller: CallerOf, page: PageOf) -> Listed[Key
 
 
 @router.post("", status_code=201, openapi_extra=needs(None), responses=answers())
-async def create_key(work: Work, farm: FarmParts, caller: CallerOf, body: KeyRequest) -> NewKey:
+async def create_key(work: Work, farm: FarmParts, caller: CallerOf, body: KeyRequest = DEFAULT_KEY) -> NewKey:
     """A new key, with its secret, which is not shown again."""
     return await service.create(work, farm, caller, body)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from api.shapes import Moment, Shape
+from api.shapes import Asked, Moment, Shape
 from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
 
 NAME_LENGTH_MAX = 80
@@ -24,7 +24,7 @@ def _moment(value: object) -> object:
         raise ValueError("must be an ISO 8601 date and time") from None
 
 
-class KeyRequest(Shape):
+class KeyRequest(Asked):
     """What a new key shall be."""
 
     model_config = ConfigDict(
@@ -36,6 +36,10 @@ class KeyRequest(Shape):
     expires_at: Annotated[AwareDatetime | None, BeforeValidator(_moment)] = Field(
         None, description="In the future; never when left out."
     )
+
+
+DEFAULT_KEY: Final = KeyRequest()
+"""Every field may be left out, and so may the body."""
 
 
 class KeySummary(Shape):

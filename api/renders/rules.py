@@ -14,6 +14,7 @@ from api.farm import Farm
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
 from farm_core.assets import repository as assets
 from farm_core.net.resolver import url_fault
+from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from motion.template import validate
@@ -37,19 +38,27 @@ class Output:
 _NO_OUTPUT: Final = Output(0, 0, 0)
 
 
+Uploads = Mapping[str, str | None]
+"""By the values that are addresses of the farm's own files: the path of the account's upload there, None where it has none."""
+
+
 async def uploads_of(
-    session: AsyncSession, account_id: str, origins: frozenset[str], now: datetime, inputs: Any
-) -> dict[str, bool]:
-    """The values that are addresses of the farm's own files, and whether the account has an upload there."""
+    session: AsyncSession, account_id: str, origins: frozenset[str], links: Links, now: datetime, inputs: Any
+) -> Uploads:
+    """The account's uploads among the values."""
     values = inputs.values() if isinstance(inputs, dict) else ()
-    keys = {url: key for url in values if isinstance(url, str) and (key := assets.own_key(url, origins))}
+    keys = {url: key for url in values if isinstance(url, str) and (key := assets.own_key(url, origins, links))}
     held = await assets.owned_keys(session, account_id, keys.values(), now) if keys else set()
-    return {url: key in held for url, key in keys.items()}
+    return {url: PATH_PREFIX + key if key in held else None for url, key in keys.items()}
 
 
-async def faults_of(
-    farm: Farm, template: Template | None, wanted: RenderRequest, uploads: Mapping[str, bool]
-) -> Faults:
+def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) -> dict[str, Any]:
+    """The values with the account's uploads by their paths: whatever name the farm was called by, they are read from storage."""
+    media = {field.id for field in fields_of(template) if field.kind in _MEDIA_KINDS}
+    return {name: (uploads.get(value) or value) if name in media else value for name, value in inputs.items()}
+
+
+async def faults_of(farm: Farm, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
         _input_faults(farm, template, wanted.inputs, uploads), _callback_faults(farm, wanted.callback_url)
@@ -91,7 +100,7 @@ def _limit_faults(output: Output) -> Faults:
     return faults
 
 
-async def _input_faults(farm: Farm, template: Template | None, values: Any, uploads: Mapping[str, bool]) -> Faults:
+async def _input_faults(farm: Farm, template: Template | None, values: Any, uploads: Uploads) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     if template is None:
@@ -105,7 +114,7 @@ async def _input_faults(farm: Farm, template: Template | None, values: Any, uplo
     return found + [one for one in nulls if one[0] not in dict(found)]
 
 
-async def _media_fault(farm: Farm, url: str, uploads: Mapping[str, bool]) -> str | None:
+async def _media_fault(farm: Farm, url: str, uploads: Uploads) -> str | None:
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
     if url in uploads:
         return None if uploads[url] else "must be an upload of this account that has not expired"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from api.shapes import Moment, Number, Shape
+from api.shapes import Asked, Moment, Number, Shape
 from farm_core.jobs.status import JobStatus
 
 SIDE_MIN: Final = 64
@@ -41,7 +41,7 @@ _CALLBACK: Final = {
 _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the caller's account."}
 
 
-class RenderRequest(Shape):
+class RenderRequest(Asked):
     """A render to create. Every fault of it is told at once."""
 
     model_config = ConfigDict(

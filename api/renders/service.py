@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import orjson
 from sqlalchemy import Select, bindparam, select
@@ -14,7 +14,7 @@ from api.auth import Caller
 from api.dependencies import Page
 from api.farm import Farm
 from api.pagination import checked_id, found, listed
-from api.renders.rules import faults_of, output_of, uploads_of
+from api.renders.rules import faults_of, output_of, resolved, uploads_of
 from api.renders.schemas import JobRecord, RenderRequest
 from api.shapes import Listed
 from farm_core.accounts import repository as accounts
@@ -62,12 +62,12 @@ async def create(
         if repeated is not None:
             return repeated
         template = await _template(reading, caller, wanted)
-        uploads = await uploads_of(reading, caller.account.id, origins, farm.clock.now(), wanted.inputs)
+        uploads = await uploads_of(reading, caller.account.id, origins, farm.links, farm.clock.now(), wanted.inputs)
     faults = await faults_of(farm, template, wanted, uploads)
     if template is None or faults:
         raise InvalidInputs(faults)
     await _respect_rate(farm, caller)
-    job = _job(farm, caller, template, wanted, origin)
+    job = _job(farm, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
     job.idempotency_key, job.request_hash = idempotency_key, request_hash
     return await _reserve(session, farm, caller, job)
 
@@ -151,10 +151,12 @@ async def _respect_rate(farm: Farm, caller: Caller) -> None:
         raise RateLimited(wait, f"At most {limit} renders a minute may be created. Try again in {wait} s.")
 
 
-def _job(farm: Farm, caller: Caller, template: Template, wanted: RenderRequest, origin: str) -> Job:
+def _job(
+    farm: Farm, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
+) -> Job:
     output, _ = output_of(template, wanted.output)
     return Job(
-        id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=wanted.inputs,
+        id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
         width=output.width, height=output.height, fps=output.fps,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
-from api.shapes import Moment, Number, Shape
+from api.shapes import Asked, Moment, Number, Shape
 
 NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
@@ -16,13 +17,25 @@ SECONDS_MAX = 3600
 INPUTS_MAX = 1000
 ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
 
+_TOLD_LENGTH = 80
+
 Kind = Literal["text", "color", "number", "image", "media"]
 
 
-class TemplateInput(Shape):
+_ID: dict[str, Any] = {"type": "string", "pattern": ID_PATTERN}
+
+
+def _id(text: str) -> str:
+    if not re.fullmatch(ID_PATTERN, text):
+        told = text if len(text) <= _TOLD_LENGTH else f"{text[:_TOLD_LENGTH]}..."
+        raise ValueError(f"{told!r} is not an input id: it must match /{ID_PATTERN}/")
+    return text
+
+
+class TemplateInput(Asked):
     """One thing that may vary per render."""
 
-    id: Annotated[str, StringConstraints(pattern=ID_PATTERN)] = Field(description="The key to send in `inputs`.")
+    id: Annotated[str, AfterValidator(_id), WithJsonSchema(_ID)] = Field(description="The key to send in `inputs`.")
     label: str = Field(max_length=500)
     kind: Kind
     required: StrictBool | None = Field(None, description="True by default for image and media.")
@@ -51,7 +64,7 @@ _DOCUMENT: dict[str, Any] = {
 }
 
 
-class TemplateRequest(Shape):
+class TemplateRequest(Asked):
     """A template to publish."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] = Field(
@@ -88,7 +101,6 @@ class TemplateRecord(Shape):
     fps: Number
     duration_seconds: Number
     inputs: list[ShownInput]
-    project_id: str | None
     created_at: Moment
     updated_at: Moment
 

@@ -91,7 +91,7 @@ async def delete(session: AsyncSession, farm: Farm, caller: Caller, template_id:
 
 def record(row: Template) -> TemplateRecord:
     """What is shown of a template."""
-    hidden = {"account_id", "targets", "composition_id", "document_key", "deleted_at"}
+    hidden = {"account_id", "targets", "composition_id", "document_key", "project_id", "deleted_at"}
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 

@@ -14,22 +14,29 @@ from sqlmodel import col
 
 from farm_core.assets.models import Asset
 from farm_core.storage.keys import is_key
-from farm_core.storage.links import PATH_PREFIX
+from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.storage.port import Storage
 
 LIFETIME: Final = timedelta(hours=24)
 
 
-def own_key(url: str, origins: Collection[str]) -> str | None:
-    """The storage key that a URL on one of the farm's own origins names; None where it points elsewhere."""
+def own_key(url: str, origins: Collection[str], links: Links | None = None) -> str | None:
+    """The key that a URL under the farm's own `/files/` names; None for any other URL.
+
+    The farm's own are those under its origins, and, under any name that it goes by, those that `links` have signed.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:
         return None
-    if f"{parts.scheme}://{parts.netloc}" not in origins or not parts.path.startswith(PATH_PREFIX):
+    if not parts.path.startswith(PATH_PREFIX):
         return None
     key = unquote(parts.path.removeprefix(PATH_PREFIX))
-    return key if is_key(key) else None
+    if not is_key(key):
+        return None
+    if f"{parts.scheme}://{parts.netloc}" in origins:
+        return key
+    return key if links is not None and links.signed(key, parts.query) else None
 
 
 async def owned(session: AsyncSession, account_id: str, key: str, now: datetime) -> Asset | None:

@@ -408,19 +408,23 @@ DELETE FROM segments WHERE key = ANY(:keys)
 SELECT key FROM segments WHERE key = ANY(:keys)
 
 -- claim_deliveries --
--- Webhooks that are due, each for one sender, and those that a sender began to post and did not live to tell of (`begun`).
--- The attempt is counted before it is made.
+-- Webhooks that are due, each for one sender, and those that a sender began to post and did not live to tell of (`begun`), sooner
+-- by who can read its notes. The attempt is counted before it is made. The first one sets the clock for the others, and so does
+-- one that is later than the longest attempt before it explains.
 WITH due AS (
     SELECT id FROM deliveries
-    WHERE status = 'due' AND due_at <= :now AND (lease_expires_at IS NULL OR lease_expires_at < :now)
+    WHERE status = 'due' AND due_at <= :now AND (lease_expires_at IS NULL OR lease_expires_at < CAST(:now AS timestamptz)
+        + CASE WHEN attempts -> -1 ->> 'place' = :place THEN make_interval(secs => :noted_seconds) ELSE interval '0' END)
     ORDER BY due_at LIMIT :deliveries_max FOR UPDATE SKIP LOCKED
 )
 UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,
+    due_at = CASE WHEN attempt = 0 OR due_at < CAST(:now AS timestamptz) - make_interval(secs => :late_seconds)
+        THEN :now ELSE due_at END,
     lease_token = :token || '.' || deliveries.id,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM due WHERE deliveries.id = due.id
 RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
-    coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun
+    coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun, attempts -> -1 ->> 'place' AS place
 
 -- begin_delivery_attempt --
 -- The request is about to be sent: from here on a sender's death leaves open whether the receiver has it. Harmless twice.
@@ -431,7 +435,7 @@ RETURNING id
 
 -- end_delivery_attempt --
 -- The outcome takes the place of the entry that the attempt was begun with.
-UPDATE deliveries SET status = CAST(:status AS text), due_at = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds),
+UPDATE deliveries SET status = CAST(:status AS text), due_at = due_at + make_interval(secs => :after_seconds),
     lease_token = NULL, lease_expires_at = NULL,
     attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts - -1 ELSE attempts END || CAST(:outcome AS jsonb),
     finished_at = CASE WHEN CAST(:status AS text) = 'due' THEN NULL ELSE CAST(:now AS timestamptz) END

@@ -99,6 +99,8 @@ async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float =
 
 
 BeforeSending = Callable[[], Awaitable[None]]
+BeforeWhole = Callable[[], None]
+Trace = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 
 async def guarded_post(
@@ -108,14 +110,17 @@ async def guarded_post(
     seconds: float,
     guard: Guard,
     before_sending: BeforeSending | None = None,
+    before_whole: BeforeWhole | None = None,
 ) -> int:
     """Posts a body; returns the status of the answer, whose body is not read. Redirects are not followed.
 
     `before_sending` is awaited once the connection stands, before the first byte of the request; what it raises comes out,
-    and nothing is sent. Raises UrlRefused, or FetchFailed where no answer came.
+    and nothing is sent. `before_whole` is called right before the last bytes of the request are: without them it is none that
+    the receiver could act on. Raises UrlRefused, or FetchFailed where no answer came.
     """
+    trace = _tracer(before_sending, before_whole)
     try:
-        async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard, before_sending) as response:
+        async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard, trace) as response:
             return int(response.status)
     except TimeoutError:
         raise FetchFailed("The receiver took too long to answer.", again=True) from None
@@ -166,13 +171,13 @@ async def _exchange(
     headers: Mapping[str, str],
     body: bytes | None,
     guard: Guard,
-    before_sending: BeforeSending | None = None,
+    trace: Trace | None = None,
 ) -> AsyncIterator[httpcore.Response]:
     """One request on a connection of its own."""
     target = checked_target(url, allow_private=guard.allow_private)
     extensions: dict[str, Any] = {"timeout": {"connect": CONNECT_SECONDS, "read": 30.0, "write": 30.0, "pool": 1.0}}
-    if before_sending is not None:
-        extensions["trace"] = _tracer(before_sending)
+    if trace is not None:
+        extensions["trace"] = trace
     port = "" if target.port == {"http": 80, "https": 443}[target.scheme] else f":{target.port}"
     request_headers: dict[bytes | str, bytes | str] = {"Host": target.host + port, "User-Agent": "render-farm"}
     request_headers.update(headers.items())
@@ -192,10 +197,12 @@ async def _exchange(
         raise FetchFailed("The server could not be reached.", again=True) from None
 
 
-def _tracer(before_sending: BeforeSending) -> Callable[[str, Mapping[str, Any]], Awaitable[None]]:
+def _tracer(before_sending: BeforeSending | None, before_whole: BeforeWhole | None) -> Trace:
     async def trace(event: str, _: Mapping[str, Any]) -> None:
-        if event == "http11.send_request_headers.started":
+        if event == "http11.send_request_headers.started" and before_sending is not None:
             await before_sending()
+        if event == "http11.send_request_body.started" and before_whole is not None:
+            before_whole()
 
     return trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from farm_core.clock import Clock, SystemClock
 
@@ -31,6 +31,11 @@ class Links:
         if not (expires.isascii() and expires.isdigit()) or len(expires) > 12 or int(expires) < self._now():
             return False
         return hmac.compare_digest(self._signature(key, int(expires), filename).encode(), signature.encode())
+
+    def signed(self, key: str, query: str) -> bool:
+        """Whether a URL's query makes it one of these links to the object, and it has not expired."""
+        given = dict(parse_qsl(query))
+        return self.opens(key, given.get("expires", ""), given.get("signature", ""), given.get("filename", ""))
 
     def _signature(self, key: str, expires_at: int, filename: str) -> str:
         message = f"{key}\n{expires_at}\n{filename}".encode()

@@ -11,18 +11,21 @@ import orjson
 
 from farm_core.ids import new_id
 from farm_core.jobs.sql import Transaction, statement
-from farm_core.webhooks.schedule import Outcome
+from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 
 LEASE_SECONDS: Final = 20.0
 """Twice an attempt's own limit: a sender that has not begun by then has died."""
 
 BEGUN_LEASE_SECONDS: Final = 120.0
-"""A begun attempt is never made again, so nobody hurries to take it over: its sender may yet tell how it ended."""
+"""Who cannot read a begun attempt's notes does not hurry to take it over: its sender may yet tell how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A webhook that this sender is to post now, or, where `begun`, to close: another has died while it posted it."""
+    """A webhook that this sender is to post now, or, where `begun`, to settle: another has died while it posted it.
+
+    `place` is where that one kept its notes.
+    """
 
     id: str
     job_id: str
@@ -31,18 +34,22 @@ class DueDelivery:
     attempt: int
     token: str
     begun: bool
+    place: str | None
 
 
-async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int) -> list[DueDelivery]:
-    """Takes what is due; each attempt is counted before it is made."""
-    values = {"now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS}
+async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
+    """Takes what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
+    values = {
+        "now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
+        "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
+    }  # fmt: skip
     rows = await session.execute(statement("claim_deliveries"), values)
-    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun) for r in rows]
+    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place) for r in rows]
 
 
-async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery) -> bool:
+async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, place: str) -> bool:
     """Records that the request goes out now; False where the lease had run out: then it must not."""
-    record = orjson.dumps([{"at": now.isoformat(), "begun": True}]).decode()
+    record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": place}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
     return (await session.execute(statement("begin_delivery_attempt"), values)).one_or_none() is not None
 

@@ -8,14 +8,14 @@ from typing import Final
 from farm_core.jobs.status import DELIVERY_EDGES, DeliveryStatus
 
 TIMES_SECONDS: Final = (0.0, 5.0, 25.0)
-"""When the attempts are made, after the job has ended."""
+"""When the attempts are made, after the first one has begun; an attempt that takes longer lets the next follow at once."""
 
 TIMEOUT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an attempt leads to: the delivery's status, and for one that is still due the pause before the next attempt."""
+    """What an attempt leads to: the delivery's status, and for one that is still due how long after it the next one is due."""
 
     status: DeliveryStatus
     after_seconds: float = 0.0

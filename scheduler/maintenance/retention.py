@@ -1,20 +1,23 @@
-"""Deletes what has had its time: uploads, results, frozen documents and media, segments beyond the cache's budget."""
+"""Deletes what has had its time: uploads, results, documents and media, segments beyond the cache's budget."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import exists, select
+from sqlalchemy import cast, exists, func, select
+from sqlalchemy.dialects.postgresql import JSONPATH
 from sqlmodel import col
 
 from farm_core.assets import repository as assets
 from farm_core.jobs import workers
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JOB_TERMINAL
+from farm_core.storage.port import ObjectMissing
 from farm_core.telemetry import logs
+from farm_core.templates.models import Template
 from scheduler.parts import Parts
 from scheduler.service import Service
 
@@ -60,10 +63,10 @@ class SegmentReaper(Service):
 
 
 class ResultReaper(Service):
-    """Deletes videos, receipts, frozen documents and fetched media that no job needs any more.
+    """Deletes videos, receipts, frozen documents and fetched media that no job needs any more, and deleted templates' documents.
 
     Several jobs may share one of them, so each object is asked for by name: it goes once it is older than the lifetime of
-    results and no job refers to it that is under way or younger than that.
+    results and no job refers to it that is under way or younger than that, nor a template that is there.
     """
 
     every_seconds = 3600.0
@@ -78,7 +81,7 @@ class ResultReaper(Service):
         old = await asyncio.to_thread(
             lambda: [
                 stored.key
-                for prefix in ("results/", "frozen/", "media/")
+                for prefix in ("results/", "frozen/", "media/", "documents/")
                 for stored in self.parts.storage.listed(prefix)
                 if stored.modified_at < before
             ]
@@ -86,8 +89,17 @@ class ResultReaper(Service):
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
             needed = await self._needed(batch)
-            await _delete(self.parts, [key for key in batch if key not in needed])
+            for key in (key for key in batch if key not in needed):
+                if await asyncio.to_thread(self._is_older, key, before):
+                    await _delete(self.parts, [key])
         return 0
+
+    def _is_older(self, key: str, before: datetime) -> bool:
+        """Whether the object is as old as it was when it was listed: a job that needs it again has written it anew."""
+        try:
+            return self.parts.storage.describe(key).modified_at < before
+        except ObjectMissing:
+            return False
 
     async def _needed(self, keys: list[str]) -> set[str]:
         before = self.parts.clock.now() - timedelta(days=self.parts.settings.result_days)
@@ -97,9 +109,16 @@ class ResultReaper(Service):
             for column in (Job.video_key, Job.receipt_key, Job.document_key):
                 rows = await session.execute(select(col(column)).where(young, col(column).in_(keys)))
                 needed |= {key for key in rows.scalars() if key is not None}
+            used = exists().where(col(Job.template_id) == col(Template.id), young)
+            kept = col(Template.deleted_at).is_(None) | used
+            needed |= set(
+                await session.scalars(
+                    select(col(Template.document_key)).where(col(Template.document_key).in_(keys), kept)
+                )
+            )
             for key in (key for key in keys if key.startswith("media/")):
-                pathless = select(exists().where(young, Job.media.op("@?")(f'$.* ? (@ == "{key}")')))  # type: ignore[union-attr]
-                if (await session.execute(pathless)).scalar():
+                holds = func.jsonb_path_exists(col(Job.media), cast(f'$.* ? (@ == "{key}")', JSONPATH))
+                if await session.scalar(select(exists().where(young, holds))):
                     needed.add(key)
         return needed
 

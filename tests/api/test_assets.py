@@ -194,6 +194,18 @@ def test_an_upload_can_be_an_input_of_its_own_account_only(world: World) -> None
     assert ada.render(ada.template(), inputs={"photo": unknown}).status_code == 400
 
 
+def test_an_upload_is_known_by_its_link_whatever_name_the_farm_was_called_by(own_world: World) -> None:
+    ada, bob = own_world.account(), own_world.account("bob")
+    url = ada.post("/assets", files={"file": picture()}, headers={"Host": "localhost:8000"}).json()["url"]
+    assert url.startswith("http://localhost:8000/files/")
+    assert ada.render(ada.template(), inputs={"photo": url, "headline": url}).status_code == 201
+    ((inputs,),) = own_world.database.execute("SELECT inputs FROM jobs").fetchall()
+    assert inputs == {"photo": url.removeprefix("http://localhost:8000").partition("?")[0], "headline": url}
+    for caller, wrong in ((bob, url), (ada, url[:-1] + ("0" if url[-1] != "0" else "1")), (ada, url.partition("?")[0])):
+        answer = caller.render(caller.template(), inputs={"photo": wrong})
+        assert [one["field"] for one in answer.json()["errors"]] == ["photo"]
+
+
 def test_expired_uploads_are_reaped(own_world: World) -> None:
     import asyncio
 
@@ -235,7 +247,9 @@ def test_files_are_served_in_ranges(world: World) -> None:
         part = served(world, Range=f"bytes={asked}")
         assert (part.status_code, part.content) == (206, data[start:end])
         assert part.headers["Content-Range"] == f"bytes {start}-{end - 1}/{size}"
-    assert served(world, Range=f"bytes={size}-").status_code == 416
+    beyond = served(world, Range=f"bytes={size}-")
+    assert (beyond.status_code, beyond.headers["Content-Range"]) == (416, f"bytes */{size}")
+    assert beyond.json()["statusCode"] == 416
     for ignored in ("bytes=9-5", "bytes=0-1,3-4", "lines=1-2", "bytes=-", "bytes=a-b", "bytes=0-" + "9" * 5000):
         assert served(world, Range=ignored).status_code == 200
 
@@ -263,5 +277,16 @@ def test_served_files_run_nothing_in_a_browser(world: World) -> None:
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     head = world.client.head(str(answer.request.url))
     assert (head.status_code, head.headers["Content-Length"], head.content) == (200, str(len(media.SVG)), b"")
-    again = world.client.get(str(answer.request.url), headers={"If-None-Match": answer.headers["ETag"]})
-    assert again.status_code == 304
+
+
+def test_a_file_that_the_caller_has_is_not_sent_again(world: World) -> None:
+    url = world.account().upload(picture()).json()["url"]
+    tag = world.client.get(url).headers["ETag"]
+    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        again = world.client.get(url, headers={"If-None-Match": known, "Range": "bytes=0-3"})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag), known
+    assert world.client.get(url, headers={"If-None-Match": '"other"'}).content == picture()
+    part = world.client.get(url, headers={"Range": "bytes=0-3", "If-Range": tag})
+    assert (part.status_code, part.content) == (206, picture()[:4])
+    whole = world.client.get(url, headers={"Range": "bytes=0-3", "If-Range": '"other"'})
+    assert (whole.status_code, whole.content) == (200, picture())

@@ -40,9 +40,10 @@ def test_every_failure_has_the_envelope(world: World) -> None:
     check(client.get("/api/v1/renders/"), 404)
     wrong = client.put("/api/v1/renders", headers=ada.headers)
     assert check(wrong, 405)["error"] == "Method Not Allowed"
-    assert wrong.headers["Allow"] == "GET, POST"
-    assert ada.post("/renders/job_none/download").headers["Allow"] == "GET"
-    assert ada.post("/templates/tpl_none").headers["Allow"] == "DELETE, GET"
+    assert wrong.headers["Allow"] == "GET, HEAD, POST"
+    assert ada.post("/renders/job_none/download").headers["Allow"] == "GET, HEAD"
+    assert ada.post("/templates/tpl_none").headers["Allow"] == "DELETE, GET, HEAD"
+    assert ada.ask("HEAD", "/keys/key_none").status_code == 405
     check(client.get("/api/v1/renders"), 401)
     for content in (b"{", b"", b"nonsense", b'{"a": NaN}', b"\xff\xfe", b'{"a": 1}}', deep, b"[" * 100_000, b"null"):
         check(ada.post("/renders", content=content, headers=JSON), 400)
@@ -50,6 +51,21 @@ def test_every_failure_has_the_envelope(world: World) -> None:
     assert "NUL" in str(check(ada.post("/renders", content=nul, headers=JSON), 400)["message"])
     for media_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data"):
         check(ada.post("/animations", content=b'{"name":"a"}', headers={"Content-Type": media_type}), 400)
+
+
+def test_what_answers_get_answers_head(own_world: World) -> None:
+    ada = own_world.account()
+    key = ada.new_key()
+    for path in ("/usage", "/renders", f"/templates/{ada.template()}", "/renders/job_none", "/nothing"):
+        got, head = ada.get(path), ada.ask("HEAD", path)
+        assert (head.status_code, head.content) == (got.status_code, b"")
+        assert head.headers.get("ETag") == got.headers.get("ETag")
+        assert head.headers["Content-Type"] == got.headers["Content-Type"]
+    for path in ("/api/health", "/metrics", "/api/openapi.json"):
+        assert own_world.client.head(path).status_code == 200, path
+    assert own_world.client.head("/api/v1/usage").status_code == 401
+    key.ask("HEAD", "/usage")
+    assert ada.usage()["apiRequests"] == 1
 
 
 def test_a_body_over_ten_megabytes_is_refused_announced_or_not(world: World) -> None:

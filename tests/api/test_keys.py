@@ -33,6 +33,11 @@ def test_a_new_key_has_defaults_and_shows_its_secret_once(own_world: World) -> N
     assert made["secret"] not in stored[0][1]
 
 
+def test_a_key_may_be_made_without_a_body(world: World) -> None:
+    made = world.account().post("/keys")
+    assert (made.status_code, made.json()["name"], len(made.json()["scopes"])) == (201, "API key", 4)
+
+
 def test_a_key_is_as_asked_for(own_world: World) -> None:
     ada = own_world.account()
     expires = (own_world.clock.now() + timedelta(days=30)).isoformat().replace("+00:00", "Z")

@@ -149,6 +149,16 @@ def test_missing_and_malformed_fields_are_named(world: World) -> None:
     assert set(errors(ada.post("/renders", json=rest))) == {"templateId", "inputs"} | told
 
 
+def test_fields_have_the_interfaces_names_and_no_others(world: World) -> None:
+    ada = world.account()
+    answer = ada.post(
+        "/renders", json={"template_id": ada.template(), "inputs": {}, "callback_url": "http://localhost/"}
+    )
+    assert set(errors(answer)) == {"templateId"}
+    made = ada.post("/keys", json={"expires_at": "2020-01-01T00:00:00Z"})
+    assert (made.status_code, made.json()["expiresAt"]) == (201, None)
+
+
 def test_a_template_of_another_account_is_not_there(world: World) -> None:
     ada, bob = world.account(), world.account("bob")
     template = ada.template()
@@ -265,6 +275,16 @@ def test_a_completed_job_has_a_video_and_redirects_to_it(own_world: World) -> No
         served = own_world.client.get(link)
         assert (served.status_code, served.headers["Content-Type"]) == (200, "video/mp4")
         assert served.content == bytes(range(256)) * 10
+
+
+def test_a_download_can_be_asked_about_without_fetching_it(own_world: World) -> None:
+    ada = own_world.account()
+    job = finished(own_world, ada)
+    answer = ada.ask("HEAD", f"/renders/{job}/download")
+    assert (answer.status_code, answer.content) == (302, b"")
+    head = own_world.client.head(answer.headers["Location"])
+    assert (head.status_code, head.headers["Content-Length"]) == (200, "2560")
+    assert ada.ask("HEAD", f"/renders/{ada.job()}/download").status_code == 409
 
 
 def test_a_client_that_carries_its_key_along_the_redirect_gets_the_file(own_world: World) -> None:

@@ -1,17 +1,25 @@
-"""`python -m tests.scheduler.sender DATABASE_URL FOLDER`: one process that posts webhooks until it is killed."""
+"""`python -m tests.scheduler.sender DATABASE_URL FOLDER [MOMENT]`: one process that posts webhooks until it is killed.
+
+It kills itself at the MOMENT `unsent`, before the last bytes of a request, or `answered`, before the answer's outcome is recorded.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from pathlib import Path
 
 from farm_core.clock import Clock
 from farm_core.db.database import Database
+from farm_core.jobs import repository
+from farm_core.jobs.models import Job
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.deliverer import Deliverer
-from tests.scheduler.farm import parts_for
+from scheduler.notes import Notes
+from tests.scheduler.farm import furnish, parts_for
 
 
 def deliverer(database: Database, folder: Path, clock: Clock | None = None) -> Deliverer:
@@ -19,11 +27,45 @@ def deliverer(database: Database, folder: Path, clock: Clock | None = None) -> D
     return Deliverer(parts_for(database, LocalStorage(folder / "storage", Links(b"secret")), [], folder, clock))
 
 
-async def main(database_url: str, folder: Path) -> None:
+async def ended_job(database: Database, folder: Path, url: str) -> None:
+    """Makes a job that has ended, and whose webhook is due."""
+    await furnish(database, LocalStorage(folder / "storage", Links(b"secret")))
+    async with database.work() as session:
+        job = Job(
+            id="job", account_id="acc_a", template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,
+            reserved_ms=1000, origin="http://farm", request_hash="", callback_url=url,
+        )  # fmt: skip
+        await repository.create(session, job)
+    async with database.work() as session:
+        assert await repository.cancel(session, "job")
+
+
+class DyingNotes(Notes):
+    """Notes whose writer dies at a moment."""
+
+    moment = ""
+
+    def sent(self, post: str) -> None:
+        self._die("unsent")
+        super().sent(post)
+
+    def answered(self, post: str, status: int | None) -> None:
+        super().answered(post, status)
+        self._die("answered")
+
+    def _die(self, moment: str) -> None:
+        if moment == self.moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def main(database_url: str, folder: Path, moment: str = "") -> None:
     """Posts for ever."""
-    deliverer(Database(database_url), folder).start()
+    sender = deliverer(Database(database_url), folder)
+    sender.notes = DyingNotes(folder / "webhooks")
+    sender.notes.moment = moment
+    sender.start()
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]))

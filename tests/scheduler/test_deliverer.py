@@ -6,17 +6,21 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
+from farm_core.clock import ManualClock
+from farm_core.db.database import Database
 from farm_core.jobs import repository
 from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks.models import Delivery
 from farm_core.webhooks.schedule import Outcome, outcome
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
+from tests.scheduler.sender import deliverer, ended_job
 
 
 class Receiver:
@@ -137,6 +141,37 @@ DUE, DELIVERED, DROPPED = DeliveryStatus.due, DeliveryStatus.delivered, Delivery
 )
 def test_attempts_are_made_at_0_5_and_25_seconds(attempt: int, answer: int | None, expected: Outcome) -> None:
     assert outcome(attempt, answer) == expected
+
+
+@pytest.mark.service
+def test_a_slow_answer_does_not_put_off_the_attempts_after_it(database_url: str, tmp_path: Path) -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    clock = ManualClock(start)
+
+    async def slowly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"}")
+        clock.advance(3)
+        writer.write(b"HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def story() -> None:
+        database = Database(database_url, ping=False)
+        server = await asyncio.start_server(slowly, "127.0.0.1", 0)
+        async with server:
+            await ended_job(database, tmp_path, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
+            due = []
+            for _ in range(3):
+                sender = deliverer(database, tmp_path, clock)
+                await sender.turn()
+                await sender.stop()
+                async with database.work() as session:
+                    delivery = (await session.execute(select(Delivery))).scalar_one()
+                due.append((delivery.due_at - start).total_seconds())
+                clock.advance((delivery.due_at - clock.now()).total_seconds())
+            assert (due, delivery.status) == ([5, 25, 25], "dropped")
+        await database.close()
+
+    asyncio.run(story())
 
 
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -108,6 +110,22 @@ def test_the_same_picture_from_another_address_is_the_same_job(database_url: str
             first = await rendered(under_test, f"{media.origin}/logo.png")
             second = await rendered(under_test, f"{media.origin}/other.png")
             assert first.video_key == second.video_key
+
+    asyncio.run(story())
+
+
+def test_media_that_would_soon_be_deleted_are_stored_anew(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            job = await rendered(under_test, f"{media.origin}/logo.png")
+            keys = [*dict(job.media or {}).values(), str(job.document_key)]
+            files = [tmp_path / "storage" / "objects" / key for key in keys]
+            for file, days in ((files[0], 29), (files[1], 1)):
+                written = time.time() - days * 24 * 3600
+                os.utime(file, (written, written))
+            await rendered(under_test, f"{media.origin}/logo.png")
+            ages = [time.time() - file.stat().st_mtime for file in files]
+            assert [round(age / 3600) for age in ages] == [0, 24]
 
     asyncio.run(story())
 

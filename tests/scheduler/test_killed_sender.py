@@ -1,8 +1,11 @@
-"""A sender of webhooks that is killed at each moment of a delivery: receivers get it once, and what is known stays known."""
+"""A sender of webhooks that is killed at each moment of a delivery: receivers get it once, what is known stays known, and what was
+not sent is sent."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -17,13 +20,8 @@ from sqlalchemy import select
 
 from farm_core.clock import ManualClock
 from farm_core.db.database import Database, libpq_url
-from farm_core.jobs import repository
-from farm_core.jobs.models import Job
-from farm_core.storage.links import Links
-from farm_core.storage.local import LocalStorage
 from farm_core.webhooks.models import Delivery
-from tests.scheduler.farm import furnish
-from tests.scheduler.sender import deliverer
+from tests.scheduler.sender import deliverer, ended_job
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +34,7 @@ class Story:
     database: Database
     folder: Path
     kill_on: str
+    status: int = 204
     sender: subprocess.Popen[bytes] | None = None
     connections: int = 0
     requests: list[bytes] = field(default_factory=list)
@@ -49,6 +48,7 @@ class Story:
         self.connected.set()
         try:
             head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]))
         except asyncio.IncompleteReadError:
             writer.close()
             return
@@ -57,13 +57,13 @@ class Story:
         await self.may_answer.wait()
         if self.kill_on == "request":
             self.kill()
-        writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        writer.write(f"HTTP/1.1 {self.status} X\r\nConnection: close\r\n\r\n".encode())
         if self.kill_on == "answer":
             self.kill()
         writer.close()
 
-    def start_sender(self, database_url: str) -> None:
-        command = [sys.executable, "-m", "tests.scheduler.sender", database_url, str(self.folder)]
+    def start_sender(self, database_url: str, moment: str = "") -> None:
+        command = [sys.executable, "-m", "tests.scheduler.sender", database_url, str(self.folder), moment]
         self.sender = subprocess.Popen(command, cwd=ROOT)
 
     def kill(self) -> None:
@@ -72,9 +72,17 @@ class Story:
             self.sender.wait()
             self.killed.set()
 
-    async def later(self) -> Delivery:
-        """What another sender makes of it, long afterwards."""
-        second = deliverer(self.database, self.folder, ManualClock(datetime.now(UTC) + timedelta(hours=1)))
+    async def sender_dies(self, database_url: str, moment: str) -> None:
+        """Runs a sender that kills itself at the moment."""
+        self.start_sender(database_url, moment)
+        assert self.sender is not None
+        assert await asyncio.to_thread(self.sender.wait) == -signal.SIGKILL
+
+    async def later(self, hours: float = 1, folder: Path | None = None) -> Delivery:
+        """What another sender makes of it, so long afterwards; in a folder of its own it is on another machine."""
+        second = deliverer(
+            self.database, folder or self.folder, ManualClock(datetime.now(UTC) + timedelta(hours=hours))
+        )
         await second.turn()
         await second.stop()
         async with self.database.work() as session:
@@ -87,25 +95,13 @@ async def story(database_url: str, folder: Path, kill_on: str) -> AsyncIterator[
     told = Story(database, folder, kill_on)
     told.may_answer.set()
     server = await asyncio.start_server(told.serve, "127.0.0.1", 0)
-    await _ended_job(database, folder, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
+    await ended_job(database, folder, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
     try:
         async with server, asyncio.timeout(60):
             yield told
     finally:
         told.kill()
         await database.close()
-
-
-async def _ended_job(database: Database, folder: Path, url: str) -> None:
-    await furnish(database, LocalStorage(folder / "storage", Links(b"secret")))
-    async with database.work() as session:
-        job = Job(
-            id="job", account_id="acc_a", template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,
-            reserved_ms=1000, origin="http://farm", request_hash="", callback_url=url,
-        )  # fmt: skip
-        await repository.create(session, job)
-    async with database.work() as session:
-        assert await repository.cancel(session, "job")
 
 
 @pytest.mark.parametrize("moment", ["request", "answer"])
@@ -122,6 +118,82 @@ def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
             assert delivery.status in (("dropped",) if moment == "request" else ("dropped", "delivered"))
             assert len(delivery.attempts) == 1
             assert "begun" not in delivery.attempts[0]
+
+    asyncio.run(plot())
+
+
+def test_what_was_not_sent_is_sent_by_the_next_attempt(database_url: str, tmp_path: Path) -> None:
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "nothing") as told:
+            await told.sender_dies(database_url, "unsent")
+            delivery = await told.later(hours=0.01)
+            assert (delivery.status, delivery.attempt, told.requests) == ("due", 1, [])
+            assert delivery.attempts[0]["error"] == "The sender died before it had sent the request."
+            delivery = await told.later(hours=2)
+            assert (delivery.status, delivery.attempt, len(told.requests)) == ("delivered", 2, 1)
+
+    asyncio.run(plot())
+
+
+@pytest.mark.parametrize(("answer", "status"), [(204, "delivered"), (410, "dropped"), (503, "due")])
+def test_an_answer_counts_though_its_sender_died_before_it_was_recorded(
+    answer: int, status: str, database_url: str, tmp_path: Path
+) -> None:
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "nothing") as told:
+            told.status = answer
+            await told.sender_dies(database_url, "answered")
+            delivery = await told.later()
+            assert (delivery.status, delivery.attempts[0]["status"], len(told.requests)) == (status, answer, 1)
+            told.status = 204
+            delivery = await told.later(hours=2)
+            assert (delivery.status, len(told.requests)) == (("delivered", 2) if status == "due" else (status, 1))
+
+    asyncio.run(plot())
+
+
+def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_path: Path) -> None:
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "nothing") as told:
+            (tmp_path / "webhooks").write_text("in the way")
+            delivery = await told.later()
+            assert (delivery.status, len(told.requests)) == ("delivered", 1)
+
+    asyncio.run(plot())
+
+
+def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "farm_core", "webhooks", "--data", str(tmp_path), "--again"]
+    environment = {**os.environ, "DATABASE_URL": database_url}
+
+    async def asked(job_id: str) -> int:
+        done = await asyncio.to_thread(subprocess.run, [*command, job_id], cwd=ROOT, env=environment, check=False)
+        return done.returncode
+
+    async def plot() -> None:
+        async with story(database_url, tmp_path, "request") as told:
+            told.start_sender(database_url)
+            await told.killed.wait()
+            assert await asked("job") == 1, "it has not ended yet"
+            assert (await told.later()).status == "dropped"
+            assert (await asked("job"), await asked("job_none")) == (0, 1)
+            delivery = await told.later(hours=2)
+            assert (delivery.status, delivery.attempt, len(told.requests)) == ("delivered", 1, 2)
+
+    asyncio.run(plot())
+
+
+def test_who_cannot_know_whether_it_was_sent_does_not_post_it_again(database_url: str, tmp_path: Path) -> None:
+    async def plot() -> None:
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        async with story(database_url, tmp_path, "nothing") as told:
+            await told.sender_dies(database_url, "answered")
+            delivery = await told.later(hours=0.01, folder=elsewhere)
+            assert (delivery.status, delivery.attempts[0]["begun"]) == ("due", True), "its own machine may yet know"
+            delivery = await told.later(folder=elsewhere)
+            assert (delivery.status, len(told.requests)) == ("dropped", 1)
+            assert "may have it" in delivery.attempts[0]["error"]
 
     asyncio.run(plot())
 

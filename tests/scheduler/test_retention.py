@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from farm_core.assets.models import Asset
 from farm_core.clock import ManualClock
 from farm_core.db.database import Database
+from farm_core.jobs.models import Job, Segment, Task
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler.maintenance.retention import ScratchReaper
-from tests.scheduler.farm import parts_for
+from farm_core.storage.port import StoredObject
+from farm_core.templates.models import Template
+from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
+from tests.scheduler.farm import furnish, parts_for
 
 
 @pytest.mark.service
@@ -32,6 +39,139 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
             left.append([held.key for held in storage.listed("")])
             clock.advance(13 * 3600)
         assert left == [["assets/acc/cut-off.png", "segments/cut-off.mp4"], ["assets/acc/cut-off.png"], []]
+        await database.close()
+
+    asyncio.run(story())
+
+
+NOW = datetime.now(UTC)
+LATER = NOW + timedelta(days=31)
+"""When what was written now has had its time."""
+
+
+def template(name: str, *, deleted: bool) -> Template:
+    return Template(
+        id=f"tpl_{name}", account_id="acc_a", name=name, width=64, height=64, fps=30, duration_seconds=1, inputs=[],
+        targets={}, document_key=f"documents/{name}.json", deleted_at=LATER if deleted else None,
+    )  # fmt: skip
+
+
+def job(name: str, template_id: str, finished_at: datetime | None) -> Job:
+    """A job that has completed, or (None) one that is under way."""
+    ended: dict[str, Any] = {
+        "status": "completed",
+        "video_key": f"results/{name}.mp4",
+        "receipt_key": f"results/{name}.json",
+    }
+    return Job(
+        id=f"job_{name}", account_id="acc_a", template_id=template_id, inputs={}, width=64, height=64, fps=30, frame_count=30,
+        reserved_ms=1000, origin="http://farm", request_hash="", document_key=f"frozen/{name}.json",
+        media={"/files/x": f"media/{name}.png"}, finished_at=finished_at, **(ended if finished_at else {"status": "processing"}),
+    )  # fmt: skip
+
+
+@pytest.mark.service
+def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        templates = [template("live", deleted=False), template("used", deleted=True), template("gone", deleted=True)]
+        jobs = [
+            job("old", "tpl_gone", NOW), job("young", "tpl_live", LATER - timedelta(days=29)), job("busy", "tpl_used", None),
+        ]  # fmt: skip
+        async with database.work() as session:
+            session.add_all(templates)
+            await session.flush()
+            session.add_all(jobs)
+        for name in ("old", "young", "busy"):
+            for key in (f"results/{name}.mp4", f"results/{name}.json", f"frozen/{name}.json", f"media/{name}.png"):
+                storage.put_bytes(key, b"1")
+        for name in ("live", "used", "gone", "never-stored"):
+            storage.put_bytes(f"documents/{name}.json", b"1")
+        before = {held.key for held in storage.listed("")}
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).turn()
+        assert {held.key for held in storage.listed("")} == before
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(LATER))).turn()
+        assert {held.key for held in storage.listed("")} == {
+            "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
+            "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
+        }  # fmt: skip
+        await database.close()
+
+    asyncio.run(story())
+
+
+class NeededAgain(LocalStorage):
+    """Storage in which a job writes an object anew while the reaper still looks at what it has listed."""
+
+    def listed(self, prefix: str) -> Iterator[StoredObject]:
+        held = list(super().listed(prefix))
+        for one in held:
+            self.put_bytes(one.key, b"1")
+        yield from held
+
+
+@pytest.mark.service
+def test_what_a_job_needs_again_meanwhile_is_spared(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), NeededAgain(tmp_path / "storage", Links(b"secret"))
+        storage.put_bytes("media/again.png", b"1")
+        written = (NOW - timedelta(days=31)).timestamp()
+        os.utime(tmp_path / "storage" / "objects" / "media" / "again.png", (written, written))
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).turn()
+        assert storage.exists("media/again.png")
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_the_least_recently_used_segments_go_but_those_that_a_running_job_needs(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        parts = parts_for(database, storage, [], tmp_path, ManualClock(NOW), segment_cache_bytes=25)
+        task = Task(
+            id="task", job_id="job_busy", index=0, kind="render", first_frame=0, frame_count=30, status="done",
+            segment_key="segments/needed.mp4",
+        )  # fmt: skip
+        async with database.work() as session:
+            session.add(job("busy", "tpl", None))
+            await session.flush()
+            session.add(task)
+            for age, name in enumerate(("newest", "newer", "older", "needed")):
+                key = f"segments/{name}.mp4"
+                storage.put_bytes(key, b"0123456789")
+                session.add(Segment(key=key, bytes=10, used_at=NOW - timedelta(hours=age)))
+        assert await SegmentReaper(parts).turn() == 1
+        left = {held.key for held in storage.listed("segments/")}
+        assert left == {f"segments/{name}.mp4" for name in ("newest", "newer", "needed")}
+        assert await SegmentReaper(parts).turn() == 0
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_uploads_go_after_a_day(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        clock = ManualClock(NOW)
+        reaper = UploadReaper(parts_for(database, storage, [], tmp_path, clock))
+        async with database.work() as session:
+            for name, hours in (("first", 24), ("second", 25)):
+                key = f"assets/acc_a/{name}.png"
+                storage.put_bytes(key, b"1")
+                row = Asset(id=f"ast_{name}", account_id="acc_a", storage_key=key, bytes=1, mime="image/png")
+                row.created_at, row.expires_at = NOW, NOW + timedelta(hours=hours)
+                session.add(row)
+        assert await reaper.turn() == 0
+        clock.advance(24 * 3600)
+        assert await reaper.turn() == 1
+        assert [held.key for held in storage.listed("assets/")] == ["assets/acc_a/second.png"]
         await database.close()
 
     asyncio.run(story())

@@ -1,0 +1,11 @@
+"""Conditional requests (RFC 9110, 13.1.2)."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+
+
+def is_known(headers: Headers, tag: str) -> bool:
+    """Whether the caller has what the entity tag names: `If-None-Match` lists it, strong or weak, or is `*`."""
+    listed = [part.strip().removeprefix("W/") for part in headers.get("if-none-match", "").split(",")]
+    return tag in listed or "*" in listed

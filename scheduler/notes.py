@@ -1,0 +1,96 @@
+"""What became of posts under way, noted in files that outlive a process which is killed (`docs/decisions/0008`).
+
+A note takes a few microseconds, where a commit takes milliseconds: so a sender's death between what it did and the note of it is
+next to impossible. Notes are gone, or worth nothing, once the machine has started anew; their place then has another name.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from farm_core.ids import new_id
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
+
+KEPT_SECONDS: Final = 24 * 3600.0
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_NAME: Final = "place"
+_FAILED: Final = b"failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What a sender knew of its post: whether the whole request went out, the answer's status, a failure to get one."""
+
+    sent: bool = False
+    status: int | None = None
+    failed: bool = False
+
+
+class Notes:
+    """The notes of all senders that share a folder. `place` names the folder and the machine's run, for the database."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self.place = f"{self._name()}.{_boot()}"
+        self._forget_old()
+
+    def begin(self, post: str) -> None:
+        """Nothing is known of the post yet."""
+        self.forget(post)
+
+    def sent(self, post: str) -> None:
+        """The rest of the request goes to the kernel now, which sends it though this process may die."""
+        self._append(post, b"sent")
+
+    def answered(self, post: str, status: int | None) -> None:
+        """The receiver has answered, or (None) no answer will come."""
+        self._append(post, _FAILED if status is None else str(status).encode())
+
+    def read(self, post: str) -> Noted:
+        """What is known of the post."""
+        try:
+            lines = (self._folder / post).read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return Noted()
+        statuses = [int(line) for line in lines if line.isdigit()]
+        return Noted(True, statuses[-1] if statuses else None, _FAILED in lines)
+
+    def forget(self, post: str) -> None:
+        """The database knows."""
+        (self._folder / post).unlink(missing_ok=True)
+
+    def _append(self, post: str, word: bytes) -> None:
+        try:
+            with (self._folder / post).open("ab", buffering=0) as file:
+                file.write(word + b"\n")
+        except OSError as error:  # a full disk: the post goes on, and is less safe from this process's death
+            _log.warning("webhook not noted", error=type(error).__name__)
+
+    def _name(self) -> str:
+        path = self._folder / _NAME
+        draft = path.with_name(new_id("place"))
+        draft.write_text(draft.name)
+        try:
+            path.hardlink_to(draft)  # of senders that start at once, all take the first one's name
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+        return path.read_text()
+
+    def _forget_old(self) -> None:
+        before = time.time() - KEPT_SECONDS
+        for path in self._folder.iterdir():
+            if path.name != _NAME and path.stat().st_mtime < before:
+                path.unlink(missing_ok=True)
+
+
+def _boot() -> str:
+    """Names the machine's run; where it has no name, this process's own, which no other can take for its own."""
+    return _BOOT.read_text().strip() if _BOOT.exists() else new_id("run")
