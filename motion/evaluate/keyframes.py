@@ -10,8 +10,6 @@ from itertools import pairwise
 from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, scalar_ease, stored_handles
 from motion.schema.stored import finite
 
-__all__ = ["ScalarKey", "ScalarTrack", "finite", "is_constant", "sample_scalar", "scalar_track", "velocity"]
-
 _VELOCITY_STEP_SECONDS = 0.001
 
 

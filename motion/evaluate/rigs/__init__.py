@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from motion.evaluate.keyframes import finite
 from motion.evaluate.rigs.geometry import grid, triangles
 from motion.evaluate.rigs.puppet import Pin, animated_pin, pinned, stored_pin
 from motion.evaluate.rigs.skeleton import Bone, Goal, boned, stored_bone, stored_goal, without_cycles
+from motion.schema.stored import finite
 from motion.snapshot import Mesh
 
 DENSITY_LIMIT = 40

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from motion.evaluate.keyframes import finite
 from motion.evaluate.rigs.geometry import Array, Indices, edges, grid, mixed, nearest, triangles, turn
+from motion.schema.stored import finite
 
 SOLVER_STEPS = 4
 HEAT_STEPS = 150

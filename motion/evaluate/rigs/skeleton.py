@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from motion.evaluate.keyframes import finite
 from motion.evaluate.rigs.geometry import Array, edges, grid, mixed, turn
+from motion.schema.stored import finite
 
 REACH_PX = 100.0
 """How far along the mesh a bone carries vertices."""
