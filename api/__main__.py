@@ -13,6 +13,7 @@ import uvicorn
 
 from api.app import create_app, farm_from
 from farm_core import running
+from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.telemetry import logs
 
@@ -30,18 +31,19 @@ def main(words: list[str]) -> int:
     if chosen.database_url is None or chosen.redis_url is None:
         parser.error("no farm runs on the data folder; start it with ./farm up, or set DATABASE_URL and REDIS_URL")
     logs.set_up(chosen.log_level)
-    uvicorn.run(
-        create_app(farm_from(chosen)),
-        host=arguments.host,
-        port=arguments.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(chosen.trusted_proxies),
-        forwarded_allow_ips=chosen.trusted_proxies or None,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
-        timeout_keep_alive=75,
-    )
+    with Scratch("api"):
+        uvicorn.run(
+            create_app(farm_from(chosen)),
+            host=arguments.host,
+            port=arguments.port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(chosen.trusted_proxies),
+            forwarded_allow_ips=chosen.trusted_proxies or None,
+            timeout_graceful_shutdown=DRAIN_SECONDS,
+            timeout_keep_alive=75,
+        )
     return 0
 
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import os
 import queue
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import psutil
@@ -22,6 +20,7 @@ import ray
 from cluster.execution import order_work
 from cluster.order_work import OrderWork
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.scratch import Scratch
 from farm_core.settings import Settings
 from scheduler.ports import Ended, Finished, Order, SegmentOrder
 
@@ -107,10 +106,10 @@ class RenderActor:
 
     def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
         self._worker_id = worker_id
-        self._scratch = tempfile.TemporaryDirectory(prefix="farm-worker-")
+        self._scratch = Scratch("worker")
         self._process = psutil.Process()
         self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
-        scratch = Path(self._scratch.name)
+        scratch = self._scratch.path
         self._thread = RenderThread(partial(order_work, worker_id, settings, scratch, _cuda_index(), raster_threads))
         self._leaving = False
 
@@ -163,7 +162,7 @@ class RenderActor:
         """Ends the process for good: drivers have been seen to hang in an ordinary exit, holding the GPU."""
         self._leaving = True
         self._thread.close()
-        self._scratch.cleanup()
+        self._scratch.close()
         os._exit(0)
 
 

@@ -7,7 +7,6 @@ import asyncio
 import os
 import signal
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
+from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -50,8 +50,8 @@ def main(words: list[str]) -> int:
 async def _run(chosen: Settings) -> int:
     stop = asyncio.Event()
     _listen_to_signals(stop)
-    with tempfile.TemporaryDirectory(prefix="farm-scheduler-") as scratch:
-        parts = parts_of(chosen, Path(scratch))
+    with Scratch("scheduler") as scratch:
+        parts = parts_of(chosen, scratch)
         scheduler = Scheduler(parts, str(chosen.database_url))
         try:
             await scheduler.start()
