@@ -43,6 +43,8 @@ class _Above(NamedTuple):
 
     scene: Scene
     steps: tuple[Step, ...]
+    references: tuple[tuple[str, Draw], ...]
+    """Layers that effects of these read: the footage itself perhaps, which does not stand still."""
     parts: Parts
 
 
@@ -57,7 +59,7 @@ class StillLayers:
 
     def find(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Sheets | None:
         """All above the lowest layer, from bottom to top, once it has stood still; None where it moves or is no plain blending."""
-        above = _Above(graph.scene, graph.steps[1:], parts)
+        above = _Above(graph.scene, graph.steps[1:], graph.references, parts)
         if above != self._above:
             self._above, self._still_frames, self._sheets = above, 0, None
         self._still_frames += 1

@@ -93,6 +93,7 @@ async def _calls() -> dict[str, set[str]]:
     async with asyncio.timeout(60):
         while "carry_out" not in calls:
             await asyncio.sleep(0.2)
+            calls.clear()  # Ray learns an actor's own name after its first call: what counts is what it tells together
             tasks = await asyncio.to_thread(list_tasks, filters=[("type", "=", "ACTOR_TASK")])
             for task in tasks:
                 calls.setdefault(str(task.func_or_class_name).split(".")[-1], set()).add(str(task.name))

@@ -115,6 +115,7 @@ def test_a_still_shows_footage_whole_before_and_after_a_segment(session: RenderS
 
 SHADOW = [{"id": "s", "type": "drop-shadow", "params": {"distance": 4, "softness": 20}}]
 BLUR = [{"id": "b", "type": "gaussian-blur", "params": {"blurriness": 6, "repeatEdge": False}}]
+CUT = [{"id": "c", "type": "set-matte", "params": {"matteLayerId": "video", "useLuminance": True}}]
 SEPIA = [{"id": "g", "type": "sepia", "params": {"amount": 80}}]
 SCENES = {
     "a panel that slides over it": footage(
@@ -132,6 +133,9 @@ SCENES = {
         with_fx(layer("faded", x=180, y=60, width=40, height=30, opacity=60, cornerRadius=6), effects=SHADOW),
         with_fx(layer("soft", x=60, y=50, width=40, height=30, fill="#2040ff"), effects=BLUR),
         with_fx(layer("graded", x=200, y=110, width=30, height=30, fill="#80c0ff"), effects=SEPIA),
+    ),
+    "a layer cut by the light of it": footage(
+        with_fx(layer("cut", x=90, y=70, width=60, height=50, fill="#ffffff"), effects=CUT),
     ),
     "a layer that adds to it": footage(with_fx(layer("light", x=90, y=70, width=60, height=50), blendMode="add")),
     "a panel that waits on its way, and changes colour": footage(
