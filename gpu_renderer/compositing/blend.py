@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gpu_renderer.compositing import background, layers, quads
 from gpu_renderer.compositing.ink import Ink, Look, quad_of, touched
 from gpu_renderer.compositing.quad_shader import Merge
-from gpu_renderer.graph import FIXED_BLENDS, MODES, Draw, RenderGraph, Scene, Step
+from gpu_renderer.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, RenderGraph, Scene, Step
 from gpu_renderer.painter import Blend, Painter
 from gpu_renderer.programs import UniformValue
 from gpu_renderer.region import Parts, Region, shared, without
@@ -50,6 +50,8 @@ def is_opaque(graph: RenderGraph, held: Region) -> bool:
 
 def _keeps_opaque(step: Step) -> bool:
     """Whether alpha that is 1 below a step stays that; False where it is not known."""
+    if isinstance(step, DepthGroup):
+        return all(map(_keeps_opaque, step.planes))
     if not isinstance(step, Draw) or step.layer.glass is not None or step.layer.backdrop_blur > 0:
         return False
     return fixed(step) != "add" and MODES.get(step.blend) not in (*STENCILS, *SILHOUETTES)
