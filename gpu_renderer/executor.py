@@ -5,7 +5,8 @@ The Executor holds what outlives a frame (textures, kept layers and groups); a _
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
@@ -13,13 +14,14 @@ from gpu_renderer.area import Tiled
 from gpu_renderer.compositing import adjustment, background, blend, glass, kept_lights, layers, missing, quads, reach
 from gpu_renderer.compositing.batches import Batch
 from gpu_renderer.compositing.contents import ContentSource
-from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, smooth
+from gpu_renderer.compositing.ink import PLAIN, Ink, Layered, quad_of, smooth
 from gpu_renderer.compositing.inks import Inks, effect_scene, has_passes
 from gpu_renderer.compositing.kept import KeptTargets
 from gpu_renderer.compositing.kept_lights import KeptLights, Shone
+from gpu_renderer.compositing.laid import Buffer, Coarse, Content, Laid, LaidStep
 from gpu_renderer.compositing.textures import Textures
 from gpu_renderer.effects import Lit
-from gpu_renderer.graph import DepthGroup, Draw, Regrade, RenderGraph, Step
+from gpu_renderer.graph import MODES, DepthGroup, Draw, Regrade, RenderGraph, Step
 from gpu_renderer.levers import Levers
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, around, common, shared, without
@@ -96,6 +98,16 @@ class Executor:
         """Draws the same, but for the passage through 8 bits that blended layers want of the parts it returns."""
         return _Walk(self, graph, into, shared(parts, graph.scene.clip), place).run()
 
+    @contextmanager
+    def laying(self, graph: RenderGraph, into: Target) -> Iterator[LaidStep]:
+        """Answers what drawing each step comes to, for the length of a block: then its targets may be given back."""
+        walk = _Walk(self, graph, into, (), "")
+        walk.warn()
+        try:
+            yield lambda index: walk.laid(graph.steps[index], f"/{index}")
+        finally:
+            walk.give_back()
+
     def draw_passes(self, graph: RenderGraph, into: Target, parts: Parts, passed: Passed) -> None:
         """Draws all steps but the lowest over nothing, and tells after each pass over the target whose it was."""
         bare = replace(graph, background=None, background_paint=None)
@@ -131,22 +143,29 @@ class _Walk:
         self._passed = passed
 
     def run(self, first: int = 0) -> Parts:
-        for step in self._graph.steps:
-            if isinstance(step, Draw) and step.is_bare:
-                continue
-            self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
+        self.warn()
         background.draw(self._painter, self._graph, self._inks, self._into, self._parts)
         for index, step in enumerate(self._graph.steps[first:], first):
             try:
                 self._step(step, f"{self._place}/{index}")
                 self._tell(step)
             finally:
-                if self._loans:
-                    self._batch.flush()
-                    self._painter.pool.give_back(*self._loans)
-                    self._loans.clear()
+                self.give_back()
         self._batch.flush()
         return self._owed
+
+    def warn(self) -> None:
+        """Notes what the steps ask for in vain."""
+        for step in self._graph.steps:
+            if not (isinstance(step, Draw) and step.is_bare):
+                self._executor.warnings.update(dict.fromkeys(missing.of_step(step)))
+
+    def give_back(self) -> None:
+        """Ends the loans of what the last step was drawn of."""
+        if self._loans:
+            self._batch.flush()
+            self._painter.pool.give_back(*self._loans)
+            self._loans.clear()
 
     def _step(self, step: Step, place: str) -> None:
         parts = self._tiled.shared(reach.of_step(step, self._scene, self._inks))
@@ -180,6 +199,45 @@ class _Walk:
         if self._passed is not None:
             self._batch.flush()
             self._passed(step)
+
+    def laid(self, step: Step, place: str) -> tuple[Laid, ...] | None:
+        """What `_step` draws, where that is not to be drawn into the target."""
+        if isinstance(step, DepthGroup):
+            return depth.laid([self._sheet(plane, f"{place}/{index}") for index, plane in enumerate(step.planes)])
+        if not isinstance(step, Draw):
+            return None
+        if blend.is_blended(step):
+            return self._laid_blended(step, place)
+        if not reach.lies_over(step):
+            return None
+        if step.is_bare:
+            spot, look = self._inks.spot(step, self._scene), self._inks.look(step, self._scene)
+            return () if spot is None else (Content(smooth(spot.ink), spot.quad, step.opacity, look, known=spot),)
+        if _is_direct(step):
+            return depth.laid_alone(self._sheet(step, place))
+        if step.matte is not None:
+            matte, lit = self._matte(step, place), self._lit(step, step.opacity, place)
+            return () if lit is None else (Buffer(lit, 1.0, layers.matte_mode(step.matte), matte),)
+        shone = self._shone(step, place) if step.opacity == 1.0 else None
+        if shone is None:
+            lit = self._lit(step, 1.0, place)
+            return () if lit is None else (Buffer(lit, step.opacity),)
+        ink = None if shone.is_alone else self._inks.ink(step, self._scene)
+        if ink is None:
+            return (shone.light,)
+        look, quad = self._inks.look(step, self._scene), quad_of(ink, step.placement)
+        return shone.light, Content(ink, quad, step.opacity, look, is_smooth=False)
+
+    def _laid_blended(self, step: Draw, place: str) -> tuple[Laid, ...] | None:
+        """What `_blended` draws; None where that is more than content as it is."""
+        if has_passes(step.layer) or step.samples:
+            return None
+        region = reach.layer_region(step, self._scene, self._inks)
+        ink = None if region.is_empty else self._ink(step, place)
+        if ink is None:
+            return (Coarse(),)
+        look, quad = self._inks.look(step, self._scene), quad_of(ink, step.placement)
+        return Coarse(), Content(ink, quad, step.opacity, look, is_smooth=False, mode=MODES[step.blend])
 
     # ---------------------------------------------------------------------------------------- straight into the target
 
@@ -248,6 +306,7 @@ class _Walk:
         else:
             target, parts = self._painter.pool.take(region), (region,)
         if parts:
+            self._painter.pool.renew(target)
             self._painter.erase(target, parts)
             self._executor.draw(group, target, parts, place)
         self._keep_group(place, group, target)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from gpu_renderer import area
 from gpu_renderer.area import Area
 from gpu_renderer.compile import compiled
@@ -16,9 +14,10 @@ from gpu_renderer.compositing.footage import Shown, UnderFootage, surroundings
 from gpu_renderer.compositing.static_run import StaticRun
 from gpu_renderer.executor import Executor
 from gpu_renderer.graph import RenderGraph
+from gpu_renderer.host.compositor import Compositor, Split
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.layered import StillLayers
-from gpu_renderer.host.loops import Sheets
+from gpu_renderer.host.layered import StillLayers, linear_codes
+from gpu_renderer.host.loops import Coats, Ground
 from gpu_renderer.host.picture import HostPicture
 from gpu_renderer.host.resampling import Filter, Filters, Stretch
 from gpu_renderer.levers import Levers
@@ -69,6 +68,7 @@ class FrameRenderer:
         self._last: _Last | None = None
         self._kernels = kernels() if self._levers.finish_on_processor and painter.is_software else None
         self._filters = None if self._kernels is None else Filters(painter, self._kernels)
+        self._compositor = None if self._kernels is None else Compositor(painter, self._executor, self._kernels)
         self.changed = area.nothing(Region(0, 0, 1, 1))
         """The pixels of the picture that the last `draw` may have changed."""
         self.is_repeat = False
@@ -133,15 +133,13 @@ class FrameRenderer:
         changed = area.whole(frame)
         if last is not None and (last.base is None) == (base is None) and self._may_keep(last, snapshot):
             changed = reach.changed(last.graph, graph, inks, self._run.settled_count(graph))
-        scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot))
+        scene = last.scene if last else self._painter.pool.take(frame, _format(snapshot), clear=False)
         picture = last.picture if last else self._blank(frame)
-        if last is not None and base is None and not changed.is_empty and self._levers.keep_static_run:
-            self._run.watch(graph, last.graph, scene, self._executor.draw)
         is_whole, self.underlay = True, None
         if base is not None:
             is_whole = self._over_footage(graph, scene, picture, base, changed, last)
         elif not changed.is_empty:
-            self._picture(graph, scene, picture, changed.parts())
+            self._picture(graph, scene, picture, changed.parts(), last)
         self._executor.end_frame()
         self._last, self.changed = _Last(snapshot, graph, scene, picture, base, over_footage, is_whole), changed
         return picture
@@ -172,42 +170,84 @@ class FrameRenderer:
         """Draws what shows above footage, and tells whether the whole scene was drawn with it."""
         above = cover.layers_above(graph, self._executor.inks)
         parts = surroundings(scene.region, above)
-        sheets = self._sheets(graph, scene, picture, parts)
+        coats = self._coats(graph, scene, picture, parts)
         is_apart = pixels(parts) <= cover.COVERED_SHARE_MAX * pixels((scene.region,))
         if base.stretched_by is None:
             self.underlay = Underlay(base.shown.samples, above)
-        if sheets is None and not (self._levers.copy_opaque and is_apart):
+        if coats is None and not (self._levers.copy_opaque and is_apart):
             self._under.step_back(graph)
             was_whole = last is not None and last.is_whole
-            self._picture(graph, scene, picture, changed.parts() if was_whole else (scene.region,))
+            self._picture(graph, scene, picture, changed.parts() if was_whole else (scene.region,), last)
             return True
         pixels_of: Shown = base.shown.pixels_of
         if base.stretched_by is not None:
             assert isinstance(picture, HostPicture), "only what is finished by loops is stretched by one"
             pixels_of = picture.stretch(base.shown, base.stretched_by)
-        if sheets is not None:
+        if coats is not None:
             assert isinstance(picture, HostPicture), "only what is finished by loops is laid by one"
+            linear, in_place = linear_codes(self._painter), self._levers.read_in_place
             for part in parts:
-                picture.lay(
-                    np.ascontiguousarray(pixels_of(part)),
-                    part,
-                    sheets,
-                    graph.scene.color,
-                    in_place=self._levers.read_in_place,
-                )
+                ground = Ground(footage=pixels_of(part), linear=linear)
+                picture.lay(ground, coats, part, graph.scene.color, in_place=in_place)
         elif parts:
             self._under.show(pixels_of, parts)
             bare = replace(graph, background=None, background_paint=None)
             self._encode(graph, scene, picture, parts, self._executor.draw_owing(bare, scene, parts))
         return False
 
-    def _sheets(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> Sheets | None:
-        """What stands still above footage, to be laid over it; None where layers are to be drawn."""
-        if not (parts and self._levers.keep_still_layers and isinstance(picture, HostPicture) and scene.format == "f2"):
+    def _coats(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> Coats | None:
+        """What is above footage, to be laid over it; None where layers are to be drawn."""
+        if not (parts and isinstance(picture, HostPicture) and scene.format == "f2"):
             return None
-        return self._still.find(graph, parts, self._executor.draw_passes)
+        still = self._still.find(graph, parts, self._executor.draw_passes) if self._levers.keep_still_layers else None
+        split = self._split(graph, scene, parts, 1) if still is None else None
+        return split.coats if split is not None and split.drawn_count == 1 else still
 
-    def _picture(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> None:
+    def _split(self, graph: RenderGraph, scene: Target, parts: Parts, first: int = 0) -> Split | None:
+        is_wanted = self._compositor is not None and self._levers.lay_on_processor
+        return self._compositor.split(graph, scene, parts, first) if self._compositor and is_wanted else None
+
+    def _picture(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts, last: _Last | None) -> None:
+        """Brings parts of the picture up to date: with the layers on top laid, as far down as they can be."""
+        split = self._split(graph, scene, parts)
+        if split is not None and isinstance(picture, HostPicture) and self._compositor is not None:
+            self._lay(self._compositor, graph, split, scene, picture, parts)
+            return
+        if last is not None:
+            self._watch(graph, last.graph, scene)
+        self._draw(graph, scene, picture, parts)
+
+    def _lay(
+        self,
+        compositor: Compositor,
+        graph: RenderGraph,
+        split: Split,
+        scene: Target,
+        picture: HostPicture,
+        parts: Parts,
+    ) -> None:
+        """Draws what of the layers below has changed since it was drawn last, and lays the others over all below them."""
+        below = (
+            graph if split.drawn_count == len(graph.steps) else replace(graph, steps=graph.steps[: split.drawn_count])
+        )
+        if not compositor.is_plain(below):
+            drawn, stale = compositor.drawn, area.whole(scene.region)
+            if drawn is not None:
+                self._watch(below, drawn, scene)
+                stale = reach.changed(drawn, below, self._executor.inks, self._run.settled_count(below))
+            if not stale.is_empty:
+                owed = self._composite(below, scene, stale.parts())
+                blend.coarsen(self._painter, scene, owed, in_place=self._levers.read_in_place)
+                compositor.read(below, scene, stale.parts())
+        for part in parts:
+            ground = compositor.ground(below, part)
+            picture.lay(ground, split.coats, part, graph.scene.color, in_place=self._levers.read_in_place)
+
+    def _watch(self, graph: RenderGraph, last: RenderGraph, scene: Target) -> None:
+        if self._levers.keep_static_run and graph != last:
+            self._run.watch(graph, last, scene, self._executor.draw)
+
+    def _draw(self, graph: RenderGraph, scene: Target, picture: Finished, parts: Parts) -> None:
         """Brings parts of the picture up to date; where only an opaque picture shows, by copying it."""
         inks = self._executor.inks
         texture = cover.covering_picture(graph, inks) if self._levers.copy_opaque else None
@@ -243,6 +283,8 @@ class FrameRenderer:
         self._run.forget()
         self._under.forget()
         self._still.forget()
+        if self._compositor is not None:
+            self._compositor.forget()
 
 
 def _format(snapshot: Snapshot) -> Format:

@@ -29,6 +29,8 @@ class Levers:
     """Where OpenGL runs on the processor, display encoding and the planes of NV12 are compiled loops, if a compiler is there."""
     keep_still_layers: bool = True
     """Layers that stand still over footage are kept, and laid over its frames by a loop where frames are finished by loops."""
+    lay_on_processor: bool = True
+    """The layers on top that are contents and light over what is below are laid by a loop where frames are finished by loops."""
     resample_footage: bool = True
     """A video that fills the frame at another size is brought to it by a loop where frames are finished by loops."""
     keep_textures: bool = True

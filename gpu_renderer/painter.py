@@ -8,6 +8,7 @@ For each texture `u_name` that is a Target the shader may declare `uniform sampl
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -57,9 +58,14 @@ class Instances(NamedTuple):
 class Painter:
     """Draws full-target passes and owns the pool and the programs of a context."""
 
-    def __init__(self, context: moderngl.Context, *, flat_uniforms: bool | None = None) -> None:
-        """`flat_uniforms`: how programs get their uniforms, see `varyings`; by default what is cheaper here."""
+    def __init__(
+        self, context: moderngl.Context, *, flat_uniforms: bool | None = None, raster_threads: int | None = None
+    ) -> None:
+        """`flat_uniforms`: how programs get their uniforms, see `varyings`; by default what is cheaper here.
+        `raster_threads`: as for `create_context`."""
         self.context = context
+        self.thread_count = max(1, ((os.cpu_count() or 1) if raster_threads is None else raster_threads) // 2)
+        """How many threads may work on a frame's pixels where OpenGL runs on the processor: the encoder works beside them."""
         self.is_software = identity(context).is_software
         """Mesa's rasteriser: it waits within the call that reads what is being drawn, or does not wait at all when it copies."""
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
@@ -245,14 +251,14 @@ class Painter:
 
     def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
         """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
-        address = self._pixels_of(color, into.format).ctypes.data
+        address = self.cleared(color, into.format).ctypes.data
         self.settle()
         for part in parts:
             for band in bands(_box(into, part), BYTES_PER_PIXEL[into.format]):
                 self.calls.write_texels(into.texture, band, address)
 
-    def _pixels_of(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
-        """A band of pixels as a clear of a whole target leaves them."""
+    def cleared(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
+        """A band of pixels as a clear of a whole target leaves them, as bytes."""
         if (color, format) not in self._colours:
             if len(self._colours) == COLOURS_KEPT_MAX:
                 self._colours.clear()

@@ -173,7 +173,9 @@ class RenderSession:
         self.profile = chosen(options.encoder)
         font_files = options.fonts.files()
         self.fonts = Fonts(font_files)
-        self.painter = Painter(create_context(options.device_index, options.raster_threads))
+        self.painter = Painter(
+            create_context(options.device_index, options.raster_threads), raster_threads=options.raster_threads
+        )
         kernels()  # compiled or loaded now, so that no job's first frame waits for it
         self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)

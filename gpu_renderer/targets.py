@@ -43,6 +43,8 @@ class Target:
     format: Format
     idle_since: int = 0
     """The pool's frame in which it was given back last."""
+    edition: int = 0
+    """Of what it holds: another number wherever that may be something else, within the pool."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -62,6 +64,7 @@ class TargetPool:
         self._frame = 0
         self._lasting = context.framebuffer([context.texture((1, 1), 4)])
         self.lent_count = 0
+        self._editions = 0
 
     def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
         """A target over the region. Contents are transparent, or undefined where `clear` is false."""
@@ -78,7 +81,13 @@ class TargetPool:
         if clear:
             target.framebuffer.clear()
         self.lent_count += 1
+        self.renew(target)
         return target
+
+    def renew(self, target: Target) -> None:
+        """Notes that a target will hold something else than what others know of it."""
+        self._editions += 1
+        target.edition = self._editions
 
     def give_back(self, *targets: Target | None) -> None:
         """Ends the loan of each target given (None is skipped). The target must not be used afterwards."""

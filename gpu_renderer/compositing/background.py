@@ -47,6 +47,14 @@ def hides_all(graph: RenderGraph, frame: Region) -> bool:
     return fills(graph, frame) and color.parse(graph.background or "").a == 1.0
 
 
+def colour_of(graph: RenderGraph) -> Rgba | None:
+    """The linear premultiplied colour under all layers, where it is one."""
+    if graph.background is None or graph.background_paint is not None:
+        return None
+    r, g, b, a = color.linear(color.parse(graph.background), aces_cg=graph.scene.color.working_space == "aces-cg")
+    return Rgba(r * a, g * a, b * a, a)
+
+
 def _fill(painter: Painter, graph: RenderGraph, text: str, into: Target, parts: Parts) -> None:
     scene = graph.scene
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")

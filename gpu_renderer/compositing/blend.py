@@ -31,6 +31,15 @@ def fixed(step: Draw) -> Blend:
     return "over"
 
 
+def is_blended(step: Draw) -> bool:
+    """Whether a layer is blended with all that is below it by its mode alone."""
+    layer = step.layer
+    is_more = (
+        layer.preserve_transparency or step.matte is not None or layer.glass is not None or layer.backdrop_blur > 0
+    )
+    return step.blend in MODES and step.blend not in FIXED_BLENDS and not is_more
+
+
 def takes_opacity_first(step: Draw) -> bool:
     """Whether opacity is part of the content, before the effects, as on every route but the plain one."""
     layer = step.layer
@@ -112,7 +121,7 @@ def combine(
 
 def coarsen(painter: Painter, into: Target, parts: Parts, *, in_place: bool) -> None:
     """Passes the parts through 8 bits. `blit` does the same of its own."""
-    for held, merge in _backdrops(painter, into, parts, in_place):
+    for held, merge in backdrops(painter, into, parts, in_place=in_place):
         painter.draw("compositing/coarse.frag", into, textures=merge.textures, scissor=held, defines=merge.defines)
 
 
@@ -136,11 +145,11 @@ def _merging(
     if mode >= DISSOLVE:
         uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
         uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
-    for held, merge in _backdrops(painter, into, parts, in_place):
+    for held, merge in backdrops(painter, into, parts, in_place=in_place):
         yield held, Merge({**defines, **merge.defines}, uniforms, merge.textures)
 
 
-def _backdrops(painter: Painter, into: Target, parts: Parts, in_place: bool) -> Iterator[tuple[Parts, Merge]]:
+def backdrops(painter: Painter, into: Target, parts: Parts, *, in_place: bool) -> Iterator[tuple[Parts, Merge]]:
     """The parts with how a shader reads what they hold: in place all at once where the driver can, else each from a copy."""
     if in_place and painter.can_read_in_place:
         yield from [(parts, Merge({"IN_PLACE": 1}))] if parts else []

@@ -40,13 +40,18 @@ class Gradient:
         """The variant of the quad shader."""
         return {"GRADIENT": 2 if self.is_radial else 1, "STOPS": len(self.stops)}
 
+    @property
+    def ramps(self) -> tuple[tuple[float, ...], ...]:
+        """For each pair of stops the offset and slope of its ramp, and what it adds to R, G, B and alpha."""
+        return tuple(
+            (start, 1.0 / max(end - start, _STEP), *(b - a for a, b in zip(one, other, strict=True)))
+            for (start, one), (end, other) in pairwise(self.stops)
+        )
+
     def uniforms(self) -> dict[str, UniformValue]:
-        """Place, first colour, and for each pair of stops the offset and slope of its ramp and the colour that it adds."""
-        ramps: list[float] = []
-        added: list[float] = []
-        for (start, one), (end, other) in pairwise(self.stops):
-            ramps += (start, 1.0 / max(end - start, _STEP))
-            added += (b - a for a, b in zip(one, other, strict=True))
+        """Place, first colour, and the ramps."""
+        ramps = [number for ramp in self.ramps for number in ramp[:2]]
+        added = [number for ramp in self.ramps for number in ramp[2:]]
         return {
             "u_place": self.place,
             "u_first": tuple(self.stops[0][1]),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import moderngl
+import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.color import Rgba
 from gpu_renderer.compositing import matrix, placement
@@ -40,6 +42,8 @@ class Picture:
     color: Rgba | None = None
     inked: Share = WHOLE
     """The part of its box, as fractions, beyond which it is transparent."""
+    source: npt.NDArray[np.uint8] | Target | None = field(default=None, compare=False, repr=False)
+    """What the texture's texels are: the array that it was made of, or the target that it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ class Look:
     table: moderngl.Texture | None = None
     aces_cg: bool = False
     gain: Tint = UNTINTED
+    mask_pixels: npt.NDArray[np.uint8] | None = field(default=None, compare=False, repr=False)
+    """What the mask's texture was made of."""
 
 
 PLAIN = Look()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import moderngl
 import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer import color, effects
 from gpu_renderer.compositing import masks, placement, routes
@@ -165,7 +166,7 @@ class Inks:
         stage = effects.color_stage(layer.effects)
         is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
         table = self._table(stage.table) if is_tabled and stage is not None and stage.table is not None else None
-        return Look(mask, stage, table, aces, step.gain)
+        return Look(None if mask is None else self._textures.of(mask), stage, table, aces, step.gain, mask)
 
     def picture_of(self, source: ShapeSource, scene: Scene) -> Picture | None:
         """A raster of a source that belongs to no layer, at its own size."""
@@ -244,8 +245,9 @@ class Inks:
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         return Picture(
-            target.texture, raster.width, raster.height, padding, _crop(layer, raster), layer.draft_quality, color=shown
-        )
+            target.texture, raster.width, raster.height, padding, _crop(layer, raster), layer.draft_quality, color=shown,
+            source=target,
+        )  # fmt: skip
 
     def _coverage(self, canvas: Target) -> Target:
         """The alpha of a canvas alone, which costs less to filter. Takes the canvas."""
@@ -258,17 +260,17 @@ class Inks:
         texture = self._textures.of(raster.pixels, is_fleeting=raster.is_fleeting)
         return Picture(
             texture, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality, raster.is_opaque,
-            _linear(raster.color, step.gain, scene), raster.inked,
+            _linear(raster.color, step.gain, scene), raster.inked, raster.pixels,
         )  # fmt: skip
 
-    def _mask(self, layer: LayerSnapshot) -> moderngl.Texture | None:
+    def _mask(self, layer: LayerSnapshot) -> npt.NDArray[np.uint8] | None:
         if not masks.has_paths(layer):
             return None
         box = self._contents.box(layer.source)
         paths = masks.paths(layer, *box)
         if not masks.is_masked(paths):
             return None
-        return self._textures.of(self._contents.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR))
+        return self._contents.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
 
     def _table(self, table: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> moderngl.Texture:
         key = table.tobytes()

@@ -50,7 +50,7 @@ def composite(
     matte_target: Target | None,
 ) -> None:
     """Draws a layer's buffer over the target, through its track matte."""
-    mode = 0 if matte is None else _MATTES[matte.mode, matte.inverted]
+    mode = 0 if matte is None else matte_mode(matte)
     empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
     source = matte_target or empty
     lit.draw(
@@ -66,10 +66,15 @@ def composite(
     painter.pool.give_back(empty)
 
 
-def behind(painter: Painter, into: Target, light: Light, parts: Parts) -> None:
+def matte_mode(matte: MatteUse) -> int:
+    """MATTE in shaders/include/matte.glsl."""
+    return _MATTES[matte.mode, matte.inverted]
+
+
+def behind(painter: Painter, into: Target, light: Light, parts: Parts, opacity: float = 1.0) -> None:
     """Draws the light of a layer over the target where the layer itself is drawn next."""
     where = shared(parts, light.region)
-    lit.draw_light(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": 1.0})
+    lit.draw_light(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": opacity})
 
 
 def copied(painter: Painter, source: Target, part: Region) -> Target:

@@ -76,19 +76,14 @@ def draw(
     `merge`: replaces all pixels that the quad may touch by what it says.
     `known`: where the content lands, if somebody has asked before.
     """
-    spot = known or spot_of(ink, quad, into.region)
-    if spot is None:
+    placed = placed_on(ink, quad, into.region, is_smooth=is_smooth, known=known)
+    if placed is None:
         return
-    to_unit, drawn, whole = spot.to_unit, spot.drawn, spot.touched.intersection(into.region)
+    ink, samples = placed.ink, placed.samples
+    to_unit, drawn, whole = placed.spot.to_unit, placed.spot.drawn, placed.spot.touched.intersection(into.region)
     parts = shared((whole,) if scissor is None else scissor, whole)
     if not parts:
         return
-    is_aligned = placement.pixel_aligned(quad)
-    if is_aligned and isinstance(ink, Picture) and is_one_to_one(ink, quad):
-        ink = replace(ink, is_nearest=True)
-    samples = 0 if is_aligned else 4 if is_smooth else 1
-    if drawn is not quad and is_clear_of_edges(ink, to_unit):
-        samples = 0
     waiting = batch or Batch(painter)
     set_filter(ink, waiting)
     work = _Work(
@@ -109,6 +104,30 @@ def draw(
     waiting.add(work.kind(quad), [placed + packed for placed in quads], whole)
     if batch is None:
         waiting.flush()
+
+
+class Placed(NamedTuple):
+    """Content on a quad, and how many samples a pixel tell how much of it the quad covers; 0 where it covers all that counts."""
+
+    ink: Ink
+    samples: int
+    spot: Spot
+
+
+def placed_on(
+    ink: Ink, quad: Matrix3, within: Region, *, is_smooth: bool = True, known: Spot | None = None
+) -> Placed | None:
+    """How content is drawn on a quad; None where that is a line or a point. Arguments as for `draw`."""
+    spot = known or spot_of(ink, quad, within)
+    if spot is None:
+        return None
+    is_aligned = placement.pixel_aligned(quad)
+    if is_aligned and isinstance(ink, Picture) and is_one_to_one(ink, quad):
+        ink = replace(ink, is_nearest=True)
+    samples = 0 if is_aligned else 4 if is_smooth else 1
+    if spot.drawn is not quad and is_clear_of_edges(ink, spot.to_unit):
+        samples = 0
+    return Placed(ink, samples, spot)
 
 
 class _Work(NamedTuple):

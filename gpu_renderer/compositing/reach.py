@@ -136,6 +136,13 @@ def reads_around(step: Step) -> bool:
     return step.layer.glass is not None or step.layer.backdrop_blur > 0
 
 
+def lies_over(step: Step) -> bool:
+    """Whether all that a layer does is to be drawn over what is below it."""
+    if not isinstance(step, Draw) or rewrites_all(step) or reads_around(step):
+        return False
+    return blend.fixed(step) == "over"
+
+
 def changed(old: RenderGraph, new: RenderGraph, inks: Inks, settled_count: int = 0) -> Area:
     """Where in the frame two graphs of one composition may differ, and what must be drawn anew to bring one up to the other.
 

@@ -41,7 +41,7 @@ class StaticRun:
 
     def watch(self, graph: RenderGraph, last: RenderGraph, like: Target, draw: Draw) -> None:
         """Learns from two frames in a row, and draws what has come to stand still; a gradient beneath counts too."""
-        still = _still_count(graph, last)
+        still = still_count(graph, last)
         self._still_frames = self._still_frames + 1 if still >= self._still_count >= 0 else 1
         self._still_count = still if self._still_frames == 1 else self._still_count
         if self._run is not None and not _begins_with(graph, self._run.graph):
@@ -91,7 +91,7 @@ def _begins_with(graph: RenderGraph, run: RenderGraph) -> bool:
     return graph.ground == run.ground and graph.steps[: len(run.steps)] == run.steps
 
 
-def _still_count(graph: RenderGraph, last: RenderGraph) -> int:
+def still_count(graph: RenderGraph, last: RenderGraph) -> int:
     """How many steps at the bottom two frames share; -1 where what lies under them differs."""
     if graph.ground != last.ground:
         return -1

@@ -1,5 +1,4 @@
-// Loops over the pixels of a frame, called by kernels.py. Integers, and single floats that are added, multiplied and converted
-// one step at a time (no step is contracted with the next), so that every processor gives the same bytes.
+// Loops over the pixels of a frame, called by loops.py. All of integers, so that every processor gives the same bytes.
 // Pixels are RGBA, 8 bits, R in the lowest byte of a 32-bit word.
 
 #include <stddef.h>
@@ -240,89 +239,5 @@ void resampled(const struct footage *of, const uint32_t *restrict weights, const
         }
         mixed_rows(held[slots[0]], held[slots[1]], (uint32_t)rows->share[y], (uint32_t *)(picture + y * stride),
                    columns->count);
-    }
-}
-
-// A layer that is laid over footage: planes of R, G, B (linear, premultiplied) and of the share of what is below that it lets
-// through, for some columns and rows of the frame.
-struct sheet {
-    const float *planes;
-    int left, top, width, height;
-};
-
-#define HALF_MIN 6.103515625e-05f  // the smallest half float of full precision
-#define HALF_STEPS 16777216.0f     // of the halves below it, to one
-
-static inline uint32_t bits_of(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-// One of two words without a branch, which would keep the loop from being done by vectors.
-static inline uint32_t chosen(int is_first, uint32_t first, uint32_t second) {
-    uint32_t mask = -(uint32_t)is_first;
-    return (first & mask) | (second & ~mask);
-}
-
-// A number of [0, 2] as a half float would hold it, cut off.
-static inline float as_half(float number) {
-    float small = (float)(int32_t)(number * HALF_STEPS) * (1.0f / HALF_STEPS), cut;
-    uint32_t bits = chosen(number < HALF_MIN, bits_of(small), bits_of(number) & ~0x1fffu);
-    memcpy(&cut, &bits, sizeof cut);
-    return cut;
-}
-
-// The pattern of a half float of [0, 2].
-static inline uint16_t pattern_of(float half) {
-    return (uint16_t)chosen(half < HALF_MIN, (uint32_t)(int32_t)(half * HALF_STEPS), (bits_of(half) >> 13) - (112u << 10));
-}
-
-VECTORS static void lay(float *restrict below, const float *restrict colours, const float *restrict shares, int count) {
-    for (int i = 0; i < count; i++) {
-        below[i] = as_half(colours[i] + below[i] * shares[i]);
-    }
-}
-
-VECTORS static void patterns_of(const float *restrict halves, uint16_t *restrict patterns, int count) {
-    for (int i = 0; i < count; i++) {
-        patterns[i] = pattern_of(halves[i]);
-    }
-}
-
-// Pixels of footage, `width` by `height` without padding, beneath sheets: shown at (left, top) of a picture. `linear`: the
-// half float of each of the 256 codes of footage; `levels` as for display_encode.
-void layered(const uint8_t *restrict footage, int left, int top, int width, int height, const float *restrict linear,
-             const struct sheet *restrict sheets, int count, const uint8_t *restrict levels, uint8_t *restrict picture,
-             ptrdiff_t stride) {
-    float scene[3][CHUNK];
-    uint16_t patterns[3][CHUNK];
-    for (int row = top; row < top + height; row++, footage += 4 * (ptrdiff_t)width) {
-        for (int x = 0, held; x < width; x += held) {
-            held = width - x < CHUNK ? width - x : CHUNK;
-            const uint8_t *pixels = footage + 4 * x;
-            for (int i = 0; i < held; i++) {
-                scene[0][i] = linear[pixels[4 * i]];
-                scene[1][i] = linear[pixels[4 * i + 1]];
-                scene[2][i] = linear[pixels[4 * i + 2]];
-            }
-            for (const struct sheet *sheet = sheets; sheet < sheets + count; sheet++) {
-                int first = sheet->left > left + x ? sheet->left : left + x;
-                int end = sheet->left + sheet->width < left + x + held ? sheet->left + sheet->width : left + x + held;
-                if (row < sheet->top || row >= sheet->top + sheet->height || first >= end) continue;
-                ptrdiff_t plane = (ptrdiff_t)sheet->width * sheet->height;
-                const float *own = sheet->planes + (ptrdiff_t)(row - sheet->top) * sheet->width + (first - sheet->left);
-                for (int channel = 0; channel < 3; channel++) {
-                    lay(scene[channel] + (first - left - x), own + channel * plane, own + 3 * plane, end - first);
-                }
-            }
-            for (int channel = 0; channel < 3; channel++) patterns_of(scene[channel], patterns[channel], held);
-            uint8_t *shown = picture + row * stride + 4 * (left + x);
-            for (int i = 0; i < held; i++) {
-                uint32_t pixel = levels[patterns[0][i]] | (uint32_t)levels[patterns[1][i]] << 8 |
-                                 (uint32_t)levels[patterns[2][i]] << 16 | 0xff000000u;
-                memcpy(shown + 4 * i, &pixel, sizeof pixel);
-            }
-        }
     }
 }

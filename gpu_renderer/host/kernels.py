@@ -1,4 +1,4 @@
-"""Compiles and loads `kernels.c`: once a machine, when first needed, with the C compiler that is there.
+"""Compiles and loads `kernels.c` and `composite.c`: once a machine, when first needed, with the C compiler that is there.
 
 Nothing depends on it but speed: without a compiler, or where what it made does not give the formulas' bytes, shaders, numpy
 and libswscale do the same work.
@@ -24,10 +24,12 @@ from gpu_renderer.host.loops import Kernels
 
 log = logging.getLogger(__name__)
 COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-ffp-contract=off")
+FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+"""No step of single floats is contracted with the next, so that every processor gives the same bytes."""
+LIBRARIES = ("-lm",)
 COMPILE_TIMEOUT_S = 120.0
 DIGEST_BYTES = 32
-_SOURCE = Path(__file__).with_suffix(".c")
+_SOURCES = tuple(Path(__file__).with_name(name) for name in ("kernels.c", "composite.c"))
 
 
 class KernelsUnavailable(RenderError):
@@ -75,7 +77,8 @@ def cache_folder() -> Path:
 
 
 def _file_name() -> str:
-    parts = (_SOURCE.read_bytes(), " ".join(FLAGS).encode(), platform.machine().encode())
+    texts = (source.read_bytes() for source in _SOURCES)
+    parts = (*texts, " ".join((*FLAGS, *LIBRARIES)).encode(), platform.machine().encode())
     return f"kernels-{hashlib.sha256(b'/'.join(parts)).hexdigest()[:16]}.so"
 
 
@@ -84,7 +87,7 @@ def _compiled(folder: Path) -> Path:
     if compiler is None:
         raise KernelsUnavailable(f"there is no C compiler ({', '.join(COMPILERS)})")
     made = folder / "kernels.so"
-    command = (compiler, *FLAGS, str(_SOURCE), "-o", str(made))
+    command = (compiler, *FLAGS, *map(str, _SOURCES), *LIBRARIES, "-o", str(made))
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S)  # noqa: S603
     except subprocess.CalledProcessError as error:

@@ -19,7 +19,7 @@ from gpu_renderer.compositing.blit import is_by_channel
 from gpu_renderer.compositing.ink import Picture
 from gpu_renderer.compositing.inks import Inks
 from gpu_renderer.graph import Draw, RenderGraph, Scene, Step
-from gpu_renderer.host.loops import Sheet, Sheets, reference_laid
+from gpu_renderer.host.loops import Coats, planes_coat, reference_laid
 from gpu_renderer.painter import Painter
 from gpu_renderer.region import Parts, Region, around, pixels, shared
 from gpu_renderer.targets import Target
@@ -55,49 +55,42 @@ class StillLayers:
         self._painter, self._inks = painter, inks
         self._above: _Above | None = None
         self._still_frames = 0
-        self._sheets: Sheets | None = None
+        self._coats: Coats | None = None
 
-    def find(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Sheets | None:
+    def find(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Coats | None:
         """All above the lowest layer, from bottom to top, once it has stood still; None where it moves or is no plain blending."""
         above = _Above(graph.scene, graph.steps[1:], graph.references, parts)
         if above != self._above:
-            self._above, self._still_frames, self._sheets = above, 0, None
+            self._above, self._still_frames, self._coats = above, 0, None
         self._still_frames += 1
         if self._still_frames == SETTLED_FRAMES and self._may_be_kept(graph):
-            self._sheets = self._drawn(graph, parts, draw)
-        return self._sheets
+            self._coats = self._drawn(graph, parts, draw)
+        return self._coats
 
     def forget(self) -> None:
         """Keeps nothing."""
-        self._above = self._sheets = None
+        self._above = self._coats = None
 
     def _may_be_kept(self, graph: RenderGraph) -> bool:
         is_by_table = is_by_channel(graph.scene.color) and blend.is_opaque(graph, graph.scene.frame)
-        return is_by_table and all(map(_is_laid, graph.steps[1:])) and blends_alike(self._painter)
+        return is_by_table and all(map(reach.lies_over, graph.steps[1:])) and blends_alike(self._painter)
 
-    def _drawn(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Sheets | None:
+    def _drawn(self, graph: RenderGraph, parts: Parts, draw: DrawPasses) -> Coats | None:
         """Each pass over nothing, which leaves its own colours; None where they take too much room."""
         places = {id(step): shared(parts, reach.of_step(step, graph.scene, self._inks)) for step in graph.steps[1:]}
         room = around(parts).snapped(graph.scene.frame)  # edges are derivatives, which pixels share by twos
         if TEXEL_BYTES * sum(map(pixels, places.values())) > BYTES_MAX:
             return None
-        sheets: list[Sheet] = []
+        found: list[tuple[Region, Floats]] = []
         with self._painter.pool.lent(room, "f4") as target:
 
             def keep(step: Step) -> None:
-                sheets.extend(Sheet(place, _planes(self._painter, target, place)) for place in places[id(step)])
+                found.extend((place, _planes(self._painter, target, place)) for place in places[id(step)])
                 self._painter.erase(target, places[id(step)])
 
             draw(graph, target, parts, keep)
-        are_fit = all(np.all((sheet.planes >= 0.0) & (sheet.planes <= 1.0)) for sheet in sheets)
-        return Sheets(sheets) if are_fit else None
-
-
-def _is_laid(step: Step) -> bool:
-    """Whether all that a step does is to be drawn over what is below it."""
-    if not isinstance(step, Draw) or reach.rewrites_all(step) or reach.reads_around(step):
-        return False
-    return blend.fixed(step) == "over"
+        are_fit = all(np.all((planes >= 0.0) & (planes <= 1.0)) for _, planes in found)
+        return Coats([planes_coat(place, planes) for place, planes in found]) if are_fit else None
 
 
 def blends_alike(painter: Painter) -> bool:

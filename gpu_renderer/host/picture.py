@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from gpu_renderer.compositing.blit import blit, is_by_channel
 from gpu_renderer.compositing.footage import Shown
-from gpu_renderer.host.layered import linear_codes
-from gpu_renderer.host.loops import HALF_PATTERNS, Kernels, Sheets
+from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
 from gpu_renderer.host.resampling import Filter
 from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import BAND_BYTES, Painter, bands
@@ -75,10 +74,10 @@ class HostPicture:
             first = self._pixels[part.y :, part.x :]
             self._painter.calls.read_texels(picture, part, first.ctypes.data, first.strides[0])
 
-    def lay(self, footage: Rows, part: Region, sheets: Sheets, color: ColorManagement, *, in_place: bool) -> None:
-        """Shows the pixels of a part of a video's frame with layers laid over them."""
+    def lay(self, ground: Ground, coats: Coats, part: Region, color: ColorManagement, *, in_place: bool) -> None:
+        """Shows coats over what lies below them in a part of the frame; linear, where `is_by_channel` holds of the colours."""
         levels = self._levels_of(color, in_place=in_place, is_coarse=False)
-        self._kernels.layered(footage, part, linear_codes(self._painter), sheets, levels, self._pixels)
+        self._kernels.composed(ground, coats, levels, self._pixels, part, self._painter.thread_count)
 
     def stretch(self, footage: DecodedFrame, by: Filter) -> Shown:
         """Shows a frame that fills the picture; answers what it shows of it until the next change."""

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.host.loops import HALF_PATTERNS, Kernels, Places, Sheet, Sheets, reference_laid, reference_resampled
+from gpu_renderer.host.loops import (
+    HALF_PATTERNS,
+    Coats,
+    Ground,
+    Kernels,
+    Places,
+    planes_coat,
+    reference_laid,
+    reference_resampled,
+)
 from gpu_renderer.planes import reference_planes
 from gpu_renderer.region import Region
 from gpu_renderer.samples import Samples, reference_pixels, weights
@@ -57,16 +66,17 @@ def _decodes(made: Kernels, width: int, height: int) -> bool:
 
 
 def _lays(made: Kernels, width: int, height: int) -> bool:
-    """Whether sheets of noise over noise come out as they should: one over all, one that is cut by the part's edges."""
+    """Whether colours of noise over noise come out as they should: some over all, some that are cut by the part's edges."""
     rng = np.random.default_rng(width)
     part = Region(1, 1, width, height)
     footage = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
     linear = np.sort(rng.random(256) ** 4).astype(np.float16).astype(np.float32)
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     inner = Region(3, 0, width - 4, height)
-    sheets = [Sheet(at, (rng.random((4, at.height, at.width)) ** 4 / 2).astype(np.float32)) for at in (part, inner)]
+    sheets = [(at, (rng.random((4, at.height, at.width)) ** 4 / 2).astype(np.float32)) for at in (part, inner)]
     picture = np.zeros((height + 1, width + 1, 4), np.uint8)
-    made.layered(footage, part, linear, Sheets(sheets), levels, picture)
+    laid = Coats([planes_coat(at, planes) for at, planes in sheets])
+    made.composed(Ground(footage=footage, linear=linear), laid, levels, picture, part)
     scene = np.zeros((height + 1, width + 1, 3), np.float32)
     scene[1:, 1:] = linear[footage[..., :3]]
     for (x, y, columns, rows), planes in sheets:

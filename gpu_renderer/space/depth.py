@@ -10,6 +10,7 @@ import moderngl
 
 from gpu_renderer.compositing import blend, matrix, quad_shader, quads
 from gpu_renderer.compositing.ink import Flattened, Ink, Look, Picture, quad_of
+from gpu_renderer.compositing.laid import Content, Laid
 from gpu_renderer.graph import Draw, Scene
 from gpu_renderer.painter import Painter
 from gpu_renderer.programs import UniformValue
@@ -60,6 +61,23 @@ def draw_alone(painter: Painter, into: Target, sheet: Sheet, parts: Parts, *, sp
         blend=blend.fixed(sheet.step), scissor=parts, lighting=lighting(sheet.step, sheet.ink, sheet.scene),
         split_edges=split_edges,
     )  # fmt: skip
+
+
+def laid(sheets: Sequence[Sheet]) -> tuple[Laid, ...] | None:
+    """What drawing sheets in painter's order comes to; None where they cut one another, or one is more than its content."""
+    if not _hide_in_order(sheets):
+        return None
+    found = [laid_alone(sheet) for sheet in sheets]
+    return None if None in found else tuple(content for contents in found for content in contents or ())
+
+
+def laid_alone(sheet: Sheet) -> tuple[Laid, ...] | None:
+    """What drawing a sheet comes to; None where it is lit."""
+    if sheet.ink is None:
+        return ()
+    if blend.fixed(sheet.step) != "over" or lighting(sheet.step, sheet.ink, sheet.scene):
+        return None
+    return (Content(sheet.ink, quad_of(sheet.ink, sheet.step.placement), sheet.step.opacity, sheet.look),)
 
 
 def _hide_in_order(sheets: Sequence[Sheet]) -> bool:

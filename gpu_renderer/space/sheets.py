@@ -39,6 +39,7 @@ class Sheets:
         self._painter = painter
         self._kept: KeptTargets[tuple[_Wanted, Flattened]] = KeptTargets(painter.pool, BYTES_MAX if keep else 0)
         self._asked: Counter[str] = Counter()
+        self._found: dict[int, tuple[Draw, Scene, Flattened]] = {}
 
     @property
     def count(self) -> int:
@@ -57,6 +58,24 @@ class Sheets:
         in_place: bool,
     ) -> Flattened:
         """The plane with its effects, good until the frame's end. `maps`: the layers that its effects read."""
+        found = self._found.get(id(step))
+        if found is not None and found[0] is step and found[1] is scene:
+            return found[2]
+        flat = self._kept_or_made(ink, look, step, scene, maps, layer_target, in_place=in_place)
+        self._found[id(step)] = (step, scene, flat)
+        return flat
+
+    def _kept_or_made(
+        self,
+        ink: Ink,
+        look: Look,
+        step: Draw,
+        scene: Scene,
+        maps: tuple[tuple[str, Draw], ...],
+        layer_target: Callable[[str], Target | None],
+        *,
+        in_place: bool,
+    ) -> Flattened:
         layer = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
         wanted = _Wanted(layer, ink, step.group, look.gain, scene.frame, scene.color, maps)
         self._asked[layer.id] += 1
@@ -71,6 +90,7 @@ class Sheets:
     def end_frame(self) -> None:
         """Ends what the frame asked for; what is over the budget is given back."""
         self._asked.clear()
+        self._found.clear()
         self._kept.trim()
 
     def clear(self) -> None:

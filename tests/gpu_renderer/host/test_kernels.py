@@ -76,12 +76,22 @@ def test_a_compiler_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.Mon
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "mistake", ["s/5983u/5982u/", "s/= red.i./= blue[i]/", "s/3 . near.i./2 * near[i]/", "s/>> 22;/>> 21;/"]
+    ("source", "mistake"),
+    [
+        ("kernels", "s/5983u/5982u/"),
+        ("kernels", "s/= red.i./= blue[i]/"),
+        ("kernels", "s/3 . near.i./2 * near[i]/"),
+        ("kernels", "s/>> 22;/>> 21;/"),
+        ("composite", "s/~0x1fffu/~0xfffu/"),
+        ("composite", "s/own + 3 . plane/own + 2 * plane/"),
+    ],
 )
-def test_what_gives_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
+def test_what_gives_other_bytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, mistake: str
+) -> None:
     real = next(filter(None, map(shutil.which, COMPILERS)))
-    wrong = f"""for a; do case "$a" in *kernels.c) sed '{mistake}' "$a" > "$0.c"; set -- "$@" "$0.c";; esac; done"""
-    drop = 'for a; do shift; case "$a" in */host/kernels.c) ;; *) set -- "$@" "$a";; esac; done'
+    wrong = f"""for a; do case "$a" in *{source}.c) sed '{mistake}' "$a" > "$0.c"; set -- "$@" "$0.c";; esac; done"""
+    drop = f'for a; do shift; case "$a" in */host/{source}.c) ;; *) set -- "$@" "$a";; esac; done'
     script(tmp_path / "cc", f'{wrong}\n{drop}\nexec {real} "$@"')
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(KernelsUnavailable, match="other bytes"):
