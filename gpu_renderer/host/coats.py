@@ -63,7 +63,8 @@ class HostTexels:
         self._read: Recent[Texels] = Recent(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
 
     def of(self, source: npt.NDArray[np.uint8] | Target | None) -> Texels | None:
-        """Bytes, patterns of half floats or floats of shape (rows, columns) or (rows, columns, 4), rows without padding; None where that is not what they are."""
+        """Bytes, patterns of half floats or floats, of shape (rows, columns) or (rows, columns, 4) without padding; None where they
+        are something else."""
         if isinstance(source, Target):
             return self._read.get(source.edition, lambda: self._texels(source))
         is_fit = source is not None and (source.ndim == 2 or source.shape[2] == 4) and source.flags.c_contiguous

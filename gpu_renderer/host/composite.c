@@ -24,7 +24,7 @@ enum { CHUNK = 512 };  // columns at a time: their numbers stay in the first cac
 
 enum kind { PLANES, RECTANGLE, ELLIPSE, COVERAGE, PICTURE, CELLS, HALF_CELLS, GROUP, BUFFER, LIT_BUFFER, LIGHT, COARSE };
 
-// What is laid over what is below it: as in coats.py.
+// What is laid over what is below it: packed by loops.py, of layers by coats.py.
 struct coat {
     int32_t kind, samples, is_projective, is_nearest;
     int32_t mode;                      // of shaders/include/blend.glsl; 0 is plainly over what is below
@@ -46,7 +46,7 @@ struct coat {
     int32_t mask_columns, mask_rows;
 };
 
-// What all layers lie on: `linear[code]` of footage, or half floats of RGBA, or one colour.
+// What all coats lie on: `linear[code]` of footage, or half floats of RGBA, or one colour.
 struct ground {
     const uint8_t *footage;
     const float *linear;
