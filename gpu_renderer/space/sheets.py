@@ -40,6 +40,7 @@ class Sheets:
         self._kept: KeptTargets[tuple[_Wanted, Flattened]] = KeptTargets(painter.pool, BYTES_MAX if keep else 0)
         self._asked: Counter[str] = Counter()
         self._found: dict[int, tuple[Draw, Scene, Flattened]] = {}
+        """What the frame has asked for: a step that is looked at twice is the same plane."""
 
     @property
     def count(self) -> int:
@@ -61,30 +62,17 @@ class Sheets:
         found = self._found.get(id(step))
         if found is not None and found[0] is step and found[1] is scene:
             return found[2]
-        flat = self._kept_or_made(ink, look, step, scene, maps, layer_target, in_place=in_place)
-        self._found[id(step)] = (step, scene, flat)
-        return flat
-
-    def _kept_or_made(
-        self,
-        ink: Ink,
-        look: Look,
-        step: Draw,
-        scene: Scene,
-        maps: tuple[tuple[str, Draw], ...],
-        layer_target: Callable[[str], Target | None],
-        *,
-        in_place: bool,
-    ) -> Flattened:
         layer = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
         wanted = _Wanted(layer, ink, step.group, look.gain, scene.frame, scene.color, maps)
         self._asked[layer.id] += 1
         place = f"{layer.id}:{self._asked[layer.id]}"
         kept = self._kept.find(place)
         if kept is not None and kept[0][0] == wanted:
-            return kept[0][1]
-        flat = flattening.flattened(self._painter, ink, look, step, scene, layer_target, in_place=in_place)
-        self._kept.put(place, (wanted, flat), flat.target)
+            flat = kept[0][1]
+        else:
+            flat = flattening.flattened(self._painter, ink, look, step, scene, layer_target, in_place=in_place)
+            self._kept.put(place, (wanted, flat), flat.target)
+        self._found[id(step)] = (step, scene, flat)
         return flat
 
     def end_frame(self) -> None:
