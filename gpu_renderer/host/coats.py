@@ -42,6 +42,8 @@ from gpu_renderer.targets import CHANNELS, Target
 
 SIDE_MAX = 8192
 """Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart."""
+QUAD_MAX = 1e9
+"""Of the numbers of a quad's matrix: those of the way back are then so small that rasterisers may take them for 0."""
 TEXELS_BYTES_MAX = 32 << 20
 """Of what was read back from targets and is kept."""
 _NO_COLOR = (0.0,) * 4
@@ -162,6 +164,8 @@ def of_ink(
     placed = quads.placed_on(ink, quad, within, is_smooth=is_smooth, known=known)
     if placed is None:
         return NOTHING
+    if max(quad) > QUAD_MAX or min(quad) < -QUAD_MAX:
+        return None
     ink, region = placed.ink, placed.spot.touched.intersection(within)
     gradient = (0, 0)
     is_projective, columns = not matrix.is_affine(quad), matrix.columns(placed.spot.to_unit)

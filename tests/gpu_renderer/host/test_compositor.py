@@ -176,6 +176,7 @@ SCENES: dict[str, Scene] = {
     "outlined": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(STROKE, GLOW))),
     "swept": lambda n: scene(rect("#fff", 150, 60, 40, 40, samples=tuple(Sample(Transform2D(50 + 9 * n + i, 60, 5), 1.0) for i in range(4)))),
     "a group that changes": lambda n: scene(group(n), rect("#fff", 160, 100, 10, 10)),
+    "beyond all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), rect("#fff", 100, 50, 40, 40, id="vast", opacity=0.5, transform=Transform2D(100.5 + n, 50, 10, scale_x=1e38, scale_y=1e38))),
     "matted": lambda n: scene(rect("#fff", 150 + 9 * n, 100, 60, 60, id="matte", effects=(BLUR,)), rect("#f0f", 150, 100, 90, 60, id="matted", opacity=0.8, matte=Matte("luma", n % 2 == 0, "matte"))),
     "a matte of nothing": lambda n: scene(rect("#fff", 150, 100, 60, 60, id="matte", opacity=0), rect("#f0f", 150 + n, 100, 90, 60, id="matted", matte=Matte("alpha", n < 3, "matte"))),
     "a fading group": lambda n: scene(group(0, opacity=1 - 0.1 * n)),
