@@ -7,6 +7,6 @@ runs there too, the layers on top of a frame, and its last two steps: display en
     resampling           -> kernels.c       footage of another size than the frame
 
 A software rasteriser spends five to twenty nanoseconds on each pixel of each pass, libswscale thirteen; the loops spend one to
-five. They give the same bytes as the shaders, which do the work on GPUs, and here where there is no C compiler: `trials` tries the
+seven. They give the same bytes as the shaders, which do the work on GPUs, and here where there is no C compiler: `trials` tries the
 loops against formulas when they are loaded, `likeness` and others against OpenGL before they are used in a context.
 """
