@@ -30,6 +30,8 @@ from motion.bundle import read_value
 ROOT = Path(__file__).resolve().parents[1]
 MEDIA = ROOT / "out" / "bench-media"
 CASE_SECONDS_MAX = 900
+FURTHER_SEGMENTS = 2
+"""Rendered before memory is read: what a process keeps from one segment to the next shows only then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ def measured_here(case: Case) -> Measured:
         with _opened(session, case, video) as opened:
             frames = min(case.frames, opened.frame_count)
             reports = [session.render_segment(opened, 0, frames, path)]
+            for _ in range(FURTHER_SEGMENTS):
+                session.render_segment(opened, 0, min(frames, 30), path)
             peak_rss_mb = peak_rss_mb_of_process()
             pictures = _pictures(session, opened, frames)
             alone = [_encode_alone(session, opened, pictures, path)]

@@ -139,8 +139,8 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._layout: PlaneLayout = layout(source.width, source.height)
         self._pixel_buffers = not software
         self._handover = handover
-        self._pool = self._frames()
         self._in_flight = 0 if source.finishes_on_processor else levers.readback_depth - 1
+        self._pool = self._frames()
         self._clock = StageClock()
         self._converted_frames = 0
 
@@ -171,7 +171,8 @@ class SegmentPipeline(Generic[SnapshotT]):
     def _frames(self) -> Frames:
         if self._handover is not None:
             return self._handover.frames(self._layout)
-        return FramePool(self._layout, self._levers.readback_depth + self._levers.encode_ahead_frames + 2)
+        being_made, being_encoded = 1, 1
+        return FramePool(self._layout, being_made + self._in_flight + self._levers.encode_ahead_frames + being_encoded)
 
     def _ring(self) -> Ring:
         if self._handover is not None:

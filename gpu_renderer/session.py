@@ -29,6 +29,7 @@ from gpu_renderer.interop.device import InteropFailed
 from gpu_renderer.interop.probe import Obstacle, Verdict, probed
 from gpu_renderer.levers import Levers
 from gpu_renderer.media.library import MediaLibrary
+from gpu_renderer.memory import return_large_blocks
 from gpu_renderer.painter import Painter
 from gpu_renderer.picture import GpuPicture
 from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, SegmentReport
@@ -45,7 +46,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
 log = logging.getLogger(__name__)
-BUILD = "9"
+BUILD = "10"
 """Raised whenever frames of the same document may come out differently."""
 
 ResolveMedia = Callable[[str], Path | None]
@@ -123,6 +124,10 @@ class Opened:
         found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
         return tuple(dict.fromkeys(found))
 
+    def begin_run(self) -> None:
+        """The next frames drawn may be anywhere in the video; those after them follow."""
+        self._media.begin_run()
+
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
         time_seconds = timing.frame_time(frame_index, self.fps)
@@ -169,6 +174,7 @@ class RenderSession:
 
     def __init__(self, options: SessionOptions) -> None:
         """Raises GpuUnavailable, EncoderUnavailable, NoFonts."""
+        return_large_blocks()
         self.options = options
         self.profile = chosen(options.encoder)
         font_files = options.fonts.files()
@@ -188,6 +194,7 @@ class RenderSession:
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
         """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
         self.make_current()
+        opened.begin_run()
         return opened.pictured(opened.evaluated(frame_index)).copy()
 
     def render_segment(
@@ -221,6 +228,7 @@ class RenderSession:
         on_progress: Callable[[int], None] | None,
         should_stop: Callable[[], bool] | None,
     ) -> SegmentReport:
+        opened.begin_run()
         pipeline = SegmentPipeline(
             self.painter,
             opened,

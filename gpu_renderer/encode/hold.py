@@ -7,6 +7,7 @@ for every macroblock. Those bytes are taken from the encoder itself, which is gi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import av
@@ -20,6 +21,7 @@ from gpu_renderer.planes import encoder_frame, layout
 ENCODED_REPEATS = 8
 """So many repeats are encoded before the rest is held: with them an encoder brings a still picture to its full quality, and
 the key frame that must follow a hold comes no more often than that."""
+NOISY_ROWS = 32
 
 
 class Holds:
@@ -41,7 +43,10 @@ class Holds:
 
 @lru_cache(maxsize=16)
 def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds | None:
-    """How to hold pictures of this size; None where the encoder's streams cannot be continued so (tried by decoding one)."""
+    """How to hold pictures of this size; None where the encoder's streams cannot be continued so (tried by decoding one).
+
+    The first call for a size takes tens of megabytes and milliseconds for a moment.
+    """
     try:
         grey = _encoded(profile, width, height, fps, noisy=False)
         of = bitstream.parameters(grey[0])
@@ -54,18 +59,20 @@ def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds
 
 
 def _encoded(profile: EncoderProfile, width: int, height: int, fps: float, *, noisy: bool) -> tuple[bytes, bytes]:
-    """Parameter sets and packets of two grey frames, or of one of mild noise.
+    """Parameter sets and packets of two grey frames, or of one with mild noise at its top.
 
     NVENC's driver may crash where a frame needs more bits than it has samples, as strong noise does at high quality.
+    Neither threads nor looking ahead are in any header, and both would cost more than these frames.
     """
     encoder = av.CodecContext.create(profile.codec, "w")
-    configure(encoder, profile, width, height, fps)
+    configure(encoder, replace(profile, threads=1), width, height, fps)
+    encoder.options = {**encoder.options, "rc-lookahead": "0"}
     encoder.flags |= av.codec.context.Flags.global_header
     frame = encoder_frame(layout(width, height))
     chance = np.random.default_rng(1)
     for plane in frame.planes:
-        size = plane.buffer_size
-        plane.update(chance.integers(112, 144, size, np.uint8).tobytes() if noisy else bytes([128]) * size)
+        noise = chance.integers(112, 144, NOISY_ROWS * plane.line_size, np.uint8).tobytes() if noisy else b""
+        plane.update(noise[: plane.buffer_size].ljust(plane.buffer_size, b"\x80"))
     packets = b""
     for number in range(1 if noisy else 2):
         frame.pts = number

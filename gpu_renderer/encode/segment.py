@@ -30,10 +30,11 @@ class SegmentWriter:
 
     def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
         self._path = path
+        self._holds = hold.holds(profile, width, height, fps)  # tried now, while no other encoder takes its memory
         self._container = av.open(str(path), "w", format="mp4", options=CONTAINER_OPTIONS)
         self._stream = self._container.add_stream(profile.codec, rate=rate(fps))
         configure(self._stream.codec_context, profile, width, height, fps)
-        self._kind = (profile, width, height, fps)
+        self._gop_frames = profile.gop_frames
         self._repeats = 0
         self._since_key = 0
         self._is_key_due = False
@@ -78,8 +79,8 @@ class SegmentWriter:
 
     def _holds_next(self) -> bool:
         """Holds the next frame, unless none can be held or a key frame is due."""
-        can_hold = hold.holds(*self._kind) is not None
-        if not can_hold or self._since_key >= self._kind[0].gop_frames:
+        can_hold = self._holds is not None
+        if not can_hold or self._since_key >= self._gop_frames:
             self._repeats, self._is_key_due = 0, can_hold
             return False
         if self._held and self._held[-1].end == self.frame_count:
@@ -103,11 +104,10 @@ class SegmentWriter:
             self._put(packet, packet.pts)
 
     def _show(self, held: _Held) -> None:
-        writer = hold.holds(*self._kind)
-        assert writer is not None, "only what can be held is"
-        last = writer.reference(self._last_reference)
+        assert self._holds is not None, "only what can be held is"
+        last = self._holds.reference(self._last_reference)
         for number in range(held.first, held.end):
-            self._put(av.Packet(writer.repeated(last, number - held.first + 1)), number)
+            self._put(av.Packet(self._holds.repeated(last, number - held.first + 1)), number)
 
     def _put(self, packet: av.Packet, shown: int) -> None:
         """Writes a packet; decoded at its number less the encoder's reorder delay, because encoders count what they are given."""

@@ -74,6 +74,10 @@ class MediaLibrary:
         make = moved_frame if source.blend == "pixelMotion" else mixed
         return replace(earlier, pixels=make(earlier.pixels, later.pixels, weight))
 
+    def begin_run(self) -> None:
+        """The next frames asked for may be anywhere; without a call, near the last ones."""
+        self._videos.begin_run()
+
     def close(self) -> None:
         """Ends decoding and closes all files."""
         self._videos.close()

@@ -34,6 +34,18 @@ class Videos:
         self._ahead_max_bytes = ahead_max_bytes
         self._indexes: dict[Path, VideoIndex] = {}
         self._cursors: list[_Cursor] = []
+        self._unclaimed: list[_Cursor] = []
+        """Those of `_cursors` that this run of frames has not used."""
+
+    def begin_run(self) -> None:
+        """Frames of another place may be asked for from now on: cursors may move there, and those of no use lately are closed.
+
+        Without it every jump would take a decoder of its own, with tens of megabytes.
+        """
+        for cursor in self._unclaimed:
+            cursor.close()
+            self._cursors.remove(cursor)
+        self._unclaimed = list(self._cursors)
 
     def frame(self, src: str, seconds: float) -> DecodedFrame | None:
         """The frame shown at a time of the video's own: the same object while it is asked for again and again.
@@ -77,21 +89,29 @@ class Videos:
         """How often decoding went elsewhere in a file than on: what makes video slow."""
         return sum(cursor.seek_count for cursor in self._cursors)
 
+    @property
+    def decoder_count(self) -> int:
+        """How many decoders are open: what takes memory."""
+        return len(self._cursors)
+
     def close(self) -> None:
         """Ends all decoding and closes all files."""
         for cursor in self._cursors:
             cursor.close()
         self._cursors.clear()
+        self._unclaimed.clear()
 
     def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
-        """The cursor that gets to the frame without a seek, else a new one, else the one used longest ago."""
+        """The cursor that gets to the frame without a seek, else one of an earlier run, a new one, or that used longest ago."""
         near = [cursor for cursor in self._cursors if cursor.path == path and cursor.reaches(frame_index)]
         found = min(near, key=lambda cursor: cursor.distance(frame_index), default=None)
+        found = found or next((cursor for cursor in self._unclaimed if cursor.path == path), None)
         if found is None and len(self._cursors) < CURSORS_MAX:
             found = _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
         elif found is None:
             found = self._recycled(path)
         self._cursors = [*(cursor for cursor in self._cursors if cursor is not found), found]
+        self._unclaimed = [cursor for cursor in self._unclaimed if cursor is not found]
         return found
 
     def _recycled(self, path: Path) -> _Cursor:
@@ -100,6 +120,7 @@ class Videos:
             return oldest
         oldest.close()
         self._cursors.remove(oldest)
+        self._unclaimed = [cursor for cursor in self._unclaimed if cursor is not oldest]
         return _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
 
 

@@ -96,6 +96,32 @@ def test_playing_a_file_again_decodes_each_frame_once(videos: Videos, tmp_path: 
     assert videos.seek_count == 3
 
 
+def test_runs_of_frames_anywhere_in_a_file_need_one_decoder(videos: Videos, tmp_path: Path) -> None:
+    make_video(tmp_path / "clip.mp4")
+    for first in (20, 0, 30, 10):
+        videos.begin_run()
+        assert [shown(videos, "clip.mp4", index * 0.04) for index in range(first, first + 5)] == [
+            *range(first, first + 5)
+        ]
+        assert videos.decoder_count == 1
+
+
+def test_a_run_needs_as_many_decoders_as_places_are_shown_side_by_side(videos: Videos, tmp_path: Path) -> None:
+    make_video(tmp_path / "clip.mp4")
+    make_video(tmp_path / "other.mp4")
+    for first in (20, 0):
+        videos.begin_run()
+        for index in range(first, first + 5):
+            assert shown(videos, "clip.mp4", index * 0.04) == index
+            assert shown(videos, "clip.mp4", (index + 12) * 0.04) == index + 12
+            assert shown(videos, "other.mp4", index * 0.04) == index
+        assert videos.decoder_count == 3
+    videos.begin_run()
+    assert shown(videos, "other.mp4", 0.0) == 0
+    videos.begin_run()
+    assert videos.decoder_count == 1, "those that a whole run did not use are closed"
+
+
 def test_more_files_than_cursors_are_all_read(videos: Videos, tmp_path: Path) -> None:
     names = [f"{index}.mp4" for index in range(9)]
     for name in names:
