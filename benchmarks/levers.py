@@ -29,7 +29,8 @@ def _rows(quick: bool) -> Iterator[Row]:
     for scene in SCENES[:1] if quick else SCENES:
         all_on = 0.0
         for name, (drawing, pipeline) in OFF.items():
-            fps = measured(Case(scene, 1280, 720, frames, rounds, None, pipeline, drawing)).fps
+            case = Case(scene, 1280, 720, frames, rounds, None, pipeline, drawing, beside_encoding=False)
+            fps = measured(case).fps
             all_on = all_on or fps
             yield {"lever": f"{scene}: {name}", "fps": fps, "gain": round(all_on / fps, 3)}
 

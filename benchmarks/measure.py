@@ -15,6 +15,7 @@ import av
 
 from benchmarks.footage import footage
 from benchmarks.machine import peak_rss_mb_of_process
+from benchmarks.plain import PlainEncoder
 from benchmarks.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
 from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
@@ -36,7 +37,10 @@ FURTHER_SEGMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is measured. `frames` from the scene's first on; `rounds` of pipeline and yardstick in turns, the best counts."""
+    """What is measured. `frames` from the scene's first on; `rounds` of pipeline and yardsticks in turns, the best counts.
+
+    Without `beside_encoding` there are no yardsticks and no exact stages: what is told of them is 0.
+    """
 
     scene: str
     width: int
@@ -46,11 +50,15 @@ class Case:
     encoder: EncoderProfile | None = None
     pipeline: PipelineLevers = field(default_factory=PipelineLevers)
     drawing: Levers = field(default_factory=Levers)
+    beside_encoding: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out. Times are milliseconds a frame; `limit_share` is fps over encoding alone."""
+    """What came out. Times are milliseconds a frame; `limit_share` is fps over encoding alone with the same encoder.
+
+    `plain_alone_fps` is encoding the same frames as PyAV does it unless told otherwise, by two threads on slices (`plain.py`).
+    """
 
     scene: str
     size: str
@@ -58,6 +66,7 @@ class Measured:
     fps: float
     encode_alone_fps: float
     limit_share: float
+    plain_alone_fps: float
     converted_frames: int
     held_frames: int
     stage_ms: dict[str, float]
@@ -70,7 +79,7 @@ class Measured:
 
 def measured(case: Case) -> Measured:
     """Measures in a process of its own, so that memory and warmth are the case's; footage is made before."""
-    _video(case)
+    video_of(case)
     words = [sys.executable, "-m", "benchmarks.measure", json.dumps(asdict(case))]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=CASE_SECONDS_MAX, check=False)
     if done.returncode != 0:
@@ -83,7 +92,7 @@ def measured_here(case: Case) -> Measured:
     options = SessionOptions(
         fonts=FontFolders(FONTS), encoder=case.encoder, drawing=case.drawing, pipeline=case.pipeline
     )
-    video = _video(case)
+    video = video_of(case)
     with RenderSession(options) as session, tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "segment.mp4"
         first_frame_ms = _first_frame_ms(session, case, video)
@@ -93,13 +102,16 @@ def measured_here(case: Case) -> Measured:
             for _ in range(FURTHER_SEGMENTS):
                 session.render_segment(opened, 0, min(frames, 30), path)
             peak_rss_mb = peak_rss_mb_of_process()
-            pictures = _pictures(session, opened, frames)
-            alone = [_encode_alone(session, opened, pictures, path)]
-            for _ in range(case.rounds - 1):
-                reports.append(session.render_segment(opened, 0, frames, path))
-                alone.append(_encode_alone(session, opened, pictures, path))
+            pictures = _pictures(session, opened, frames) if case.beside_encoding else []
+            alone, plain = [0.0], [0.0]
+            for number in range(case.rounds):
+                if number > 0:
+                    reports.append(session.render_segment(opened, 0, frames, path))
+                if case.beside_encoding:
+                    alone.append(_encode_alone(session, opened, pictures, path))
+                    plain.append(_encode_plainly(opened, pictures, path))
         del pictures
-        exact = _exact_stages(session, case, video, frames, path)
+        exact = _exact_stages(session, case, video, frames, path) if case.beside_encoding else {}
         best = min(reports, key=lambda report: report.wall_ms)
         fps, alone_fps = frames / best.wall_ms * 1000.0, max(alone)
         return Measured(
@@ -108,7 +120,8 @@ def measured_here(case: Case) -> Measured:
             frames,
             round(fps, 1),
             round(alone_fps, 1),
-            round(fps / alone_fps, 3),
+            round(fps / alone_fps, 3) if alone_fps else 0.0,
+            round(max(plain), 1),
             best.converted_frames,
             best.held_frames,
             {name: round(ms / frames, 3) for name, ms in best.stage_ms.items()},
@@ -120,7 +133,7 @@ def measured_here(case: Case) -> Measured:
         )
 
 
-def _video(case: Case) -> Path | None:
+def video_of(case: Case) -> Path | None:
     """The footage that the scene shows, at the size at which it is shown or at its own."""
     document = json.dumps(SCENES[case.scene].document())
     if RESIZED in document:
@@ -173,6 +186,16 @@ def _encode_alone(session: RenderSession, opened: Opened, pictures: list[av.Vide
         for picture in pictures:
             writer.write(picture)
         writer.close()
+    return len(pictures) / (time.perf_counter() - started)
+
+
+def _encode_plainly(opened: Opened, pictures: list[av.VideoFrame], path: Path) -> float:
+    """Frames per second of the limit that other tools were measured against."""
+    of = layout(opened.width, opened.height)
+    started = time.perf_counter()
+    with PlainEncoder(path, of.coded_width, of.coded_height, round(opened.fps)) as encoder:
+        for picture in pictures:
+            encoder.write(picture)
     return len(pictures) / (time.perf_counter() - started)
 
 

@@ -65,7 +65,7 @@ def busy() -> Record:
             fx = {
                 "effects": [{"id": "blur", "type": "gaussian-blur", "params": {"blurriness": 20, "repeatEdge": False}}]
             }
-        made = shape(f"r{index}", f"Rect {index}", 0, 0, 120, 80, _hue(index / 30), opacity=70, **fx)
+        made = shape(f"r{index}", f"Rect {index}", 0, 0, 120, 80, hue(index / 30), opacity=70, **fx)
         made.express("x", f"640 + 520*Math.sin(time*{0.4 + index * 0.05:.2f} + {index})")
         made.express("y", f"360 + 280*Math.sin(time*{0.7 + index * 0.03:.2f} + {index * 2})")
         made.express("rotation", f"time*{30 + index * 4} + {index * 12}")
@@ -99,7 +99,7 @@ def shape_particles() -> Record:
     for index in range(200):
         side = chance.uniform(6, 26)
         kind = "ellipse" if index % 2 else "rect"
-        made = shape(f"p{index}", f"P {index}", 640, 360, side, side, _hue(chance.random()), shape=kind)
+        made = shape(f"p{index}", f"P {index}", 640, 360, side, side, hue(chance.random()), shape=kind)
         angle, reach, start = chance.uniform(0, math.tau), chance.uniform(200, 760), chance.uniform(0, 8)
         made.animate("x", (start, 640), (start + 2, 640 + reach * math.cos(angle)))
         made.animate("y", (start, 360), (start + 2, 360 + reach * math.sin(angle)))
@@ -118,9 +118,7 @@ def heavy_effects() -> Record:
     words.animate("x", (0, 560), (10, 720), bezier=EASE_IN_OUT)
     layers = []
     for index in range(4):
-        blob = shape(
-            f"blob{index}", f"Blob {index}", 200 + index * 290, 360, 360, 360, _hue(index / 4), shape="ellipse"
-        )
+        blob = shape(f"blob{index}", f"Blob {index}", 200 + index * 290, 360, 360, 360, hue(index / 4), shape="ellipse")
         blob.fx["effects"] = [
             {"id": "blur", "type": "gaussian-blur", "params": {"blurriness": 60, "repeatEdge": False}}
         ]
@@ -133,11 +131,11 @@ def slideshow(seconds: float = 600.0) -> Record:
     """Ten minutes of pictures, another one every 5 s, with a caption."""
     layers: list[Layer] = []
     for index in range(int(seconds / 5)):
-        slide = shape(f"s{index}", f"Slide {index}", 640, 360, 1280, 720, _hue(index * 0.13))
+        slide = shape(f"s{index}", f"Slide {index}", 640, 360, 1280, 720, hue(index * 0.13))
         slide.fx["fill"] = {
             "type": "linear",
             "angle": 40 * index,
-            "stops": _stops(_hue(index * 0.13), _hue(index * 0.13 + 0.2)),
+            "stops": _stops(hue(index * 0.13), hue(index * 0.13 + 0.2)),
         }
         caption = text(f"c{index}", f"Caption {index}", 640, 600, f"Picture {index + 1}", 64, "#ffffff")
         for layer in (slide, caption):
@@ -152,9 +150,9 @@ def fifty_layers() -> Record:
     for index in range(50):
         x, y = 100 + index % 10 * 120, 90 + index // 10 * 135
         if index % 2:
-            made = text(f"l{index}", f"Layer {index}", x, y, f"No {index}", 40, _hue(index / 50))
+            made = text(f"l{index}", f"Layer {index}", x, y, f"No {index}", 40, hue(index / 50))
         else:
-            made = shape(f"l{index}", f"Layer {index}", x, y, 90, 70, _hue(index / 50), cornerRadius=14)
+            made = shape(f"l{index}", f"Layer {index}", x, y, 90, 70, hue(index / 50), cornerRadius=14)
         made.animate("y", (0, y + 20), (5, y - 20), (10, y + 20), bezier=EASE_IN_OUT)
         made.animate("rotation", (0, -20), (10, 20)).animate("opacity", (0, 40), (5, 100), (10, 40))
         layers.append(made)
@@ -181,9 +179,7 @@ def cards_in_space() -> Record:
     layers = [Layer("camera", "Camera", "camera", {"x": 640, "y": 360, "z": -1777, "focalLength": 1777})]
     layers[0].animate("x", (0, 520), (10, 760), bezier=EASE_IN_OUT).animate("z", (0, -1900), (10, -1500))
     for index in range(8):
-        card = shape(
-            f"card{index}", f"Card {index}", 140 + index * 145, 360, 220, 320, _hue(index / 8), cornerRadius=24
-        )
+        card = shape(f"card{index}", f"Card {index}", 140 + index * 145, 360, 220, 320, hue(index / 8), cornerRadius=24)
         card.transform |= {"z": 60.0 * index, "rotationY": 8.0 * index - 28}
         card.fx["effects"] = [{"id": "blur", "type": "blur", "params": {"amount": 3 + 2 * index}}]
         layers.append(card)
@@ -197,7 +193,7 @@ def graded() -> Record:
     """An adjustment layer over all of a moving picture: a ramp, a colour matrix and film grain that never stands still."""
     layers = []
     for index in range(12):
-        made = shape(f"bar{index}", f"Bar {index}", 55 + index * 106, 360, 90, 500, _hue(index / 12), cornerRadius=12)
+        made = shape(f"bar{index}", f"Bar {index}", 55 + index * 106, 360, 90, 500, hue(index / 12), cornerRadius=12)
         layers.append(made.express("y", f"360 + 90*Math.sin(time*1.3 + {index / 2})"))
     grade = Layer("grade", "Grade", "adjustment", {"x": 640, "y": 360, "width": 1280, "height": 720})
     grade.fx = {
@@ -243,7 +239,7 @@ def _diagonal(*colors: str) -> Record:
     return {"type": "linear", "angle": 45, "stops": _stops(*colors)}
 
 
-def _hue(turn: float) -> str:
+def hue(turn: float) -> str:
     """A vivid colour; a whole turn goes once through the rainbow."""
     channels = (0.5 + 0.5 * math.cos(math.tau * (turn - offset)) for offset in (0.0, 1 / 3, 2 / 3))
     return "#" + "".join(f"{round(40 + 200 * channel):02x}" for channel in channels)

@@ -40,6 +40,8 @@ def _row(found: Measured) -> Row:
         "fps": found.fps,
         "alone": found.encode_alone_fps,
         "limit_share": found.limit_share,
+        "plain_alone": found.plain_alone_fps,
+        "plain_share": round(found.fps / found.plain_alone_fps, 3),
         "wanted": SCENES[found.scene].limit_share,
         **{f"{name}_ms": ms for name, ms in exact.items()},
         "slowest": max(drawing, key=lambda name: drawing[name]),
