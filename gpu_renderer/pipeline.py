@@ -91,8 +91,8 @@ class PipelineLevers:
     evaluate_ahead_frames: int = 3
     readback_depth: int = 2
     """Frames on their way back from the GPU; none are where frames are finished on the processor (`host/`)."""
-    encode_ahead_frames: int = 3
-    """Frames that may wait for the encoder's thread; 0 encodes on the GL thread."""
+    encode_ahead_frames: int = 2
+    """Frames that may wait for the encoder's thread; 0 encodes on the GL thread. x264 has a queue of its own behind it."""
     reuse_unchanged: bool = True
     convert_changes_only: bool = True
     encode_from_gpu: bool = True

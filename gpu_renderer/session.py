@@ -157,9 +157,10 @@ class Opened:
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:
-        """Frees the textures and closes the media."""
+        """Frees the textures and closes the media. Targets go too: the next job may be of another size."""
         self._session.make_current()
         self._renderer.release()
+        self._session.painter.pool.release()
         self._media.close()
 
     def __enter__(self) -> Opened:

@@ -20,7 +20,7 @@ from gpu_renderer.media.video_index import VideoIndex, read_index
 
 AHEAD_MAX_BYTES = 96 << 20
 """What all cursors together may hold of decoded frames that nobody has asked for yet."""
-AHEAD_MAX_FRAMES = 4
+AHEAD_MAX_FRAMES = 2
 CURSORS_MAX = 6
 STEP_MAX_FRAMES = 8
 """A larger step forward is taken for a jump."""
