@@ -55,18 +55,19 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out. Times are milliseconds a frame; `limit_share` is fps over encoding alone with the same encoder.
+    """What came out. Times are milliseconds a frame; shares are fps over encoding the same frames alone.
 
-    `plain_alone_fps` is encoding the same frames as PyAV does it unless told otherwise, by two threads on slices (`plain.py`).
+    `alone_fps` is encoding as PyAV does it unless told otherwise (`plain.py`), `same_alone_fps` as the pipeline does it.
     """
 
     scene: str
     size: str
     frames: int
     fps: float
-    encode_alone_fps: float
+    alone_fps: float
     limit_share: float
-    plain_alone_fps: float
+    same_alone_fps: float
+    same_share: float
     converted_frames: int
     held_frames: int
     stage_ms: dict[str, float]
@@ -103,25 +104,26 @@ def measured_here(case: Case) -> Measured:
                 session.render_segment(opened, 0, min(frames, 30), path)
             peak_rss_mb = peak_rss_mb_of_process()
             pictures = _pictures(session, opened, frames) if case.beside_encoding else []
-            alone, plain = [0.0], [0.0]
+            alone, same_alone = [0.0], [0.0]
             for number in range(case.rounds):
                 if number > 0:
                     reports.append(session.render_segment(opened, 0, frames, path))
                 if case.beside_encoding:
-                    alone.append(_encode_alone(session, opened, pictures, path))
-                    plain.append(_encode_plainly(opened, pictures, path))
+                    same_alone.append(_encode_alone(session, opened, pictures, path))
+                    alone.append(_encode_plainly(opened, pictures, path))
         del pictures
         exact = _exact_stages(session, case, video, frames, path) if case.beside_encoding else {}
         best = min(reports, key=lambda report: report.wall_ms)
-        fps, alone_fps = frames / best.wall_ms * 1000.0, max(alone)
+        fps = frames / best.wall_ms * 1000.0
         return Measured(
             case.scene,
             f"{case.width}x{case.height}",
             frames,
             round(fps, 1),
-            round(alone_fps, 1),
-            round(fps / alone_fps, 3) if alone_fps else 0.0,
-            round(max(plain), 1),
+            round(max(alone), 1),
+            round(fps / max(alone), 3) if case.beside_encoding else 0.0,
+            round(max(same_alone), 1),
+            round(fps / max(same_alone), 3) if case.beside_encoding else 0.0,
             best.converted_frames,
             best.held_frames,
             {name: round(ms / frames, 3) for name, ms in best.stage_ms.items()},

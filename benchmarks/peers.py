@@ -53,19 +53,18 @@ def _row(letter: str, label: str, quick: bool) -> Row:
     here = _measured_here(letter, case)
     shares = {peer: speeds[name] / ALONE[name] for peer, speeds in PEERS.items() if name in speeds}
     for peer, fps in here.items():
-        shares[peer] = max(shares.get(peer, 0.0), fps / found.plain_alone_fps)
+        shares[peer] = max(shares.get(peer, 0.0), fps / found.alone_fps)
     best = max(shares, key=lambda peer: shares[peer])
-    our_share = found.fps / found.plain_alone_fps
     return {
         "composition": name,
         "fps": found.fps,
-        "alone": found.plain_alone_fps,
-        "our_share": round(our_share, 3),
+        "alone": found.alone_fps,
+        "our_share": found.limit_share,
         "ffmpeg_fps": round(here[FFMPEG], 1) if FFMPEG in here else None,
         "skia_fps": round(here[SKIA], 1),
         "best_peer": best,
         "peer_share": round(shares[best], 3),
-        "ahead": round(our_share / shares[best], 3),
+        "ahead": round(found.limit_share / shares[best], 3),
         "rss_mb": found.peak_rss_mb,
     }
 

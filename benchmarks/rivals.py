@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import av
@@ -110,9 +111,14 @@ def _paint(color: str, alpha: float = 1.0) -> skia.Paint:
     return skia.Paint(Color=skia.Color(red, green, blue, round(255 * alpha)), AntiAlias=True)
 
 
+@cache
+def _font(path: Path, size: int) -> skia.Font:
+    return skia.Font(skia.Typeface.MakeFromFile(str(path)), size)
+
+
 def _line(canvas: skia.Canvas, words: str, font: tuple[Path, int], x: float, y: float, paint: skia.Paint) -> None:
     """A line of text, its middle at (x, y)."""
-    face = skia.Font(skia.Typeface.MakeFromFile(str(font[0])), font[1])
+    face = _font(*font)
     canvas.drawString(words, x - face.measureText(words) / 2, y + font[1] * 0.36, face, paint)
 
 

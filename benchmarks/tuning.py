@@ -32,8 +32,8 @@ def _rows(quick: bool) -> Iterator[Row]:
             yield {
                 "variant": f"{scene}: {name}",
                 "fps": found.fps,
-                "alone": found.encode_alone_fps,
-                "share": found.limit_share,
+                "alone": found.same_alone_fps,
+                "share": found.same_share,
             }
 
 
