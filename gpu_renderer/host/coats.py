@@ -40,8 +40,9 @@ from gpu_renderer.recent import Recent
 from gpu_renderer.region import Region, outside
 from gpu_renderer.targets import CHANNELS, Target
 
-SIDE_MAX = 8192
-"""Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart."""
+SIDE_MIN, SIDE_MAX = 2, 8192
+"""Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart, and the loop looks for two
+texels beside each other."""
 QUAD_MAX = 1e9
 """Of the numbers of a quad's matrix: those of the way back are then so small that rasterisers may take them for 0."""
 TEXELS_BYTES_MAX = 32 << 20
@@ -69,8 +70,10 @@ class HostTexels:
         are something else."""
         if isinstance(source, Target):
             return self._read.get(source.edition, lambda: self._texels(source))
-        is_fit = source is not None and (source.ndim == 2 or source.shape[2] == 4) and source.flags.c_contiguous
-        return source if is_fit and source is not None and max(source.shape) <= SIDE_MAX else None
+        if source is None or not (source.ndim == 2 or source.shape[2] == 4) or not source.flags.c_contiguous:
+            return None
+        sides = source.shape[:2]
+        return source if min(sides) >= SIDE_MIN and max(sides) <= SIDE_MAX else None
 
     def halves(self, source: Target) -> Texels | None:
         """Patterns of half floats, of shape (rows, columns, 4); None where a target has other texels."""

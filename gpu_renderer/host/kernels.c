@@ -5,12 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
-#define VECTORS __attribute__((target_clones("avx2", "default")))  // chosen when the library is loaded
-#else
-#define VECTORS
-#endif
-
 enum { CHUNK = 1024 };  // columns at a time: their sums stay in the first cache
 
 // Half floats of RGBA, `width` by `height` without padding, to opaque pixels: each of R, G and B by `levels`, which has an
@@ -29,7 +23,7 @@ void display_encode(const uint16_t *restrict scene, const uint8_t *restrict leve
 }
 
 // Y of BT.709 in 15 fractional bits, as in shaders/include/bt709.glsl.
-VECTORS static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes, int count) {
+static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes, int count) {
     for (int i = 0; i < count; i++) {
         uint32_t pixel = pixels[i];
         uint32_t code = 5983u * (pixel & 255) + 20127u * (pixel >> 8 & 255) + 2032u * (pixel >> 16 & 255);
@@ -38,7 +32,7 @@ VECTORS static void luma_codes(const uint32_t *restrict pixels, uint8_t *restric
 }
 
 // Sums of the pixels of two rows: R and B in the halves of a word, G in another.
-VECTORS static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict lower,
+static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict lower,
                                 uint32_t *restrict red_blue, uint32_t *restrict green, int count) {
     for (int i = 0; i < count; i++) {
         red_blue[i] = (upper[i] & 0xff00ffu) + (lower[i] & 0xff00ffu);
@@ -47,7 +41,7 @@ VECTORS static void column_sums(const uint32_t *restrict upper, const uint32_t *
 }
 
 // Pairs of Cb and Cr on every other column, weights 1 2 1 across; the sums begin one column to the left of the first pair.
-VECTORS static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green,
+static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green,
                                  uint16_t *restrict pairs, int count) {
     for (int i = 0; i < count; i++) {
         uint32_t both = red_blue[2 * i] + 2 * red_blue[2 * i + 1] + red_blue[2 * i + 2];
@@ -100,7 +94,7 @@ struct footage {
     int width, height;
 };
 
-VECTORS static void pairs(const uint8_t *restrict blue, const uint8_t *restrict red, uint8_t *restrict both, int count) {
+static void pairs(const uint8_t *restrict blue, const uint8_t *restrict red, uint8_t *restrict both, int count) {
     for (int i = 0; i < count; i++) {
         both[2 * i] = blue[i];
         both[2 * i + 1] = red[i];
@@ -119,7 +113,7 @@ void interleave(const struct footage *of, uint8_t *restrict luma, uint8_t *restr
 }
 
 // Chroma between two rows, in quarters.
-VECTORS static void blended(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters,
+static void blended(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters,
                             int count) {
     for (int i = 0; i < count; i++) {
         quarters[i] = (uint16_t)(3 * near[i] + far[i]);
@@ -127,7 +121,7 @@ VECTORS static void blended(const uint8_t *restrict near, const uint8_t *restric
 }
 
 // Chroma of two columns for each, in sixteenths; the quarters begin one column to the left of the first.
-VECTORS static void spread(const uint16_t *restrict quarters, uint16_t *restrict sixteenths, int count) {
+static void spread(const uint16_t *restrict quarters, uint16_t *restrict sixteenths, int count) {
     for (int i = 0; i < count; i++) {
         sixteenths[2 * i] = (uint16_t)(quarters[i] + 3 * quarters[i + 1]);
         sixteenths[2 * i + 1] = (uint16_t)(3 * quarters[i + 1] + quarters[i + 2]);
@@ -140,7 +134,7 @@ static inline uint32_t colour_code(uint32_t sum) {
     return (uint32_t)(code > 255 ? 255 : code);
 }
 
-VECTORS static void colours(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
+static void colours(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
                             const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
     uint32_t of_y = weights[0], r_of_cr = weights[1], g_of_cr = weights[2], g_of_cb = weights[3], b_of_cb = weights[4];
     uint32_t r_base = weights[5], g_base = weights[6], b_base = weights[7];
@@ -198,12 +192,12 @@ static inline uint32_t mixed(uint32_t one, uint32_t other, uint32_t share) {
     return (red_blue >> 8 & 0xff00ffu) | (green & 0xff00u) | 0xff000000u;
 }
 
-VECTORS static void mixed_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
+static void mixed_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
                                   const int32_t *restrict shares, uint32_t *restrict pixels, int count) {
     for (int i = 0; i < count; i++) pixels[i] = mixed(row[lefts[i]], row[rights[i]], (uint32_t)shares[i]);
 }
 
-VECTORS static void mixed_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share,
+static void mixed_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share,
                                uint32_t *restrict pixels, int count) {
     for (int i = 0; i < count; i++) pixels[i] = mixed(upper[i], lower[i], share);
 }

@@ -130,7 +130,7 @@ def _trials(painter: Painter, variant: Variant, rng: np.random.Generator) -> Ite
                 lambda into: blend.coarsen(painter, into, (_FRAME,), in_place=True), [coat_of(variant, _FRAME)]
             )
             continue
-        quad = _quad(variant, rng)
+        quad = _quad(variant, number, rng)
         mask = rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None
         for ink in _inks(painter, variant, quad, color, number, rng):
             with _look(painter, mask) as look:
@@ -189,12 +189,16 @@ def _buffer(
             yield _Trial(draw, [*laid[1:], laid[0]])
 
 
-def _quad(variant: Variant, rng: np.random.Generator) -> Matrix3:
-    """A quad for which content is drawn with so many samples: any, one that covers whole pixels, or one texel on each."""
+def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
+    """A quad for which content is drawn with so many samples: any, some upright and some turned, one that covers whole pixels, or
+    one texel on each."""
     if variant.samples == 0:
         width, height = _TEXELS if variant.is_nearest else (int(side) for side in rng.integers(60, 170, 2))
         return (float(width), 0.0, 9.0, 0.0, float(height), 21.0, 0.0, 0.0, 1.0)
     (width, height), angle = rng.uniform(70, 190, 2), rng.uniform(0, math.tau)
+    if number % 3 and not variant.is_projective:
+        right, down = rng.uniform(10, 60, 2)
+        return (float(width), 0.0, float(right), 0.0, float(height), float(down), 0.0, 0.0, 1.0)
     right, down = rng.uniform(60, 160, 2)
     far = rng.uniform(-0.3, 0.3, 2) if variant.is_projective else (0.0, 0.0)
     across, along = (

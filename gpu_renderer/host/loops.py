@@ -189,7 +189,8 @@ class Kernels:
         )  # fmt: skip
         self._display_encode.restype = self._nv12.restype = None
         self._interleave.restype = self._colour_decode.restype = None
-        self._composed.restype = self._resampled.restype = None
+        self._resampled.restype = None
+        self._composed.restype = c_int
 
     def display_encode(self, scene_address: int, levels: Rows, picture: Rows, part: Region) -> None:
         """Half floats of RGBA, the rows of `part` one after another, to opaque pixels of that part of a picture.
@@ -249,10 +250,12 @@ class Kernels:
         tops = [part.y + part.height * band // bands for band in range(bands + 1)]
 
         def done(top: int, bottom: int) -> None:
-            self._composed(
+            is_done = self._composed(
                 ground.packed, top - part.y, coats.packed, len(coats.coats), levels.ctypes.data, picture.ctypes.data,
                 picture.strides[0], part.x, top, part.right, bottom,
             )  # fmt: skip
+            if not is_done:
+                raise MemoryError(f"no memory to lay {len(coats.coats)} coats")
 
         if bands == 1:
             done(part.y, part.bottom)

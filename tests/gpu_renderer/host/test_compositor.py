@@ -11,6 +11,7 @@ import pytest
 
 from gpu_renderer.frame import FrameRenderer
 from gpu_renderer.host import likeness
+from gpu_renderer.host.coats import HostTexels
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.host.loops import (
     BUFFER,
@@ -144,6 +145,10 @@ def photo(x: float, y: float, turn: float = 0.0, **more: object) -> LayerSnapsho
     return LayerSnapshot("photo", "photo", ImageSource("noise", 60, 40), Transform2D(x, y, turn), **more)  # type: ignore[arg-type]
 
 
+def upright(x: float, y: float, across: float, down: float) -> LayerSnapshot:
+    return replace(photo(x, y), transform=Transform2D(x, y, scale_x=across, scale_y=down))
+
+
 def disc(x: float, y: float, **more: object) -> LayerSnapshot:
     stops = (GradientStop(0.0, "#ffee00"), GradientStop(1.0, "#3300ff"))
     source = ShapeSource("ellipse", 80, 60, (RadialGradient(0.5, 0.4, 0.6, stops),))
@@ -166,6 +171,8 @@ def group(frame: int, *, sealed: bool = True, **more: object) -> LayerSnapshot:
 SCENES: dict[str, Scene] = {
     "shapes": lambda n: scene(rect("#ff8080", 60.3 + 9 * n, 60, 50, 40), disc(200 - 7.5 * n, 90, opacity=0.6)),
     "a turning photo": lambda n: scene(photo(150, 100, 7.0 * n), rect("#fff", 20 + n, 20, 10, 10)),
+    "an upright photo": lambda n: scene(upright(150 + 2.3 * n, 100.4, 2.3, 1.7), rect("#fff", 20 + n, 20, 10, 10)),
+    "a small upright photo": lambda n: scene(upright(150.3 - n, 100 + 1.1 * n, 0.4, -0.7)),
     "a photo on whole pixels": lambda n: scene(photo(150 + 2 * n, 100)),
     "a raster": lambda n: scene(striped(90 + 3.3 * n, 100)),
     "a masked photo": lambda n: scene(photo(150 + n, 100, 5.0, masks=(MaskPath("m", "add", SQUARE, feather=6.0),))),
@@ -182,6 +189,7 @@ SCENES: dict[str, Scene] = {
     "a fading group": lambda n: scene(group(0, opacity=1 - 0.1 * n)),
     "a group that glows": lambda n: scene(group(n, effects=(GLOW,))),
     "screened": lambda n: scene(rect("#336699", 150, 100, 200, 90), disc(100 + 11 * n, 100, blend="screen"), rect("#fff", 100, 90, 30, 30)),
+    "screened one after the other": lambda n: scene(rect("#336699", 150, 100, 200, 90), disc(60 + 4 * n, 90, blend="screen"), disc(230, 60 + 3 * n, blend="multiply"), rect("#fff8", 150 + n, 100, 90, 90), disc(150, 100, blend="screen")),
     "a screened group": lambda n: scene(rect("#336699", 150, 100, 200, 90), group(n, blend="screen")),
     "beneath a mode that is drawn": lambda n: scene(rect("#336699", 150 + n, 100, 200, 90), disc(100, 100, blend="hue"), rect("#fff", 100 + 5 * n, 90, 30, 30)),
 }  # fmt: skip
@@ -202,6 +210,25 @@ def test_frames_have_the_bytes_of_drawn_ones(software: Painter, name: str) -> No
     laid.release()
     drawn.release()
     assert software.pool.lent_count == lent
+
+
+@pytest.mark.parametrize("name", ["shapes", "an upright photo", "a raster", "glowing", "screened one after the other"])
+def test_so_have_frames_of_several_strips(software: Painter, name: str) -> None:
+    laid, drawn = frames(software, laid=True), frames(software, laid=False)
+    for frame in (0, 1, 3):
+        expected = pixels(drawn.draw(SCENES[name](frame), 1280, 800)).copy()
+        assert np.array_equal(pixels(laid.draw(SCENES[name](frame), 1280, 800)), expected), f"frame {frame}"
+    laid.release()
+    drawn.release()
+
+
+def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> None:
+    texels = HostTexels(software)
+    assert [texels.of(np.zeros(shape, np.uint8)) is None for shape in ((1, 9), (9, 1, 4), (2, 2))] == [
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.fixture

@@ -1,0 +1,132 @@
+// Numbers as the loops of composite.c hold them: single floats, of which half floats keep less.
+
+#ifndef NUMBERS_H
+#define NUMBERS_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { CHUNK = 512 };  // columns at a time: their numbers stay in the first cache
+
+#define HALF_MIN 6.103515625e-05f  // the smallest half float of full precision
+#define HALF_STEPS 16777216.0f     // of the halves below it, to one
+
+INLINE uint32_t bits_of(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+INLINE float float_of(uint32_t bits) {
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+// One of two words without a branch, which would keep the loop from being done by vectors.
+INLINE uint32_t chosen(int is_first, uint32_t first, uint32_t second) {
+    uint32_t mask = -(uint32_t)is_first;
+    return (first & mask) | (second & ~mask);
+}
+
+INLINE float picked(int is_first, float first, float second) {
+    return float_of(chosen(is_first, bits_of(first), bits_of(second)));
+}
+
+INLINE float clamped(float number, float least, float most) { return fminf(fmaxf(number, least), most); }
+
+INLINE int32_t within(int32_t texel, int32_t count) {
+    texel = texel < 0 ? 0 : texel;
+    return texel < count ? texel : count - 1;
+}
+
+// A number as a half float would hold it, cut off.
+INLINE float as_half(float number) {
+    float small = (float)(int32_t)(number * HALF_STEPS) * (1.0f / HALF_STEPS);
+    return picked(fabsf(number) < HALF_MIN, small, float_of(bits_of(number) & ~0x1fffu));
+}
+
+// The pattern of a half float.
+INLINE uint16_t pattern_of(float half) {
+    uint32_t bits = bits_of(half), size = bits & 0x7fffffffu;
+    uint32_t pattern = chosen(size < 113u << 23, (uint32_t)(int32_t)(fabsf(half) * HALF_STEPS), (size >> 13) - (112u << 10));
+    return (uint16_t)(pattern | (bits >> 16 & 0x8000u));
+}
+
+INLINE float half_of(uint16_t pattern) {
+    float size = float_of((uint32_t)(pattern & 0x7fff) << 13) * 5.192296858534828e33f;  // 2^112
+    return float_of(bits_of(size) | (uint32_t)(pattern & 0x8000) << 16);
+}
+
+static void cut_to_halves(float *restrict numbers, int count) {
+    int i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= count; i += 8) {
+        __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(numbers + i), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        _mm256_storeu_ps(numbers + i, _mm256_cvtph_ps(halves));
+    }
+#endif
+    for (; i < count; i++) numbers[i] = as_half(numbers[i]);
+}
+
+static void patterns_of(const float *restrict halves, uint16_t *restrict patterns, int count) {
+    int i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= count; i += 8) {
+        __m128i found = _mm256_cvtps_ph(_mm256_loadu_ps(halves + i), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        _mm_storeu_si128((__m128i *)(patterns + i), found);
+    }
+#endif
+    for (; i < count; i++) patterns[i] = pattern_of(halves[i]);
+}
+
+static void numbers_of(const uint16_t *restrict patterns, float *restrict numbers, int count) {
+    int i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= count; i += 8) {
+        _mm256_storeu_ps(numbers + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(patterns + i))));
+    }
+#endif
+    for (; i < count; i++) numbers[i] = half_of(patterns[i]);
+}
+
+// c / 12.92 as it is rounded, without the division, which takes as long as all else of `linear_of`: tried for each float that
+// half floats can tell from 0.
+INLINE float of_dark(float c) {
+#ifdef __FMA__
+    const float share = 1.0f / 12.92f;
+    float near = c * share;
+    return fmaf(fmaf(-near, 12.92f, c), share, near);
+#else
+    return c / 12.92f;
+#endif
+}
+
+// The linear colour of a straight encoded one: `srgb_to_linear` of shaders/include/color.glsl.
+INLINE float linear_of(float c) {
+    float square = c * c, high = (c * 0.0830104553f - 0.299013667f) * square + (c * 0.661667547f + 0.520807502f);
+    float curve = high * square + (c * 0.0326089217f + 0.000920741187f);
+    return picked(c >= 0.04045f, curve, of_dark(c));
+}
+
+static void set_all(float *restrict numbers, float number, int count) {
+    for (int i = 0; i < count; i++) numbers[i] = number;
+}
+
+static void scaled(float *restrict numbers, float by, int count) {
+    for (int i = 0; i < count; i++) numbers[i] *= by;
+}
+
+static void lessened(float *restrict numbers, float by, int count) {
+    for (int i = 0; i < count; i++) numbers[i] -= by;
+}
+
+#endif

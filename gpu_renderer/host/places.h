@@ -1,0 +1,151 @@
+// Where the pixels of a row lie on a coat, and how much of each its quad covers.
+
+#ifndef PLACES_H
+#define PLACES_H
+
+#include "coat.h"
+
+// A line of the frame: `a * x + b * y + c` is positive on its inner side.
+struct edge {
+    double a, b, c;
+};
+
+enum { EDGES_MAX = 8 };
+
+INLINE double at_least(double one, double other) { return one > other ? one : other; }
+
+// An edge of the unit square of a coat: `p * u + q * v + r >= 0`.
+INLINE struct edge edge_of(const struct coat *of, double p, double q, double r) {
+    const float *m = of->to_unit;
+    struct edge found = {p * m[0] + q * m[1], p * m[3] + q * m[4], p * m[6] + q * m[7]};
+    if (of->is_projective) {
+        found.a += r * m[2], found.b += r * m[5], found.c += r * m[8];
+    } else {
+        found.c += r;
+    }
+    return found;
+}
+
+INLINE int square_of(const struct coat *of, struct edge *edges, double inset_u, double inset_v) {
+    edges[0] = edge_of(of, 1, 0, -inset_u);
+    edges[1] = edge_of(of, -1, 0, 1 - inset_u);
+    edges[2] = edge_of(of, 0, 1, -inset_v);
+    edges[3] = edge_of(of, 0, -1, 1 - inset_v);
+    return 4;
+}
+
+// What lies so far within the edge of a shape that no pixel of it is touched by it, as edges; none where that is not known.
+// The same octagons as in compositing/outlines.py.
+INLINE int inner_of(const struct coat *of, struct edge *edges) {
+    if (of->is_projective) return 0;
+    const float *m = of->to_unit;
+    double step_u = hypot(m[0], m[3]), step_v = hypot(m[1], m[4]), u, v, cut_u, cut_v;
+    if (of->kind == ELLIPSE) {
+        double radius = 0.5 - 1.5 * hypot(step_u, step_v);
+        if (radius <= 0) return 0;
+        u = v = 0.5 - 0.9238795325112867 * radius;         // cos(pi / 8)
+        cut_u = cut_v = 0.5411961001461971 * radius;       // less its sine
+    } else {
+        double width = of->own[0], height = of->own[1], inset = 1.5 * hypot(step_u * width, step_v * height);
+        double shorter = width < height ? width : height, rounding = of->own[2] > shorter / 2 ? shorter / 2 : of->own[2];
+        double cut = rounding > inset ? rounding - inset : 0;
+        u = at_least(inset / width, step_u), v = at_least(inset / height, step_v);
+        cut_u = cut / width, cut_v = cut / height;
+    }
+    square_of(of, edges, u, v);
+    if (cut_u <= 0 || cut_v <= 0) return 4;
+    double p = 1 / cut_u, q = 1 / cut_v;
+    edges[4] = edge_of(of, p, q, -p * u - q * v - 1);
+    edges[5] = edge_of(of, -p, q, p * (1 - u) - q * v - 1);
+    edges[6] = edge_of(of, p, -q, -p * u + q * (1 - v) - 1);
+    edges[7] = edge_of(of, -p, -q, p * (1 - u) + q * (1 - v) - 1);
+    return 8;
+}
+
+// The columns [*first, *end) of a row whose middles lie at least `inset` px, or a little more, within all edges.
+INLINE void span_of(const struct edge *edges, int count, int row, double inset, int *first, int *end) {
+    double y = row + 0.5, left = *first, right = *end;
+    for (const struct edge *edge = edges; edge < edges + count; edge++) {
+        double rest = edge->b * y + edge->c - inset * (fabs(edge->a) + fabs(edge->b));
+        if (edge->a == 0) {
+            if (!(rest >= 0)) right = left;
+        } else if (edge->a > 0) {
+            double from = -rest / edge->a - 0.5;
+            left = from > left ? from : left;
+        } else {
+            double to = -rest / edge->a + 0.5;
+            right = to < right ? to : right;
+        }
+    }
+    if (!(left < right)) {
+        *end = *first;
+        return;
+    }
+    *first = (int)ceil(left), *end = (int)floor(right);
+    if (*end < *first) *end = *first;
+}
+
+// Where the middles of pixels lie on the unit square of a coat.
+static void affine(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
+    float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
+    for (int i = 0; i < count; i++) {
+        float x = (float)(first + i) + 0.5f;
+        u[i] = by + (m[0] * x + m[6]);
+        v[i] = ey + (m[1] * x + m[7]);
+    }
+}
+
+static void projective(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
+    float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
+    for (int i = 0; i < count; i++) {
+        float x = (float)(first + i) + 0.5f, far = hy + (m[2] * x + m[8]);
+        u[i] = (by + (m[0] * x + m[6])) / far;
+        v[i] = (ey + (m[1] * x + m[7])) / far;
+    }
+}
+
+// The same from the square's middle, in the order that the shader of a shape of one colour adds: it asks for nothing else.
+static void from_middle(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
+    float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
+    for (int i = 0; i < count; i++) {
+        float x = (float)(first + i) + 0.5f;
+        u[i] = ((m[0] * x - 0.5f) + by) + m[6];
+        v[i] = ((m[1] * x - 0.5f) + ey) + m[7];
+    }
+}
+
+// Whether each column's sample at an offset lies on the quad, as 0 or 1, added up.
+static void held(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
+                         float *restrict covered) {
+    float y = ((float)row + 0.5f + down) - 1.0f / 1024.0f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
+    float across = is_projective ? m[2] : 0.0f, rest = is_projective ? m[8] : 1.0f;
+    hy = is_projective ? hy : 0.0f;
+    for (int i = 0; i < count; i++) {
+        float x = ((float)(first + i) + 0.5f + right) + 1.0f / 1024.0f;
+        float u = by + (m[0] * x + m[6]), v = ey + (m[1] * x + m[7]), far = hy + (across * x + rest);
+        int is_held = (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
+        covered[i] += (float)is_held;
+    }
+}
+
+static void quartered(float *restrict covered, int count) {
+    for (int i = 0; i < count; i++) covered[i] *= 0.25f;
+}
+
+// The share of each pixel that the quad covers.
+static void coverage(const struct coat *of, int row, int first, int count, float *restrict covered) {
+    const float *m = of->to_unit;
+    int is_projective = of->is_projective;
+    set_all(covered, 0.0f, count);
+    if (of->samples == 1) {
+        held(m, is_projective, row, first, count, 0.0f, 0.0f, covered);
+        return;
+    }
+    held(m, is_projective, row, first, count, -0.125f, -0.375f, covered);
+    held(m, is_projective, row, first, count, 0.375f, -0.125f, covered);
+    held(m, is_projective, row, first, count, -0.375f, 0.125f, covered);
+    held(m, is_projective, row, first, count, 0.125f, 0.375f, covered);
+    quartered(covered, count);
+}
+
+#endif

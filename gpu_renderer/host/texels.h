@@ -1,0 +1,263 @@
+// What the texels of pictures, coverage, flattened planes and light show at places between them, as a texture filter does it: by
+// 256 parts of a texel for bytes, in single floats for floats; columns first.
+
+#ifndef TEXELS_H
+#define TEXELS_H
+
+#include <stdlib.h>
+
+#include "places.h"
+
+static void limited(float *restrict numbers, int count) {
+    for (int i = 0; i < count; i++) {
+        float number = picked(numbers[i] > 0.0f, numbers[i], 0.0f);
+        numbers[i] = picked(number < 1.0f, number, 1.0f);
+    }
+}
+
+static void part_shown(float *restrict numbers, float from, float part, int count) {
+    for (int i = 0; i < count; i++) numbers[i] = from + numbers[i] * part;
+}
+
+// The nearest texel of each place.
+INLINE int32_t nearest_of(float place, int32_t count) {
+    return within((int32_t)clamped(place * (float)count, 0.0f, (float)(count - 1)), count);
+}
+
+static void nearest(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows, int32_t *restrict first,
+                    int count) {
+    for (int i = 0; i < count; i++) first[i] = nearest_of(v[i], rows) * columns + nearest_of(u[i], columns);
+}
+
+// What a filter of 8 bits picks: places in 256 parts of a texel, rounded to the nearest, the even one of two.
+INLINE int32_t part_of(float place, float parts) {
+    float at = clamped(place * parts, -256.0f, parts + 256.0f);
+    return (int32_t)(bits_of(at + 12582912.0f) - 0x4b400000u) - 128;
+}
+
+// The first of two texels along a side that a place lies between, and the share of the second one in 256 parts. Beyond an edge all of
+// the share is the last texel's, so that the second one is always beside the first: a side has two texels at least.
+struct part {
+    int32_t first;
+    uint32_t share;
+};
+
+INLINE struct part part_between(float place, int32_t count) {
+    int32_t part = part_of(place, (float)count * 256.0f), texel = part >> 8, first = within(texel, count - 1);
+    uint32_t share = texel > first ? 256 : texel < first ? 0 : (uint32_t)part & 255;
+    return (struct part){first, share};
+}
+
+static void parts_of(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows,
+                     int32_t *restrict first, uint32_t *restrict across, uint32_t *restrict down, int count) {
+    for (int i = 0; i < count; i++) {
+        struct part column = part_between(u[i], columns), line = part_between(v[i], rows);
+        first[i] = line.first * columns + column.first;
+        across[i] = column.share, down[i] = line.share;
+    }
+}
+
+INLINE uint32_t mixed(uint32_t one, uint32_t other, uint32_t share) {
+    return (one * (256 - share) + other * share + 128) >> 8;
+}
+
+// Two numbers of 8 bits in the halves of a word.
+INLINE uint32_t both_mixed(uint32_t one, uint32_t other, uint32_t share) {
+    return (one * (256 - share) + other * share + 0x800080u) >> 8 & 0xff00ffu;
+}
+
+// The four texels around each place: two in the lower half of a word, two in the upper one.
+static void gathered_codes(const uint8_t *restrict texels, int32_t columns, const int32_t *restrict first,
+                           uint32_t *restrict found, int count) {
+    for (int i = 0; i < count; i++) {
+        uint16_t upper, lower;
+        memcpy(&upper, texels + first[i], sizeof upper);
+        memcpy(&lower, texels + first[i] + columns, sizeof lower);
+        found[i] = upper | (uint32_t)lower << 16;
+    }
+}
+
+// One code of the four.
+INLINE uint32_t code_of(uint32_t four, uint32_t across, uint32_t down) {
+    uint32_t both = both_mixed(four & 0xff00ffu, four >> 8 & 0xff00ffu, across);
+    return mixed(both & 255, both >> 16, down);
+}
+
+// The alpha of a colour whose coverage is a code of 8 bits.
+INLINE float alpha_of(uint32_t code, float full, float opacity) {
+    float found = full * ((float)(int32_t)code * (1.0f / 255.0f));
+    return picked(found < 1.0f / 255.0f, 0.0f, found) * opacity;
+}
+
+static void filtered_codes(const uint32_t *restrict found, const uint32_t *restrict across, const uint32_t *restrict down,
+                           float full, float opacity, float *restrict alpha, int count) {
+    for (int i = 0; i < count; i++) alpha[i] = alpha_of(code_of(found[i], across[i], down[i]), full, opacity);
+}
+
+static void taken_codes(const uint8_t *restrict texels, const int32_t *restrict first, float full, float opacity,
+                        float *restrict alpha, int count) {
+    for (int i = 0; i < count; i++) alpha[i] = alpha_of(texels[first[i]], full, opacity);
+}
+
+// The four codes around each place of r->u and r->v: r->found[0], and how far the place is from the first one: r->shares.
+static void found_codes(const uint8_t *texels, int32_t columns, int32_t rows, struct row *r, int count) {
+    parts_of(r->u, r->v, columns, rows, r->first, r->shares[0], r->shares[1], count);
+    gathered_codes(texels, columns, r->first, r->found[0], count);
+}
+
+// The alpha of one colour whose coverage is a texture.
+static void inked(const struct coat *of, struct row *r, int count) {
+    if (of->is_nearest) {
+        nearest(r->u, r->v, of->columns, of->rows, r->first, count);
+        taken_codes(of->texels, r->first, of->color[3], of->opacity, r->alpha, count);
+        return;
+    }
+    found_codes(of->texels, of->columns, of->rows, r, count);
+    filtered_codes(r->found[0], r->shares[0], r->shares[1], of->color[3], of->opacity, r->alpha, count);
+}
+
+static void masked(const uint32_t *restrict found, const uint32_t *restrict across, const uint32_t *restrict down,
+                   float *restrict alpha, int count) {
+    for (int i = 0; i < count; i++) alpha[i] *= (float)(int32_t)code_of(found[i], across[i], down[i]) * (1.0f / 255.0f);
+}
+
+static void gathered_pixels(const uint32_t *restrict texels, int32_t columns, const int32_t *restrict first,
+                            uint32_t *restrict one, uint32_t *restrict two, uint32_t *restrict three, uint32_t *restrict four,
+                            int count) {
+    for (int i = 0; i < count; i++) {
+        const uint32_t *upper = texels + first[i], *lower = upper + columns;
+        one[i] = upper[0], two[i] = upper[1], three[i] = lower[0], four[i] = lower[1];
+    }
+}
+
+static void taken_pixels(const uint32_t *restrict texels, const int32_t *restrict first, uint32_t *restrict found, int count) {
+    for (int i = 0; i < count; i++) found[i] = texels[first[i]];
+}
+
+INLINE uint32_t pixels_mixed(uint32_t one, uint32_t other, uint32_t share) {
+    uint32_t even = both_mixed(one & 0xff00ffu, other & 0xff00ffu, share);
+    return even | both_mixed(one >> 8 & 0xff00ffu, other >> 8 & 0xff00ffu, share) << 8;
+}
+
+static void filtered_pixels(uint32_t *restrict pixels, const uint32_t *restrict right, const uint32_t *restrict lower,
+                            const uint32_t *restrict last, const uint32_t *restrict across, const uint32_t *restrict down,
+                            int count) {
+    for (int i = 0; i < count; i++) {
+        uint32_t upper = pixels_mixed(pixels[i], right[i], across[i]);
+        pixels[i] = pixels_mixed(upper, pixels_mixed(lower[i], last[i], across[i]), down[i]);
+    }
+}
+
+// Pixels of 8 bits between the texels of r->u and r->v: r->found[0].
+static void found_pixels(const struct coat *of, struct row *r, int count) {
+    if (of->is_nearest) {
+        nearest(r->u, r->v, of->columns, of->rows, r->first, count);
+        taken_pixels(of->texels, r->first, r->found[0], count);
+        return;
+    }
+    parts_of(r->u, r->v, of->columns, of->rows, r->first, r->shares[0], r->shares[1], count);
+    gathered_pixels(of->texels, of->columns, r->first, r->found[0], r->found[1], r->found[2], r->found[3], count);
+    filtered_pixels(r->found[0], r->found[1], r->found[2], r->found[3], r->shares[0], r->shares[1], count);
+}
+
+// Texels one after the other, channel by channel.
+static void apart(const float *restrict texels, float (*restrict channels)[CHUNK], int count) {
+    for (int i = 0; i < count; i++) {
+        channels[0][i] = texels[4 * i], channels[1][i] = texels[4 * i + 1];
+        channels[2][i] = texels[4 * i + 2], channels[3][i] = texels[4 * i + 3];
+    }
+}
+
+// Between which texels along a side a place lies, and how far from the first one.
+struct corner {
+    int32_t first, next;
+    float share;
+};
+
+INLINE struct corner corner_of(float place, int32_t count) {
+    float at = place * (float)count - 0.5f, before = floorf(at);
+    int32_t texel = (int32_t)clamped(before, -1.0f, (float)count);
+    return (struct corner){within(texel, count), within(texel + 1, count), at - before};
+}
+
+static void corners_of(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows,
+                       int32_t *restrict first, int32_t *restrict right, int32_t *restrict below, float *restrict across,
+                       float *restrict down, int count) {
+    for (int i = 0; i < count; i++) {
+        struct corner column = corner_of(u[i], columns), line = corner_of(v[i], rows);
+        across[i] = column.share, down[i] = line.share;
+        first[i] = line.first * columns + column.first;
+        right[i] = column.next - column.first;
+        below[i] = (line.next - line.first) * columns;
+    }
+}
+
+INLINE float between_two(float one, float other, float share) { return fmaf(share, other - one, one); }
+
+INLINE void between_four(const float *one, const float *two, const float *three, const float *four, float across, float down,
+                         float *restrict found) {
+    for (int channel = 0; channel < 4; channel++) {
+        float upper = between_two(one[channel], two[channel], across), lower = between_two(three[channel], four[channel], across);
+        found[channel] = between_two(upper, lower, down);
+    }
+}
+
+// RGBA between the four texels around each place.
+static void between(const float *restrict texels, const int32_t *restrict first, const int32_t *restrict right,
+                    const int32_t *restrict below, const float *restrict across, const float *restrict down,
+                    float *restrict found, int count) {
+    for (int i = 0; i < count; i++) {
+        const float *one = texels + 4 * (ptrdiff_t)first[i], *three = one + 4 * (ptrdiff_t)below[i];
+        between_four(one, one + 4 * right[i], three, three + 4 * right[i], across[i], down[i], found + 4 * i);
+    }
+}
+
+INLINE void texel_of(const uint16_t *restrict halves, float *restrict texel) {
+#ifdef __F16C__
+    _mm_storeu_ps(texel, _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)halves)));
+#else
+    for (int channel = 0; channel < 4; channel++) texel[channel] = half_of(halves[channel]);
+#endif
+}
+
+// The same of half floats.
+static void between_halves(const uint16_t *restrict texels, const int32_t *restrict first, const int32_t *restrict right,
+                           const int32_t *restrict below, const float *restrict across, const float *restrict down,
+                           float *restrict found, int count) {
+    for (int i = 0; i < count; i++) {
+        const uint16_t *one = texels + 4 * (ptrdiff_t)first[i], *three = one + 4 * (ptrdiff_t)below[i];
+        float around[4][4];
+        texel_of(one, around[0]);
+        texel_of(one + 4 * right[i], around[1]);
+        texel_of(three, around[2]);
+        texel_of(three + 4 * right[i], around[3]);
+        between_four(around[0], around[1], around[2], around[3], across[i], down[i], found + 4 * i);
+    }
+}
+
+// RGBA of floats or half floats at r->u and r->v: r->texels.
+static void found_numbers(const struct coat *of, struct row *r, int count) {
+    corners_of(r->u, r->v, of->columns, of->rows, r->first, r->right, r->below, r->across, r->down, count);
+    if (of->kind == HALF_CELLS) {
+        between_halves(of->texels, r->first, r->right, r->below, r->across, r->down, r->beside, count);
+    } else {
+        between(of->texels, r->first, r->right, r->below, r->across, r->down, r->beside, count);
+    }
+    apart(r->beside, r->texels, count);
+}
+
+// Texels that are the frame's own pixels; beyond the edge the last one is repeated.
+static void own_pixels(const struct coat *of, struct row *r, int row, int first, int count, float (*texels)[CHUNK]) {
+    int32_t line = within(row - (int32_t)of->own[1], of->rows), column = first - (int32_t)of->own[0];
+    const uint16_t *halves = (const uint16_t *)of->texels + 4 * (ptrdiff_t)line * of->columns;
+    if (column >= 0 && column + count <= of->columns) {
+        numbers_of(halves + 4 * (ptrdiff_t)column, r->beside, 4 * count);
+    } else {
+        for (int i = 0; i < count; i++) {
+            numbers_of(halves + 4 * (ptrdiff_t)within(column + i, of->columns), r->beside + 4 * i, 4);
+        }
+    }
+    apart(r->beside, texels, count);
+}
+
+#endif

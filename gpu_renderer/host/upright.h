@@ -1,0 +1,202 @@
+// Texels whose rows lie along those of the frame: what is held of them from row to row of a strip of columns. Between which texels a
+// column lies is the same for all rows, and a row of texels is filtered across once for all rows of the frame beside it.
+
+#ifndef UPRIGHT_H
+#define UPRIGHT_H
+
+#include "texels.h"
+
+struct held {
+    int32_t from, count;     // columns of the frame
+    int32_t lines[2];        // which rows of texels are held; -1 none
+    int32_t *first, *next;   // the texels that each column lies between; of bytes they are neighbours
+    float *across;           // and how far from the first one
+    uint32_t *shares;        // the same in 256 parts
+    void *rows[2];           // codes, pixels, or floats channel by channel
+};
+
+static int is_upright(const struct coat *of) {
+    if (of->kind == LIGHT) return !of->is_nearest;
+    int has_texels = of->kind == COVERAGE || of->kind == PICTURE || of->kind == CELLS || of->kind == HALF_CELLS;
+    return has_texels && !of->is_projective && of->to_unit[1] == 0.0f && of->to_unit[3] == 0.0f;
+}
+
+// Where columns, or rows, of the frame lie on the texels of light, from 0 to 1.
+INLINE float cell_of(int pixel, float share, float first, float cells) {
+    return (((float)pixel + 0.5f) * share - first) / cells;
+}
+
+static void cells_of(const struct coat *of, int row, int first, int count, float *restrict u, float *restrict v) {
+    float share = of->share, left = of->own[0], cells = of->own[2], down = cell_of(row, share, of->own[1], of->own[3]);
+    for (int i = 0; i < count; i++) {
+        u[i] = cell_of(first + i, share, left, cells);
+        v[i] = down;
+    }
+}
+
+// Where the middles of pixels lie on the texels of a coat: r->u and r->v.
+static void placed(const struct coat *of, struct row *r, int row, int first, int count) {
+    if (of->kind == LIGHT) {
+        cells_of(of, row, first, count, r->u, r->v);
+        return;
+    }
+    (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
+    if (of->kind == CELLS || of->kind == HALF_CELLS) {
+        limited(r->u, count);
+        limited(r->v, count);
+    }
+    part_shown(r->u, of->own[0], of->own[2], count);
+    part_shown(r->v, of->own[1], of->own[3], count);
+}
+
+static void part_columns(const float *restrict u, int32_t columns, int32_t *restrict first, uint32_t *restrict shares,
+                         int count) {
+    for (int i = 0; i < count; i++) {
+        struct part part = part_between(u[i], columns);
+        first[i] = part.first, shares[i] = part.share;
+    }
+}
+
+static void nearest_columns(const float *restrict u, int32_t columns, int32_t *restrict first, int count) {
+    for (int i = 0; i < count; i++) first[i] = nearest_of(u[i], columns);
+}
+
+static void corner_columns(const float *restrict u, int32_t columns, int32_t *restrict first, int32_t *restrict next,
+                           float *restrict across, int count) {
+    for (int i = 0; i < count; i++) {
+        struct corner corner = corner_of(u[i], columns);
+        first[i] = corner.first, next[i] = corner.next, across[i] = corner.share;
+    }
+}
+
+// Columns [from, from + count) of a strip, CHUNK at the most. Without memory `first` stays 0, and all is looked up anew.
+static void begin(struct held *k, const struct coat *of, struct row *r, int from, int count) {
+    int is_numbers = of->kind != COVERAGE && of->kind != PICTURE;
+    size_t column = 3 * sizeof(int32_t), row = (is_numbers ? 4 : 1) * sizeof(float);
+    k->first = malloc((size_t)count * (column + 2 * row));
+    if (!k->first) return;
+    k->from = from, k->count = count, k->lines[0] = k->lines[1] = -1;
+    k->next = k->first + count;
+    k->across = (float *)(k->next + count), k->shares = (uint32_t *)(k->next + count);
+    k->rows[0] = k->shares + count, k->rows[1] = (char *)k->rows[0] + (size_t)count * row;
+    placed(of, r, of->top, from, count);
+    if (of->is_nearest) {
+        nearest_columns(r->u, of->columns, k->first, count);
+    } else if (is_numbers) {
+        corner_columns(r->u, of->columns, k->first, k->next, k->across, count);
+    } else {
+        part_columns(r->u, of->columns, k->first, k->shares, count);
+    }
+}
+
+static void code_row(const uint8_t *restrict texels, const int32_t *restrict first, const uint32_t *restrict shares,
+                     uint16_t *restrict pairs, uint32_t *restrict codes, int count) {
+    for (int i = 0; i < count; i++) memcpy(pairs + i, texels + first[i], sizeof *pairs);
+    for (int i = 0; i < count; i++) codes[i] = mixed(pairs[i] & 255, pairs[i] >> 8, shares[i]);
+}
+
+static void pixel_row(const uint32_t *restrict texels, const int32_t *restrict first, const uint32_t *restrict shares,
+                      uint32_t *restrict one, uint32_t *restrict two, uint32_t *restrict pixels, int count) {
+    for (int i = 0; i < count; i++) one[i] = texels[first[i]], two[i] = texels[first[i] + 1];
+    for (int i = 0; i < count; i++) pixels[i] = pixels_mixed(one[i], two[i], shares[i]);
+}
+
+static void number_row(const float *restrict texels, const int32_t *restrict first, const int32_t *restrict next,
+                       const float *restrict across, float *restrict found, int count) {
+    for (int i = 0; i < count; i++) {
+        const float *one = texels + 4 * first[i], *two = texels + 4 * next[i];
+        for (int channel = 0; channel < 4; channel++) {
+            found[4 * i + channel] = between_two(one[channel], two[channel], across[i]);
+        }
+    }
+}
+
+static void half_row(const uint16_t *restrict texels, const int32_t *restrict first, const int32_t *restrict next,
+                     const float *restrict across, float *restrict found, int count) {
+    for (int i = 0; i < count; i++) {
+        float one[4], two[4];
+        texel_of(texels + 4 * first[i], one);
+        texel_of(texels + 4 * next[i], two);
+        for (int channel = 0; channel < 4; channel++) {
+            found[4 * i + channel] = between_two(one[channel], two[channel], across[i]);
+        }
+    }
+}
+
+// A row of texels, filtered across; it does not take the place of another one.
+static void *held_row(struct held *k, const struct coat *of, struct row *r, int32_t line, int32_t other) {
+    int slot = k->lines[0] == line ? 0 : k->lines[1] == line ? 1 : -1;
+    if (slot >= 0) return k->rows[slot];
+    slot = k->lines[0] == other;
+    k->lines[slot] = line;
+    ptrdiff_t start = (ptrdiff_t)line * of->columns;
+    if (of->kind == COVERAGE) {
+        code_row((const uint8_t *)of->texels + start, k->first, k->shares, r->patterns[0], k->rows[slot], k->count);
+    } else if (of->kind == PICTURE) {
+        const uint32_t *line_of = (const uint32_t *)of->texels + start;
+        pixel_row(line_of, k->first, k->shares, r->found[0], r->found[1], k->rows[slot], k->count);
+    } else {
+        if (of->kind == HALF_CELLS) {
+            half_row((const uint16_t *)of->texels + 4 * start, k->first, k->next, k->across, r->beside, k->count);
+        } else {
+            number_row((const float *)of->texels + 4 * start, k->first, k->next, k->across, r->beside, k->count);
+        }
+        float *found = k->rows[slot];
+        for (int i = 0; i < k->count; i++) {
+            for (int channel = 0; channel < 4; channel++) found[channel * k->count + i] = r->beside[4 * i + channel];
+        }
+    }
+    return k->rows[slot];
+}
+
+static void code_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share, float full,
+                      float opacity, float *restrict alpha, int count) {
+    for (int i = 0; i < count; i++) alpha[i] = alpha_of(mixed(upper[i], lower[i], share), full, opacity);
+}
+
+static void pixel_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share,
+                       uint32_t *restrict pixels, int count) {
+    for (int i = 0; i < count; i++) pixels[i] = pixels_mixed(upper[i], lower[i], share);
+}
+
+static void number_rows(const float *restrict upper, const float *restrict lower, float share, float *restrict found,
+                        int count) {
+    for (int i = 0; i < count; i++) found[i] = between_two(upper[i], lower[i], share);
+}
+
+// Columns of a row, from what is held: of COVERAGE r->alpha, of a PICTURE r->found[0], else r->texels.
+static void found_upright(struct held *k, const struct coat *of, struct row *r, int row, int first, int count) {
+    int at = first - k->from;
+    placed(of, r, row, first, 1);
+    if (of->is_nearest) {
+        ptrdiff_t start = (ptrdiff_t)nearest_of(r->v[0], of->rows) * of->columns;
+        if (of->kind == PICTURE) {
+            taken_pixels((const uint32_t *)of->texels + start, k->first + at, r->found[0], count);
+        } else {
+            const uint8_t *line = (const uint8_t *)of->texels + start;
+            taken_codes(line, k->first + at, of->color[3], of->opacity, r->alpha, count);
+        }
+        return;
+    }
+    if (of->kind == COVERAGE || of->kind == PICTURE) {
+        struct part part = part_between(r->v[0], of->rows);
+        int32_t line = part.first + (part.share == 256), next = part.first + (part.share != 0);
+        const uint32_t *upper = (const uint32_t *)held_row(k, of, r, line, next) + at;
+        const uint32_t *lower = (const uint32_t *)held_row(k, of, r, next, line) + at;
+        if (of->kind == COVERAGE) {
+            code_rows(upper, lower, part.share, of->color[3], of->opacity, r->alpha, count);
+        } else {
+            pixel_rows(upper, lower, part.share, r->found[0], count);
+        }
+        return;
+    }
+    struct corner corner = corner_of(r->v[0], of->rows);
+    const float *upper = (const float *)held_row(k, of, r, corner.first, corner.next) + at;
+    const float *lower = (const float *)held_row(k, of, r, corner.next, corner.first) + at;
+    for (int channel = 0; channel < 4; channel++) {
+        ptrdiff_t start = (ptrdiff_t)channel * k->count;
+        number_rows(upper + start, lower + start, corner.share, r->texels[channel], count);
+    }
+}
+
+#endif
