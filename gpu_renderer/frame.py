@@ -190,7 +190,7 @@ class FrameRenderer:
                 ground = Ground(footage=pixels_of(part), linear=linear)
                 picture.lay(ground, coats, part, graph.scene.color, in_place=in_place)
         elif parts:
-            self._under.show(pixels_of, parts)
+            self._under.show(graph, pixels_of, parts)
             bare = replace(graph, background=None, background_paint=None)
             self._encode(graph, scene, picture, parts, self._executor.draw_owing(bare, scene, parts))
         return False

@@ -12,7 +12,6 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import moderngl
@@ -23,7 +22,7 @@ from gpu_renderer.context import identity
 from gpu_renderer.gl import Calls
 from gpu_renderer.programs import Layout, Program, Programs, UniformValue
 from gpu_renderer.region import Parts, Region, pixels, shared
-from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
+from gpu_renderer.targets import BYTES_PER_PIXEL, CHANNELS, Attached, Format, Target, TargetPool
 
 FULLSCREEN = "fullscreen.vert"
 """Covers the whole target."""
@@ -70,6 +69,8 @@ class Painter:
         """Mesa's rasteriser: it waits within the call that reads what is being drawn, or does not wait at all when it copies."""
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
+        self.no_picture = context.texture((1, 1), 4)
+        """Stands for a picture that is not there yet."""
         self.calls = Calls()
         self._band = np.empty(BAND_BYTES, np.uint8)
         self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
@@ -169,7 +170,7 @@ class Painter:
         framebuffer = self.context.framebuffer([source.texture, into.texture])
         framebuffer.color_mask = ((False,) * 4, (True,) * 4)  # type: ignore[assignment]  # one for each attachment
         try:
-            yield replace(into, framebuffer=framebuffer)
+            yield into.through(framebuffer)
         finally:
             self.pool.bind_lasting()
             framebuffer.release()
@@ -231,7 +232,7 @@ class Painter:
     def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
         """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
         assert picture.size == into.size and picture.components == 4
-        source = Target(picture, self.context.framebuffer([picture]), into.region, "f1")
+        source = Target(into.region, "f1", lambda: Attached(picture, self.context.framebuffer([picture])))
         self._transfer(source, into, shared(parts, into.region))
         self.pool.bind_lasting()
         source.framebuffer.release()

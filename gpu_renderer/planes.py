@@ -7,7 +7,7 @@ rows are exactly the rows of an encoder's frame, so 12 bits a pixel are read bac
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import av
@@ -107,7 +107,7 @@ class Planes:
 
     def convert(self, frame: Target, parts: Parts) -> None:
         """Writes what shows the parts of a display-encoded, opaque 8-bit frame into the planes."""
-        into = replace(self._targets[0], framebuffer=self.framebuffer)
+        into = self._targets[0].through(self.framebuffer)
         texels = tuple(texels_of(part) for part in parts)
         self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
 

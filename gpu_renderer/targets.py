@@ -11,10 +11,10 @@ Row 0 of every target is the top row: shaders work in frame pixels with y down, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, NamedTuple
 
 import moderngl
 
@@ -24,6 +24,15 @@ from gpu_renderer.region import Region
 Format = Literal["f1", "f2", "f4", "a1", "a2"]
 """Four channels of 8-bit unsigned, half float or float; a1, a2: alpha alone, in 8 bits or as a half float, that every channel gives."""
 TARGET_BYTES_MAX = 1 << 30
+
+
+class Attached(NamedTuple):
+    """A texture, and the framebuffer that it is attached to."""
+
+    texture: moderngl.Texture
+    framebuffer: moderngl.Framebuffer
+
+
 CHANNELS: dict[Format, tuple[int, str]] = {
     "f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a1": (1, "f1"), "a2": (1, "f2"),
 }  # fmt: skip
@@ -33,18 +42,45 @@ IDLE_FRAMES_MAX = 4
 """What no frame has asked for so long is freed: a job's first frame often needs sizes that no later one does."""
 
 
-@dataclass(slots=True, eq=False)
 class Target:
-    """A texture of the region's size, to be drawn into and sampled. Linear premultiplied unless its maker says otherwise."""
+    """A texture of the region's size, to be drawn into and sampled. Linear premultiplied unless its maker says otherwise.
 
-    texture: moderngl.Texture
-    framebuffer: moderngl.Framebuffer
-    region: Region
-    format: Format
-    idle_since: int = 0
-    """The pool's frame in which it was given back last."""
-    edition: int = 0
-    """Of what it holds: another number wherever that may be something else, within the pool."""
+    It takes no memory until somebody asks for the texture: of a frame that is laid by loops nobody does.
+    """
+
+    __slots__ = ("_made", "_make", "edition", "format", "idle_since", "region")
+
+    def __init__(self, region: Region, format: Format, make: Callable[[], Attached]) -> None:
+        self.region, self.format, self._make = region, format, make
+        self._made: Attached | None = None
+        self.idle_since = 0
+        """The pool's frame in which it was given back last."""
+        self.edition = 0
+        """Of what it holds: another number wherever that may be something else, within the pool."""
+
+    @property
+    def texture(self) -> moderngl.Texture:
+        """What is drawn into, filtered linearly unless somebody asks otherwise."""
+        return self._attached().texture
+
+    @property
+    def framebuffer(self) -> moderngl.Framebuffer:
+        """By which it is drawn into, all of it unless somebody asks otherwise."""
+        return self._attached().framebuffer
+
+    def through(self, framebuffer: moderngl.Framebuffer) -> Target:
+        """The same texture, drawn into by another framebuffer."""
+        return Target(self.region, self.format, lambda: Attached(self.texture, framebuffer))
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its texture takes memory."""
+        return self._made is not None
+
+    def _attached(self) -> Attached:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
     @property
     def size(self) -> tuple[int, int]:
@@ -75,9 +111,10 @@ class TargetPool:
             self._idle_bytes -= _bytes(target)
             target.region = region
         else:
-            target = self._made(region, format)
-        target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        target.framebuffer.scissor = (0, 0, region.width, region.height)
+            target = self._new(region, format)
+        if clear or target.is_made:
+            target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+            target.framebuffer.scissor = (0, 0, region.width, region.height)
         if clear:
             target.framebuffer.clear()
         self.lent_count += 1
@@ -122,16 +159,22 @@ class TargetPool:
         for target in [held for idle in self._idle.values() for held in idle]:
             self._drop(target)
 
-    def _made(self, region: Region, format: Format) -> Target:
+    def _new(self, region: Region, format: Format) -> Target:
         # drivers end the process over a texture that is too large
         if max(region.width, region.height) > self._side_max_px or _bytes_of(region, format) > TARGET_BYTES_MAX:
             raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
+        return Target(region, format, partial(self._made, region.width, region.height, format))
+
+    def _made(self, width: int, height: int, format: Format) -> Attached:
         components, dtype = CHANNELS[format]
-        texture = self._context.texture((region.width, region.height), components, dtype=dtype)
+        texture = self._context.texture((width, height), components, dtype=dtype)
         if components == 1:
             texture.swizzle = "RRRR"
         texture.repeat_x = texture.repeat_y = False
-        return Target(texture, self._context.framebuffer([texture]), region, format)
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        framebuffer = self._context.framebuffer([texture])
+        framebuffer.scissor = (0, 0, width, height)
+        return Attached(texture, framebuffer)
 
     def bind_lasting(self) -> None:
         """To be called before a framebuffer is released: what is bound last is bound again by later clears, and must exist then."""
@@ -143,9 +186,10 @@ class TargetPool:
         if not self._idle[key]:
             del self._idle[key]
         self._idle_bytes -= _bytes(target)
-        self.bind_lasting()
-        target.framebuffer.release()
-        target.texture.release()
+        if target.is_made:
+            self.bind_lasting()
+            target.framebuffer.release()
+            target.texture.release()
 
 
 def _bytes(target: Target) -> int:

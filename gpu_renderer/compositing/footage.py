@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -41,28 +42,31 @@ class UnderFootage:
 
     def stand_in(self, graph: RenderGraph) -> None:
         """Takes the place of the lowest layer for this frame, so that nobody asks for all of its pixels."""
-        scene = graph.scene
-        if self._target is None:
-            self._target = self._painter.pool.take(scene.frame, "f1", clear=False)
-        x, y, width, height = scene.frame
-        quad = matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
-        self._inks.give(_lowest(graph), scene, Picture(self._target.texture, width, height, is_opaque=True), quad)
+        self._give(graph, self._painter.no_picture)
 
     def step_back(self, graph: RenderGraph) -> None:
         """Lets the lowest layer show itself."""
         self._inks.take_away(_lowest(graph))
 
-    def show(self, pixels_of: Shown, parts: Parts) -> None:
-        """Brings the parts up to date."""
-        assert self._target is not None, "it stands in for a layer"
+    def show(self, graph: RenderGraph, pixels_of: Shown, parts: Parts) -> None:
+        """Brings the parts of the lowest layer up to date, which may be drawn then."""
+        if self._target is None:
+            self._target = self._painter.pool.take(graph.scene.frame, "f1", clear=False)
         needed = around(parts)
         viewport = (needed.x, needed.y, needed.width, needed.height)
         self._target.texture.write(np.ascontiguousarray(pixels_of(needed)), viewport=viewport, alignment=1)
+        self._give(graph, self._target.texture)
 
     def forget(self) -> None:
         """Gives the target back."""
         self._painter.pool.give_back(self._target)
         self._target = None
+
+    def _give(self, graph: RenderGraph, texture: moderngl.Texture) -> None:
+        scene = graph.scene
+        x, y, width, height = scene.frame
+        quad = matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
+        self._inks.give(_lowest(graph), scene, Picture(texture, width, height, is_opaque=True), quad)
 
 
 def _lowest(graph: RenderGraph) -> Draw:

@@ -8,6 +8,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.targets import IDLE_FRAMES_MAX
+
 KEPT_BYTES_MAX = 96 << 20
 
 Pixels = npt.NDArray[np.uint8]
@@ -26,6 +28,9 @@ class Textures:
         self._fleeting: dict[int, bool] = {}
         """Whether each was used since the last trim."""
         self._spare: dict[tuple[int, int, int], moderngl.Texture] = {}
+        self._spare_since: dict[tuple[int, int, int], int] = {}
+        """The trim after which each was spare."""
+        self._trims = 0
         self._bytes = 0
         self._bytes_max = KEPT_BYTES_MAX if keep else 0
 
@@ -52,6 +57,9 @@ class Textures:
             if key in self._kept:
                 self._retire(key)
         self._fleeting = dict.fromkeys(self._fleeting, False)
+        self._trims += 1
+        for size in [size for size, since in self._spare_since.items() if self._trims - since > IDLE_FRAMES_MAX]:
+            self._taken(size).release()
         while self._bytes > self._bytes_max and self._kept:
             pixels, texture = self._kept.popitem(last=False)[1]
             self._bytes -= pixels.nbytes
@@ -61,24 +69,29 @@ class Textures:
         """Drops every texture."""
         self._bytes_max = 0
         self.trim()
-        for texture in self._spare.values():
-            texture.release()
-        self._spare.clear()
+        for size in list(self._spare):
+            self._taken(size).release()
 
     def _retire(self, key: int) -> None:
         """Keeps one texture of each size to be written again."""
         pixels, texture = self._kept.pop(key)
         self._bytes -= pixels.nbytes
-        older = self._spare.pop((*texture.size, texture.components), None)
-        if older is not None:
-            older.release()
-        self._spare[(*texture.size, texture.components)] = texture
+        size = (*texture.size, texture.components)
+        if size in self._spare:
+            self._taken(size).release()
+        self._spare[size], self._spare_since[size] = texture, self._trims
+
+    def _taken(self, size: tuple[int, int, int]) -> moderngl.Texture:
+        """The spare texture of a size, which it is no longer."""
+        del self._spare_since[size]
+        return self._spare.pop(size)
 
     def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
         rows, columns = pixels.shape[:2]
         channels = 1 if pixels.ndim == 2 else pixels.shape[2]
-        texture = self._spare.pop((columns, rows, channels), None)
-        if texture is not None:
+        size = (columns, rows, channels)
+        if size in self._spare:
+            texture = self._taken(size)
             texture.write(np.ascontiguousarray(pixels), alignment=1)
         else:
             texture = self._context.texture((columns, rows), channels, np.ascontiguousarray(pixels), alignment=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import moderngl
 
@@ -104,7 +104,7 @@ def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Reg
     context, held = painter.context, region.intersection(into.region)
     resolved = painter.pool.take(held, into.format, clear=False)
     with _multisampled(painter, held, into.format) as framebuffer:
-        buffer = replace(resolved, framebuffer=framebuffer)
+        buffer = resolved.through(framebuffer)
         framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
         framebuffer.clear(depth=1.0)
         painter.copy(into, buffer, held)

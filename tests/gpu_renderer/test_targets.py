@@ -34,6 +34,18 @@ def test_a_target_that_no_frame_asks_for_any_more_is_freed(painter: Painter) -> 
     assert pool.take(SMALL) is needed
 
 
+def test_a_target_has_no_texture_before_somebody_asks_for_it(painter: Painter) -> None:
+    pool = TargetPool(painter.context)
+    target = pool.take(LARGE, clear=False)
+    assert not target.is_made
+    pool.give_back(target)
+    assert pool.take(LARGE) is target, "it is kept as others are"
+    assert target.is_made
+    assert not any(target.texture.read())
+    pool.give_back(target)
+    pool.release()
+
+
 def test_over_the_budget_what_was_given_back_first_is_freed(painter: Painter) -> None:
     pool = TargetPool(painter.context, idle_bytes_max=3 * 8 * 8 * 8)
     held = [pool.take(SMALL) for _ in range(4)]

@@ -1,0 +1,65 @@
+"""Rasters are uploaded once; the texture of what fleets by is written again, and goes when nothing like it comes."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import moderngl
+import numpy as np
+import pytest
+
+from gpu_renderer.compositing.textures import Textures
+from gpu_renderer.painter import Painter
+from gpu_renderer.targets import IDLE_FRAMES_MAX
+
+pytestmark = pytest.mark.gl
+
+
+def picture(level: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    return np.full((6, 8, 4), level, np.uint8)
+
+
+def is_freed(texture: moderngl.Texture) -> bool:
+    return isinstance(texture.mglo, moderngl.InvalidObject)
+
+
+@pytest.fixture
+def textures(painter: Painter) -> Textures:
+    return Textures(painter.context)
+
+
+def test_the_next_of_what_fleets_by_takes_the_texture_of_the_one_before(textures: Textures) -> None:
+    first = textures.of(picture(1), is_fleeting=True)
+    textures.trim()
+    textures.trim()
+    second = textures.of(picture(2), is_fleeting=True)
+    assert second is first
+    assert set(second.read()) == {2}
+    textures.release()
+    assert is_freed(first)
+
+
+def test_it_goes_when_nothing_comes_any_more(textures: Textures) -> None:
+    shown = picture(1)
+    texture, held = textures.of(shown, is_fleeting=True), weakref.ref(shown)
+    del shown
+    for _ in range(IDLE_FRAMES_MAX):
+        textures.trim()
+    assert not is_freed(texture)
+    for _ in range(IDLE_FRAMES_MAX):
+        textures.trim()
+    assert is_freed(texture)
+    gc.collect()
+    assert held() is None
+    assert textures.of(picture(2), is_fleeting=True) is not texture
+    textures.release()
+
+
+def test_what_lasts_is_kept(textures: Textures) -> None:
+    still = picture(1)
+    texture = textures.of(still)
+    for _ in range(3 * IDLE_FRAMES_MAX):
+        textures.trim()
+    assert textures.of(still) is texture
+    textures.release()
