@@ -40,9 +40,8 @@ from gpu_renderer.recent import Recent
 from gpu_renderer.region import Region, outside
 from gpu_renderer.targets import CHANNELS, Target
 
-SIDE_MIN, SIDE_MAX = 2, 8192
-"""Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart, and the loop looks for two
-texels beside each other."""
+SIDE_MAX = 8192
+"""Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart."""
 QUAD_MAX = 1e9
 """Of the numbers of a quad's matrix: those of the way back are then so small that rasterisers may take them for 0."""
 TEXELS_BYTES_MAX = 32 << 20
@@ -70,10 +69,13 @@ class HostTexels:
         are something else."""
         if isinstance(source, Target):
             return self._read.get(source.edition, lambda: self._texels(source))
-        if source is None or not (source.ndim == 2 or source.shape[2] == 4) or not source.flags.c_contiguous:
-            return None
-        sides = source.shape[:2]
-        return source if min(sides) >= SIDE_MIN and max(sides) <= SIDE_MAX else None
+        is_fit = source is not None and (source.ndim == 2 or source.shape[2] == 4) and source.flags.c_contiguous
+        return source if is_fit and source is not None and max(source.shape) <= SIDE_MAX else None
+
+    def bytes_of(self, source: npt.NDArray[np.uint8] | Target | None) -> Texels | None:
+        """The same of bytes alone, which have a neighbour across and down: the loop looks for two texels beside each other."""
+        found = self.of(source)
+        return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
 
     def halves(self, source: Target) -> Texels | None:
         """Patterns of half floats, of shape (rows, columns, 4); None where a target has other texels."""
@@ -162,7 +164,7 @@ def of_ink(
     Content that is nowhere to be seen touches no pixel.
     """
     is_masked = mask is not None
-    if mode not in MODES_KNOWN or (is_masked and (not isinstance(ink, Picture) or texels.of(mask) is None)):
+    if mode not in MODES_KNOWN or (is_masked and (not isinstance(ink, Picture) or texels.bytes_of(mask) is None)):
         return None
     placed = quads.placed_on(ink, quad, within, is_smooth=is_smooth, known=known)
     if placed is None:
@@ -185,8 +187,8 @@ def of_ink(
             return coat(kind, _NO_COLOR, own, _numbers_of(ink.fill))
         return coat(kind, ink.fill, own, None)
     if isinstance(ink, Picture):
-        found = texels.of(ink.source)
-        if found is None or found.dtype != np.uint8 or (found.ndim == 2) != (ink.color is not None):
+        found = texels.bytes_of(ink.source)
+        if found is None or (found.ndim == 2) != (ink.color is not None):
             return None
         kind = PICTURE if ink.color is None else COVERAGE
         return coat(kind, ink.color or _NO_COLOR, ink.crop, found, is_nearest=ink.is_nearest)
