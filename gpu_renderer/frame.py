@@ -25,7 +25,7 @@ from gpu_renderer.media.video_frame import DecodedFrame
 from gpu_renderer.painter import Painter
 from gpu_renderer.picture import GpuPicture
 from gpu_renderer.planes import Underlay
-from gpu_renderer.region import Parts, Region, pixels
+from gpu_renderer.region import Parts, Region, pixels, shared, without
 from gpu_renderer.targets import Format, Target
 from motion.snapshot import Snapshot
 
@@ -239,7 +239,9 @@ class FrameRenderer:
                 owed = self._composite(below, scene, stale.parts())
                 blend.coarsen(self._painter, scene, owed, in_place=self._levers.read_in_place)
                 compositor.read(below, scene, stale.parts())
-        for part in parts:
+        clip = graph.scene.clip
+        picture.blank(without(parts, (clip,)))
+        for part in shared(parts, clip):
             ground = compositor.ground(below, part)
             picture.lay(ground, split.coats, part, graph.scene.color, in_place=self._levers.read_in_place)
 

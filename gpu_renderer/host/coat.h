@@ -18,10 +18,10 @@ struct coat {
                                        // of what has texels of the frame's own pixels, or cells, where they are
     float share;                       // of light: cells a frame px
     int32_t columns, rows;             // of a gradient how many ramps it has, and 1 linear, 2 radial
-    const void *texels;                // bytes of coverage, bytes of RGBA, or RGBA of floats or, of HALF_CELLS and of the frame's own
-                                       // pixels, half floats; of PLANES floats of R, G, B and what shows through, plane by plane;
-                                       // of a gradient where it lies, its first colour, and of each ramp where it begins, its
-                                       // slope and what it adds
+    const void *texels;                // bytes of coverage, bytes of RGBA, or RGBA of floats or, of HALF_CELLS and of the
+                                       // frame's own pixels, half floats; of PLANES floats of R, G, B and what shows through,
+                                       // plane by plane; of a gradient where it lies, its first colour, and of each ramp where
+                                       // it begins, its slope and what it adds; bytes have two rows and columns at least
     const struct coat *light;          // behind a LIT_BUFFER
     const struct coat *matte;          // of light and buffers: half floats of the frame's own pixels, its `mode` that of
                                        // shaders/include/matte.glsl

@@ -65,7 +65,8 @@ static int is_of_one_colour(const struct coat *of) {
     return of->kind == COVERAGE || (is_shape(of) && !of->texels);
 }
 
-// What content shows on some columns of a row: r->alpha, and r->ink but for what is of one colour. `k`: what is held of its texels, or 0.
+// What content shows on some columns of a row: r->alpha, and r->ink but for what is of one colour. `k`: what is held of its
+// texels, or 0.
 static void drawn(const struct coat *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
     if (is_shape(of)) {
         shaped(of, r, row, first, count, is_inside || is_hard(of));

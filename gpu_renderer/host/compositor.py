@@ -53,9 +53,10 @@ class Compositor:
         """What was read back last."""
 
     def split(self, graph: RenderGraph, into: Target, parts: Parts, first: int = 0) -> Split | None:
-        """Where laying begins, not below the step `first`; None where nothing is laid."""
+        """Where laying begins, not below the step `first`; None where nothing is laid. Beyond the composition's clip nothing is."""
+        shown = into.region.intersection(graph.scene.clip)
         is_by_table = into.format == "f2" and is_by_channel(graph.scene.color)
-        if not is_by_table or not blend.is_opaque(graph, into.region):
+        if shown.is_empty or not is_by_table or not blend.is_opaque(graph, shown):
             return None
         found: list[tuple[Coat, ...]] = []
         count = len(graph.steps)

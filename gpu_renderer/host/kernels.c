@@ -9,8 +9,8 @@ enum { CHUNK = 1024 };  // columns at a time: their sums stay in the first cache
 
 // Half floats of RGBA, `width` by `height` without padding, to opaque pixels: each of R, G and B by `levels`, which has an
 // entry for each of the 65,536 patterns of a half float. `stride`: bytes from one row of the picture to the next.
-void display_encode(const uint16_t *restrict scene, const uint8_t *restrict levels, uint8_t *restrict picture,
-                    ptrdiff_t stride, int width, int height) {
+void display_encode(const uint16_t *restrict scene, const uint8_t *restrict levels, uint8_t *restrict picture, ptrdiff_t stride,
+                    int width, int height) {
     for (int y = 0; y < height; y++, scene += 4 * (ptrdiff_t)width, picture += stride) {
         for (int x = 0; x < width; x++) {
             uint64_t half;
@@ -32,8 +32,8 @@ static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes,
 }
 
 // Sums of the pixels of two rows: R and B in the halves of a word, G in another.
-static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict lower,
-                                uint32_t *restrict red_blue, uint32_t *restrict green, int count) {
+static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t *restrict red_blue,
+                        uint32_t *restrict green, int count) {
     for (int i = 0; i < count; i++) {
         red_blue[i] = (upper[i] & 0xff00ffu) + (lower[i] & 0xff00ffu);
         green[i] = (upper[i] >> 8 & 255) + (lower[i] >> 8 & 255);
@@ -41,8 +41,8 @@ static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict
 }
 
 // Pairs of Cb and Cr on every other column, weights 1 2 1 across; the sums begin one column to the left of the first pair.
-static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green,
-                                 uint16_t *restrict pairs, int count) {
+static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green, uint16_t *restrict pairs,
+                         int count) {
     for (int i = 0; i < count; i++) {
         uint32_t both = red_blue[2 * i] + 2 * red_blue[2 * i + 1] + red_blue[2 * i + 2];
         int32_t r = both & 0xffff, g = (int32_t)(green[2 * i] + 2 * green[2 * i + 1] + green[2 * i + 2]);
@@ -113,8 +113,7 @@ void interleave(const struct footage *of, uint8_t *restrict luma, uint8_t *restr
 }
 
 // Chroma between two rows, in quarters.
-static void blended(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters,
-                            int count) {
+static void blended(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters, int count) {
     for (int i = 0; i < count; i++) {
         quarters[i] = (uint16_t)(3 * near[i] + far[i]);
     }
@@ -135,7 +134,7 @@ static inline uint32_t colour_code(uint32_t sum) {
 }
 
 static void colours(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
-                            const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
+                    const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
     uint32_t of_y = weights[0], r_of_cr = weights[1], g_of_cr = weights[2], g_of_cb = weights[3], b_of_cb = weights[4];
     uint32_t r_base = weights[5], g_base = weights[6], b_base = weights[7];
     for (int i = 0; i < count; i++) {
@@ -193,12 +192,12 @@ static inline uint32_t mixed(uint32_t one, uint32_t other, uint32_t share) {
 }
 
 static void mixed_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
-                                  const int32_t *restrict shares, uint32_t *restrict pixels, int count) {
+                          const int32_t *restrict shares, uint32_t *restrict pixels, int count) {
     for (int i = 0; i < count; i++) pixels[i] = mixed(row[lefts[i]], row[rights[i]], (uint32_t)shares[i]);
 }
 
 static void mixed_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share,
-                               uint32_t *restrict pixels, int count) {
+                       uint32_t *restrict pixels, int count) {
     for (int i = 0; i < count; i++) pixels[i] = mixed(upper[i], lower[i], share);
 }
 

@@ -23,6 +23,7 @@ _SQUARE = Region(0, 0, 256, 256)
 """A texel for each pattern of a half float."""
 _ONE = 0x3C00
 """1.0 as a half float."""
+_BLACK = (0, 0, 0, 255)
 _LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKeyDictionary()
 """The tables of each context, by display, working space, and whether the scene has yet to pass through 8 linear bits."""
 
@@ -73,6 +74,11 @@ class HostPicture:
         for part in shared(parts, self._region):
             first = self._pixels[part.y :, part.x :]
             self._painter.calls.read_texels(picture, part, first.ctypes.data, first.strides[0])
+
+    def blank(self, parts: Parts) -> None:
+        """Shows nothing in parts of the frame: opaque black, as the shader shows it."""
+        for part in parts:
+            self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
 
     def lay(self, ground: Ground, coats: Coats, part: Region, color: ColorManagement, *, in_place: bool) -> None:
         """Shows coats over what lies below them in a part of the frame; linear, where `is_by_channel` holds of the colours."""

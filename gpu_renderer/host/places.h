@@ -116,7 +116,7 @@ static void from_middle(const float *restrict m, int row, int first, int count, 
 
 // Whether each column's sample at an offset lies on the quad, as 0 or 1, added up.
 static void held(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
-                         float *restrict covered) {
+                 float *restrict covered) {
     float y = ((float)row + 0.5f + down) - 1.0f / 1024.0f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
     float across = is_projective ? m[2] : 0.0f, rest = is_projective ? m[8] : 1.0f;
     hy = is_projective ? hy : 0.0f;

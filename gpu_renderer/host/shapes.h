@@ -14,7 +14,7 @@ static void beyond_ellipse(const float *restrict u, const float *restrict v, flo
 }
 
 static void beyond_rectangle(const float *restrict u, const float *restrict v, float width, float height, float radius,
-                                     float *restrict found, int count) {
+                             float *restrict found, int count) {
     float inner_width = 0.5f * width - radius, inner_height = 0.5f * height - radius;
     for (int i = 0; i < count; i++) {
         float across = fabsf(u[i] * width) - inner_width, down = fabsf(v[i] * height) - inner_height;
@@ -89,13 +89,13 @@ static void faded(const float *restrict inside, float full, float opacity, float
     for (int i = 0; i < count; i++) alpha[i] = (full * inside[i]) * opacity;
 }
 
-static void along(const float *restrict u, const float *restrict v, const float *restrict place,
-                          float *restrict offsets, int count) {
+static void along(const float *restrict u, const float *restrict v, const float *restrict place, float *restrict offsets,
+                  int count) {
     for (int i = 0; i < count; i++) offsets[i] = (place[2] + place[0] * u[i]) + place[1] * v[i];
 }
 
-static void outward(const float *restrict u, const float *restrict v, const float *restrict place,
-                            float *restrict offsets, int count) {
+static void outward(const float *restrict u, const float *restrict v, const float *restrict place, float *restrict offsets,
+                    int count) {
     for (int i = 0; i < count; i++) {
         float across = (u[i] - place[0]) * place[2], down = (v[i] - place[1]) * place[3];
         offsets[i] = sqrtf(across * across + down * down);

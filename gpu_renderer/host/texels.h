@@ -9,10 +9,7 @@
 #include "places.h"
 
 static void limited(float *restrict numbers, int count) {
-    for (int i = 0; i < count; i++) {
-        float number = picked(numbers[i] > 0.0f, numbers[i], 0.0f);
-        numbers[i] = picked(number < 1.0f, number, 1.0f);
-    }
+    for (int i = 0; i < count; i++) numbers[i] = clamped(numbers[i], 0.0f, 1.0f);
 }
 
 static void part_shown(float *restrict numbers, float from, float part, int count) {
@@ -35,8 +32,8 @@ INLINE int32_t part_of(float place, float parts) {
     return (int32_t)(bits_of(at + 12582912.0f) - 0x4b400000u) - 128;
 }
 
-// The first of two texels along a side that a place lies between, and the share of the second one in 256 parts. Beyond an edge all of
-// the share is the last texel's, so that the second one is always beside the first: a side has two texels at least.
+// The first of two texels along a side that a place lies between, and the share of the second one in 256 parts. Beyond an edge
+// all of the share is the last texel's, so that the second one is always beside the first: a side has two texels at least.
 struct part {
     int32_t first;
     uint32_t share;
@@ -48,8 +45,8 @@ INLINE struct part part_between(float place, int32_t count) {
     return (struct part){first, share};
 }
 
-static void parts_of(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows,
-                     int32_t *restrict first, uint32_t *restrict across, uint32_t *restrict down, int count) {
+static void parts_of(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows, int32_t *restrict first,
+                     uint32_t *restrict across, uint32_t *restrict down, int count) {
     for (int i = 0; i < count; i++) {
         struct part column = part_between(u[i], columns), line = part_between(v[i], rows);
         first[i] = line.first * columns + column.first;
@@ -180,9 +177,9 @@ INLINE struct corner corner_of(float place, int32_t count) {
     return (struct corner){within(texel, count), within(texel + 1, count), at - before};
 }
 
-static void corners_of(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows,
-                       int32_t *restrict first, int32_t *restrict right, int32_t *restrict below, float *restrict across,
-                       float *restrict down, int count) {
+static void corners_of(const float *restrict u, const float *restrict v, int32_t columns, int32_t rows, int32_t *restrict first,
+                       int32_t *restrict right, int32_t *restrict below, float *restrict across, float *restrict down,
+                       int count) {
     for (int i = 0; i < count; i++) {
         struct corner column = corner_of(u[i], columns), line = corner_of(v[i], rows);
         across[i] = column.share, down[i] = line.share;

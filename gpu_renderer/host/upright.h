@@ -1,5 +1,5 @@
-// Texels whose rows lie along those of the frame: what is held of them from row to row of a strip of columns. Between which texels a
-// column lies is the same for all rows, and a row of texels is filtered across once for all rows of the frame beside it.
+// Texels whose rows lie along those of the frame: what is held of them from row to row of a strip of columns. Between which
+// texels a column lies is the same for all rows, and a row of texels is filtered across once for all rows of the frame beside it.
 
 #ifndef UPRIGHT_H
 #define UPRIGHT_H
@@ -149,8 +149,8 @@ static void *held_row(struct held *k, const struct coat *of, struct row *r, int3
     return k->rows[slot];
 }
 
-static void code_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share, float full,
-                      float opacity, float *restrict alpha, int count) {
+static void code_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share, float full, float opacity,
+                      float *restrict alpha, int count) {
     for (int i = 0; i < count; i++) alpha[i] = alpha_of(mixed(upper[i], lower[i], share), full, opacity);
 }
 

@@ -231,6 +231,19 @@ def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> 
         assert texels.bytes_of(thin) is None
 
 
+@pytest.mark.parametrize("size", [(320, 260), (420, 200), (1280, 1000)])
+@pytest.mark.parametrize("name", ["shapes", "glowing", "screened", "matted", "beneath a mode that is drawn"])
+def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: str, size: tuple[int, int]) -> None:
+    laid, drawn = frames(software, laid=True), frames(software, laid=False)
+    for frame in (0, 1, 2):
+        expected = pixels(drawn.draw(SCENES[name](frame), *size)).copy()
+        draws.clear()
+        assert np.array_equal(pixels(laid.draw(SCENES[name](frame), *size)), expected), f"frame {frame}"
+    assert not draws or name in ("matted", "beneath a mode that is drawn")
+    laid.release()
+    drawn.release()
+
+
 @pytest.fixture
 def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The shaders that ran, as they run."""
