@@ -81,7 +81,9 @@ INLINE void span_of(const struct edge *edges, int count, int row, double inset, 
         *end = *first;
         return;
     }
-    *first = (int)ceil(left), *end = (int)floor(right);
+    int from = (int)ceil(left), to = (int)floor(right);  // within what was given, even where an edge is no number
+    *first = from > *first ? from : *first;
+    *end = to < *end ? to : *end;
     if (*end < *first) *end = *first;
 }
 

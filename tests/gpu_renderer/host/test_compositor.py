@@ -184,6 +184,7 @@ SCENES: dict[str, Scene] = {
     "swept": lambda n: scene(rect("#fff", 150, 60, 40, 40, samples=tuple(Sample(Transform2D(50 + 9 * n + i, 60, 5), 1.0) for i in range(4)))),
     "a group that changes": lambda n: scene(group(n), rect("#fff", 160, 100, 10, 10)),
     "beyond all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), rect("#fff", 100, 50, 40, 40, id="vast", opacity=0.5, transform=Transform2D(100.5 + n, 50, 10, scale_x=1e38, scale_y=1e38))),
+    "beneath all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), *(replace(photo(90, 70), id=f"tiny{scale}", transform=Transform2D(100.5 + n, 50, turn, scale_x=scale, scale_y=1 / scale)) for turn, scale in ((0, 1e-30), (10, 1e-38), (0, 1e-41), (30, 1e-7)))),
     "matted": lambda n: scene(rect("#fff", 150 + 9 * n, 100, 60, 60, id="matte", effects=(BLUR,)), rect("#f0f", 150, 100, 90, 60, id="matted", opacity=0.8, matte=Matte("luma", n % 2 == 0, "matte"))),
     "a matte of nothing": lambda n: scene(rect("#fff", 150, 100, 60, 60, id="matte", opacity=0), rect("#f0f", 150 + n, 100, 90, 60, id="matted", matte=Matte("alpha", n < 3, "matte"))),
     "a fading group": lambda n: scene(group(0, opacity=1 - 0.1 * n)),
