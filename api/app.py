@@ -11,10 +11,10 @@ from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
 
 from api.animations.endpoints import router as animations
+from api.app_state import AppState
 from api.assets.endpoints import router as assets
 from api.documentation import add_documentation
 from api.errors import add_error_handlers
-from api.farm import Farm
 from api.files.endpoints import router as files
 from api.health.endpoints import router as health
 from api.json import JSONResponse
@@ -44,14 +44,14 @@ MIDDLEWARE: Final = (Telemetry, ErrorBoundary, RequestRate, KeysStayInside, Body
 """What every request passes, outermost first."""
 
 
-def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> Farm:
+def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
     """The parts that the settings name; `database_url` and `redis_url` must be set."""
     assert settings.database_url is not None and settings.redis_url is not None
     secret = farm_secret(settings)
     clock = clock or SystemClock()
     links = Links(secret, clock)
     client = redis.connect(settings.redis_url)
-    return Farm(
+    return AppState(
         settings=settings,
         clock=clock,
         database=Database(settings.database_url, POOL_CONNECTIONS, ping=False),
@@ -64,14 +64,14 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
     )
 
 
-def create_app(farm: Farm) -> FastAPI:
+def create_app(state: AppState) -> FastAPI:
     """The app on these parts, which it closes when it ends."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await farm.redis.aclose()
-        await farm.database.close()
+        await state.redis.aclose()
+        await state.database.close()
 
     app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
         openapi_url="/api/openapi.json",
@@ -85,7 +85,7 @@ def create_app(farm: Farm) -> FastAPI:
         strict_content_type=False,
         middleware=[Middleware(layer) for layer in MIDDLEWARE],
     )
-    app.state.farm = farm
+    app.state.dependencies = state
     add_error_handlers(app)
     app.include_router(_public())
     app.include_router(health)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from api.farm import Farm, farm_of
+from api.app_state import AppState, app_state_of
 from farm_core.accounts import admission
 from farm_core.accounts.admission import UsedKey
 from farm_core.accounts.keys import LIVE_PREFIX, hash_of
@@ -40,12 +40,12 @@ class Caller:
 
 async def admit(request: Request, need: Need) -> Caller:
     """The caller, if the route's need is met. Raises Unauthorized, or one of the kinds of Forbidden."""
-    farm = farm_of(request)
+    state = app_state_of(request)
     secret = presented_key(request.headers)
     if secret is not None:
-        caller = await _with_key(farm, secret, need)
+        caller = await _with_key(state, secret, need)
     else:
-        caller = await _with_token(farm, bearer(request.headers))
+        caller = await _with_token(state, bearer(request.headers))
     logs.bind(account_id=caller.account.id)
     return caller
 
@@ -64,31 +64,31 @@ def presented_key(headers: Headers) -> str | None:
     return token if token.startswith(LIVE_PREFIX) else None
 
 
-async def session_account(farm: Farm, token: str | None) -> Account:
+async def session_account(state: AppState, token: str | None) -> Account:
     """The account that a session token signs in; raises Unauthorized."""
     if token is None:
         raise Unauthorized
     try:
-        account_id = await farm.tokens.subject(token)
+        account_id = await state.tokens.subject(token)
     except InvalidToken:
         raise Unauthorized from None
-    account = await farm.database.single(lambda connection: admission.used_account(connection, account_id))
+    account = await state.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
         raise Unauthorized
     return account
 
 
-async def _with_token(farm: Farm, token: str | None) -> Caller:
-    account = await session_account(farm, token)
+async def _with_token(state: AppState, token: str | None) -> Caller:
+    account = await session_account(state, token)
     return Caller(account, limits_of(account))
 
 
-async def _with_key(farm: Farm, secret: str, need: Need) -> Caller:
-    key = await _valid_key(farm, secret)
+async def _with_key(state: AppState, secret: str, need: Need) -> Caller:
+    key = await _valid_key(state, secret)
     caller = Caller(key.account, limits_of(key.account))
     if need.scope is not None and not caller.limits.api_enabled:
         raise UpgradeRequired
-    counted = await _counted(farm, key, caller.limits)
+    counted = await _counted(state, key, caller.limits)
     if need.scope is None:
         raise SessionRequired
     if need.scope not in key.scopes:
@@ -99,16 +99,16 @@ async def _with_key(farm: Farm, secret: str, need: Need) -> Caller:
     return caller
 
 
-async def _valid_key(farm: Farm, secret: str) -> UsedKey:
-    key = await farm.database.single(lambda connection: admission.used_key(connection, hash_of(secret)))
+async def _valid_key(state: AppState, secret: str) -> UsedKey:
+    key = await state.database.single(lambda connection: admission.used_key(connection, hash_of(secret)))
     if key is None:
         raise Unauthorized
-    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= farm.clock.now()):
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= state.clock.now()):
         raise Unauthorized("This API key has been revoked or has expired.")
     return key
 
 
-async def _counted(farm: Farm, key: UsedKey, limits: Limits) -> bool:
+async def _counted(state: AppState, key: UsedKey, limits: Limits) -> bool:
     """Counts the request for the account and the key, whatever becomes of it; False where the month's quota is reached."""
-    now, limit = farm.clock.now(), limits.monthly_api_requests
-    return await farm.database.single(lambda connection: admission.count_use(connection, key, now, limit))
+    now, limit = state.clock.now(), limits.monthly_api_requests
+    return await state.database.single(lambda connection: admission.count_use(connection, key, now, limit))

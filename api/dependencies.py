@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from api import farm as parts
+from api import app_state
 from api.auth import Caller
 
 LIMIT_DEFAULT = 50
@@ -18,17 +18,17 @@ _OFFSET_MAX = 2**31 - 1
 
 
 async def _work(request: Request) -> AsyncIterator[AsyncSession]:
-    async with parts.farm_of(request).database.work() as session:
+    async with app_state.app_state_of(request).database.work() as session:
         yield session
 
 
 async def _reading(request: Request) -> AsyncIterator[AsyncSession]:
-    async with parts.farm_of(request).database.reading() as session:
+    async with app_state.app_state_of(request).database.reading() as session:
         yield session
 
 
-async def _farm(request: Request) -> parts.Farm:
-    return parts.farm_of(request)
+async def _farm(request: Request) -> app_state.AppState:
+    return app_state.app_state_of(request)
 
 
 async def _caller(request: Request) -> Caller:
@@ -37,7 +37,7 @@ async def _caller(request: Request) -> Caller:
 
 
 async def _origin(request: Request) -> str:
-    return parts.origin_of(request)
+    return app_state.origin_of(request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ async def _page(
 # "function" scope: the transaction is committed before the answer leaves, so that a failed commit is a failed request.
 Work = Annotated[AsyncSession, Depends(_work, scope="function")]
 Reading = Annotated[AsyncSession, Depends(_reading, scope="function")]
-FarmParts = Annotated[parts.Farm, Depends(_farm)]
+AppStateOf = Annotated[app_state.AppState, Depends(_farm)]
 CallerOf = Annotated[Caller, Depends(_caller)]
 Origin = Annotated[str, Depends(_origin)]
 PageOf = Annotated[Page, Depends(_page)]

@@ -28,8 +28,8 @@ from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template
-from scheduler.farm import Scheduler
-from scheduler.parts import Parts
+from scheduler.dependencies import Dependencies
+from scheduler.scheduler import Scheduler
 
 JOBS: Final = 1000
 SEGMENTS: Final = 120
@@ -88,12 +88,12 @@ async def _measured(url: str, folder: Path, jobs: int) -> Sequence[Row]:
     ]
 
 
-def _parts(database: Database, storage: LocalStorage, folder: Path) -> Parts:
+def _parts(database: Database, storage: LocalStorage, folder: Path) -> Dependencies:
     executor = InlineExecutor([NoWork(storage, f"w{number}") for number in range(WORKERS)])  # type: ignore[misc]
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     settings = Settings(data_folder=folder)
-    return Parts(database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch)
+    return Dependencies(database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch)
 
 
 def _job(number: int, frames: int) -> Job:

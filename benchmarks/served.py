@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Wishes
+from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, Task
@@ -99,7 +99,7 @@ def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
         settings = Settings(
             data_folder=Path(folder), raster_threads=raster_threads, automation_requests_per_minute_per_ip=1_000_000
         )
-        farm = LocalFarm(settings, Wishes(port=free_port(), workers=workers))
+        farm = LocalFarm(settings, Options(port=free_port(), workers=workers))
         try:
             farm.start()
             farm.wait_ready()

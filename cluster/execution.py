@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cluster.order_work import OrderWork
+from cluster.task_runner import TaskRunner
 from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
@@ -12,14 +12,14 @@ from farm_core.storage.links import Links
 from scheduler.ports import RenderExecutor
 
 
-def order_work(
+def task_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
-) -> OrderWork:
-    """A worker's own part: makes the GL context on the calling thread, which must carry out all its orders."""
+) -> TaskRunner:
+    """A worker's own part: makes the GL context on the calling thread, which must carry out all its assignments."""
     from cluster.segment_maker import SessionMaker  # noqa: PLC0415 - loads the GPU's libraries, in workers only
 
     storage = storage_of(settings, Links(farm_secret(settings)))
-    return OrderWork(worker_id, SessionMaker(settings, cuda_index, raster_threads), storage, scratch)
+    return TaskRunner(worker_id, SessionMaker(settings, cuda_index, raster_threads), storage, scratch)
 
 
 def executor_of(settings: Settings) -> RenderExecutor:

@@ -13,25 +13,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler.ports import Advanced, Ended, Order, Report, WorkerState
+from scheduler.ports import Advanced, Ended, Report, TaskAssignment, WorkerState
 
 if TYPE_CHECKING:
-    from cluster.order_work import OrderWork
+    from cluster.task_runner import TaskRunner
 
 
 @dataclass(slots=True)
 class _Hand:
-    """A worker's thread, and the orders that wait for it."""
+    """A worker's thread, and the assignments that wait for it."""
 
     state: WorkerState
-    orders: queue.SimpleQueue[Order | None] = field(default_factory=queue.SimpleQueue)
+    assignments: queue.SimpleQueue[TaskAssignment | None] = field(default_factory=queue.SimpleQueue)
     thread: threading.Thread | None = None
 
 
 class InlineExecutor:
-    """Runs every order on the thread of its worker."""
+    """Runs every assignment on the thread of its worker."""
 
-    def __init__(self, works: Sequence[OrderWork]) -> None:
+    def __init__(self, works: Sequence[TaskRunner]) -> None:
         self.gone = asyncio.Event()
         self._works = {work.worker_id: work for work in works}
         self._hands = {
@@ -56,12 +56,12 @@ class InlineExecutor:
         """All of them, always."""
         return [hand.state for hand in self._hands.values()]
 
-    def submit(self, order: Order, worker_id: str) -> None:
-        """Queues the order at the worker."""
+    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
+        """Queues the assignment at the worker."""
         if worker_id not in self._hands:
-            self._report(Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
-        self._hands[worker_id].orders.put(order)
+        self._hands[worker_id].assignments.put(assignment)
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """What has been reported since the last call."""
@@ -75,11 +75,11 @@ class InlineExecutor:
         return reports
 
     def cancel(self, token: str) -> None:
-        """Stops the order at its next frame."""
+        """Stops the assignment at its next frame."""
         self._cancelled.add(token)
 
     def restart(self, worker_id: str) -> None:
-        """A thread cannot be killed; its order is told to stop."""
+        """A thread cannot be killed; its assignment is told to stop."""
 
     def demand(self, open_tasks: int) -> None:
         """The threads stay as many as they are."""
@@ -87,21 +87,21 @@ class InlineExecutor:
     async def close(self) -> None:
         """Ends the threads after what they are at."""
         for hand in self._hands.values():
-            hand.orders.put(None)
+            hand.assignments.put(None)
         for hand in self._hands.values():
             if hand.thread is not None:
                 await asyncio.to_thread(hand.thread.join)
 
     def _run(self, worker_id: str) -> None:
-        work, orders = self._works[worker_id], self._hands[worker_id].orders
+        work, assignments = self._works[worker_id], self._hands[worker_id].assignments
         assert self._loop is not None, "start() was awaited"
-        while (order := orders.get()) is not None:
-            self._hand_over(self._carried_out(work, order))
+        while (assignment := assignments.get()) is not None:
+            self._hand_over(self._executed(work, assignment))
 
-    def _carried_out(self, work: OrderWork, order: Order) -> Report:
-        token = order.token
-        report = work.carry_out(
-            order, lambda frames: self._hand_over(Advanced(token, frames)), lambda: token in self._cancelled
+    def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Report:
+        token = assignment.token
+        report = work.execute(
+            assignment, lambda frames: self._hand_over(Advanced(token, frames)), lambda: token in self._cancelled
         )
         self._cancelled.discard(token)
         return report

@@ -1,7 +1,7 @@
 """The scheduler's executor on Ray: named, long-lived actors with a warm renderer, any number of schedulers on the same ones.
 
 With `render_actor.py` the only file that speaks Ray. Ray is the muscle: nothing here is remembered. When the cluster is gone,
-`gone` is set, and the process starts afresh; Postgres knows what was in flight.
+`gone` is set, and the process starts afresh; Postgres knows what was running.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cluster.slots import Growth, Slot, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
-from scheduler.ports import Advanced, Ended, Order, Report, SegmentOrder, WorkerState
+from scheduler.ports import Advanced, Ended, Report, SegmentAssignment, TaskAssignment, WorkerState
 
 _log = logs.logger(__name__)
 
@@ -39,23 +39,23 @@ SILENCE_SECONDS: Final = 15.0
 
 @dataclass(slots=True)
 class _Worker:
-    """An actor that is ready, and the orders of this scheduler that it holds."""
+    """An actor that is ready, and the assignments of this scheduler that it holds."""
 
     slot: Slot
     actor: Any
     state: WorkerState
     tokens: dict[str, int] = field(default_factory=dict)
-    """Frames shown by each order, in the order in which they were given: the first one is under way, unless..."""
+    """Frames shown by each assignment, in the order in which they were given: the first one is under way, unless..."""
     elsewhere: bool = False
     """...another scheduler's was when the actor was last asked."""
     fatal: str | None = None
-    """The order that it died of. Those that waited behind are lost without fault."""
+    """The assignment that it died of. Those that waited behind are lost without fault."""
     condemned: bool = False
     """This scheduler has killed it for hanging."""
 
 
 class RayExecutor:
-    """Keeps an actor in every slot of the cluster and carries orders to them."""
+    """Keeps an actor in every slot of the cluster and carries assignments to them."""
 
     def __init__(self, settings: Settings, address: str) -> None:
         self.gone = asyncio.Event()
@@ -82,14 +82,14 @@ class RayExecutor:
         """The actors that are ready."""
         return [worker.state for worker in self._workers.values() if not worker.condemned]
 
-    def submit(self, order: Order, worker_id: str) -> None:
+    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Sends the order to the actor; its report comes when it ends."""
         worker = self._workers.get(worker_id)
         if worker is None:
-            self._report(Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
-        worker.tokens[order.token] = 0
-        self._spawn(self._carried_out(order, worker))
+        worker.tokens[assignment.token] = 0
+        self._spawn(self._executed(assignment, worker))
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """What has been reported since the last call."""
@@ -128,21 +128,21 @@ class RayExecutor:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.to_thread(ray.shutdown), 5)
 
-    # ------------------------------------------------------------------------------------------------- orders
+    # ------------------------------------------------------------------------------------------------- assignments
 
-    async def _carried_out(self, order: Order, worker: _Worker) -> None:
+    async def _executed(self, assignment: TaskAssignment, worker: _Worker) -> None:
         try:
-            report: Report = await worker.actor.carry_out.options(name=_title(order)).remote(order)
+            report: Report = await worker.actor.execute.options(name=_title(assignment)).remote(assignment)
         except RayActorError as error:
-            report = Ended(order.token, await self._failure(worker, order.token, error))
+            report = Ended(assignment.token, await self._failure(worker, assignment.token, error))
         except RayError as error:
-            _log.warning("order lost", task=order.task_id, error=type(error).__name__)
-            report = Ended(order.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
-        worker.tokens.pop(order.token, None)
+            _log.warning("assignment lost", task=assignment.task_id, error=type(error).__name__)
+            report = Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
+        worker.tokens.pop(assignment.token, None)
         self._report(report)
 
     async def _failure(self, worker: _Worker, token: str, error: RayActorError) -> Failure:
-        """Tells an order that its worker died of from one that waited there, or whose machine or cluster went away."""
+        """Tells an assignment that its worker died of from one that waited there, or whose machine or cluster went away."""
         if worker.fatal is None:
             worker.fatal = "" if worker.elsewhere else next(iter(worker.tokens))
         if self._workers.get(worker.state.id) is worker:
@@ -273,11 +273,13 @@ def _actor(slot: Slot, settings: Settings) -> Any:
     return handle.remote(slot.name, settings, slot.raster_threads)
 
 
-def _title(order: Order) -> str:
-    """What Ray's dashboard calls the order."""
-    if isinstance(order, SegmentOrder):
-        return f"{order.job_id} frames {order.first_frame}-{order.first_frame + order.frame_count - 1}"
-    return f"{order.job_id} assembly"
+def _title(assignment: TaskAssignment) -> str:
+    """What Ray's dashboard calls the assignment."""
+    if isinstance(assignment, SegmentAssignment):
+        return (
+            f"{assignment.job_id} frames {assignment.first_frame}-{assignment.first_frame + assignment.frame_count - 1}"
+        )
+    return f"{assignment.job_id} assembly"
 
 
 def _state(slot: Slot, report: ActorReport) -> WorkerState:

@@ -1,4 +1,4 @@
-"""The actor that renders: one process, one GL context on one thread, kept warm from order to order.
+"""The actor that renders: one process, one GL context on one thread, kept warm between assignments.
 
 Frames never pass through Ray: documents and media come from storage, segments go there.
 """
@@ -17,12 +17,12 @@ from typing import Any, Final
 import psutil
 import ray
 
-from cluster.execution import order_work
-from cluster.order_work import OrderWork
+from cluster.execution import task_runner
+from cluster.task_runner import TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
-from scheduler.ports import Ended, Finished, Order, SegmentOrder
+from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 
 NICENESS: Final = 10
 """Rendering yields the processor to those who answer requests; it uses what they leave."""
@@ -33,7 +33,7 @@ LAST_WORDS_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ActorReport:
-    """What an actor says of itself. `progress` is frames done by token of the order under way."""
+    """What an actor says of itself. `progress` is frames done by token of the assignment under way."""
 
     renderer: str
     device: str
@@ -46,35 +46,35 @@ class ActorReport:
 class RenderThread:
     """The thread that owns the GL context, which `make` makes on it: started with the actor, ended with it."""
 
-    def __init__(self, make: Callable[[], OrderWork]) -> None:
-        self._orders: queue.SimpleQueue[tuple[Order, Future[Finished | Ended]] | None] = queue.SimpleQueue()
-        self._ready: Future[OrderWork] = Future()
+    def __init__(self, make: Callable[[], TaskRunner]) -> None:
+        self._orders: queue.SimpleQueue[tuple[TaskAssignment, Future[Finished | Ended]] | None] = queue.SimpleQueue()
+        self._ready: Future[TaskRunner] = Future()
         self._cancelled: set[str] = set()
         self.frames_done = 0
         self.progress: dict[str, int] = {}
         self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
         self._thread.start()
 
-    def work(self) -> OrderWork:
+    def work(self) -> TaskRunner:
         """What the thread works with, once it is ready; raises what kept it from becoming so."""
         return self._ready.result()
 
-    def carry_out(self, order: Order) -> Finished | Ended:
-        """Waits for the order's turn and its end."""
+    def execute(self, assignment: TaskAssignment) -> Finished | Ended:
+        """Waits for the assignment's turn and its end."""
         result: Future[Finished | Ended] = Future()
-        self._orders.put((order, result))
+        self._orders.put((assignment, result))
         return result.result()
 
     def cancel(self, token: str) -> None:
-        """Stops an order at its next frame, or before it begins."""
+        """Stops an assignment at its next frame, or before it begins."""
         self._cancelled.add(token)
 
     def close(self) -> None:
-        """Lets the order under way end, within a bounded time."""
+        """Lets the assignment under way end, within a bounded time."""
         self._orders.put(None)
         self._thread.join(CLOSE_SECONDS)
 
-    def _run(self, make: Callable[[], OrderWork]) -> None:
+    def _run(self, make: Callable[[], TaskRunner]) -> None:
         try:
             work = make()
         except BaseException as error:
@@ -82,27 +82,27 @@ class RenderThread:
             raise
         self._ready.set_result(work)
         while (entry := self._orders.get()) is not None:
-            order, result = entry
-            result.set_result(self._carried_out(work, order))
+            assignment, result = entry
+            result.set_result(self._executed(work, assignment))
 
-    def _carried_out(self, work: OrderWork, order: Order) -> Finished | Ended:
-        token = order.token
+    def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Finished | Ended:
+        token = assignment.token
         self.progress = {token: 0}
 
         def advanced(frames: int) -> None:
             self.progress = {token: frames}
 
-        report = work.carry_out(order, advanced, lambda: token in self._cancelled)
+        report = work.execute(assignment, advanced, lambda: token in self._cancelled)
         self.progress = {}
         self._cancelled.discard(token)
-        if isinstance(order, SegmentOrder) and isinstance(report, Finished) and not report.cached:
-            self.frames_done += order.frame_count
+        if isinstance(assignment, SegmentAssignment) and isinstance(report, Finished) and not report.cached:
+            self.frames_done += assignment.frame_count
         return report
 
 
-@ray.remote(concurrency_groups={"orders": 4, "control": 4})
+@ray.remote(concurrency_groups={"assignments": 4, "control": 4})
 class RenderActor:
-    """A worker. Orders wait in its own queue; questions and cancellations are answered while one is under way."""
+    """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
     def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
         self._worker_id = worker_id
@@ -110,7 +110,7 @@ class RenderActor:
         self._process = psutil.Process()
         self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
         scratch = self._scratch.path
-        self._thread = RenderThread(partial(order_work, worker_id, settings, scratch, _cuda_index(), raster_threads))
+        self._thread = RenderThread(partial(task_runner, worker_id, settings, scratch, _cuda_index(), raster_threads))
         self._leaving = False
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control", enable_task_events=False)
     def report(self) -> ActorReport:
-        """How far the order under way is, and how large the process. Asked so often that Ray keeps no record of it."""
+        """How far the assignment under way is, and how large the process. Asked so often that Ray keeps no record of it."""
         return self._report()
 
     def _report(self) -> ActorReport:
@@ -140,16 +140,16 @@ class RenderActor:
             maker.renderer, maker.device, maker.encoder, memory, thread.frames_done, dict(thread.progress)
         )
 
-    @ray.method(concurrency_group="orders")
-    def carry_out(self, order: Order) -> Finished | Ended:
-        """The order's one report."""
+    @ray.method(concurrency_group="assignments")
+    def execute(self, assignment: TaskAssignment) -> Finished | Ended:
+        """The assignment's one report."""
         if self._leaving:
-            return Ended(order.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
-        return self._thread.carry_out(order)
+            return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
+        return self._thread.execute(assignment)
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
-        """Stops an order soon."""
+        """Stops an assignment soon."""
         self._thread.cancel(token)
 
     @ray.method(concurrency_group="control")

@@ -11,14 +11,14 @@ import orjson
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
-from cluster.order_work import Progress, Stopped
+from cluster.task_runner import Progress, Stopped
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
-from scheduler.ports import SegmentOrder
+from scheduler.ports import SegmentAssignment
 
 OPENED_MAX: Final = 4
 """Documents kept open: a worker mostly gets segments of the same few jobs."""
@@ -43,34 +43,40 @@ class SessionMaker:
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
         self.encoder = identity.encoder.codec
 
-    def segment_key(self, order: SegmentOrder, media: MediaCache) -> str:
+    def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
         """The frames' keys, and what turns them into bytes. Sources that are named by content are in the keys already."""
-        opened = self._open(order, media)
-        frames = [opened.frame_key(order.first_frame + index) for index in range(order.frame_count)]
-        loose = sorted((source, key) for source, key in order.media.items() if source != f"/files/{key}")
-        picture = order.picture
-        facts = [self.renderer, picture.width, picture.height, picture.fps, loose, frames]
+        opened = self._open(assignment, media)
+        frames = [opened.frame_key(assignment.first_frame + index) for index in range(assignment.frame_count)]
+        loose = sorted((source, key) for source, key in assignment.media.items() if source != f"/files/{key}")
+        video_format = assignment.video_format
+        facts = [self.renderer, video_format.width, video_format.height, video_format.fps, loose, frames]
         return hashlib.sha256(orjson.dumps(facts)).hexdigest()
 
     def render(
-        self, order: SegmentOrder, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
+        self, assignment: SegmentAssignment, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Draws and encodes the segment."""
-        opened = self._open(order, media)
+        opened = self._open(assignment, media)
         report = self._session.render_segment(
-            opened, order.first_frame, order.frame_count, path, on_progress, should_stop
+            opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
         )
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
 
-    def _open(self, order: SegmentOrder, media: MediaCache) -> Opened:
-        place = (order.document_key, (order.picture, tuple(sorted(order.media.items()))))
+    def _open(self, assignment: SegmentAssignment, media: MediaCache) -> Opened:
+        place = (assignment.document_key, (assignment.video_format, tuple(sorted(assignment.media.items()))))
         if place in self._opened:
             self._opened.move_to_end(place)
             return self._opened[place]
-        document = cast(Document, orjson.loads(media.path(order.document_key).read_bytes()))
-        picture = order.picture
-        output = Output(picture.width, picture.height, picture.fps, picture.composition_id, picture.duration_seconds)
+        document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
+        video_format = assignment.video_format
+        output = Output(
+            video_format.width,
+            video_format.height,
+            video_format.fps,
+            video_format.composition_id,
+            video_format.duration_seconds,
+        )
         while len(self._opened) >= OPENED_MAX:
             self._opened.popitem(last=False)[1].close()
-        self._opened[place] = self._session.open(document, output, media.resolver(order.media))
+        self._opened[place] = self._session.open(document, output, media.resolver(assignment.media))
         return self._opened[place]

@@ -24,8 +24,8 @@ from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.telemetry import logs
 from farm_core.telemetry.metrics import REGISTRY
-from scheduler.farm import Scheduler
-from scheduler.parts import Parts
+from scheduler.dependencies import Dependencies
+from scheduler.scheduler import Scheduler
 
 RESTART: Final = 3
 """Exit status of a scheduler whose cluster is gone: whoever supervises it starts it afresh."""
@@ -36,7 +36,7 @@ _log = logs.logger(__name__)
 def main(words: list[str]) -> int:
     """Runs until it is told to stop, or its executor is gone for good (status 3: start it afresh)."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded parts")
+    parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
     arguments = parser.parse_args(words)
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     if chosen.database_url is None:
@@ -51,25 +51,25 @@ async def _run(chosen: Settings) -> int:
     stop = asyncio.Event()
     _listen_to_signals(stop)
     with Scratch("scheduler") as scratch:
-        parts = parts_of(chosen, scratch)
-        scheduler = Scheduler(parts, str(chosen.database_url))
+        dependencies = parts_of(chosen, scratch)
+        scheduler = Scheduler(dependencies, str(chosen.database_url))
         try:
             await scheduler.start()
         except (TimeoutError, ConnectionError) as error:
             _log.warning("the cluster does not answer", error=type(error).__name__)
             return RESTART
         _listen_to_signals(stop)  # again: joining a cluster has put its own handlers in place
-        _log.info("scheduler ready", workers=len(parts.executor.workers()))
-        lost = await _first(stop, parts.executor.gone)
+        _log.info("scheduler ready", workers=len(dependencies.executor.workers()))
+        lost = await _first(stop, dependencies.executor.gone)
         await scheduler.stop()
     return RESTART if lost else 0
 
 
-def parts_of(chosen: Settings, scratch: Path) -> Parts:
-    """The scheduler's parts as the settings say."""
+def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
+    """The scheduler's dependencies as the settings say."""
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
-    return Parts(
+    return Dependencies(
         database=Database(chosen.database_url, ping=False),
         storage=storage,
         executor=executor_of(chosen),

@@ -15,8 +15,8 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
+from scheduler.dependencies import Dependencies
 from scheduler.ingest import IngestFailed, ingest
-from scheduler.parts import Parts
 from scheduler.planner import Planner
 from scheduler.service import Service, in_a_line
 
@@ -31,14 +31,14 @@ class Claimer(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
-        self.parts = parts
-        self.planner = Planner(parts)
+        self.dependencies = dependencies
+        self.planner = Planner(dependencies)
         self.preparations: dict[str, asyncio.Task[None]] = {}
         self._full = False
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """Claims as many jobs as there is room for, orphans first; where that is all the room, the next end of one wakes."""
         room = PREPARATIONS_MAX - len(self.preparations)
         jobs = await self._taken(room)
@@ -58,13 +58,13 @@ class Claimer(Service):
         await asyncio.gather(*self.preparations.values(), return_exceptions=True)
         await self.planner.drained()
         if tokens:
-            async with self.parts.database.work() as session:
-                await claims.release_jobs(session, self.parts.clock.now(), tokens, counted=False)
+            async with self.dependencies.database.work() as session:
+                await claims.release_jobs(session, self.dependencies.clock.now(), tokens, counted=False)
 
     async def _taken(self, room: int) -> list[ClaimedJob]:
         if room <= 0:
             return []
-        database, now = self.parts.database, self.parts.clock.now()
+        database, now = self.dependencies.database, self.dependencies.clock.now()
         taken = await database.single(lambda connection: claims.adopt_jobs(connection, now, room))
         if len(taken) < room:
             rest = room - len(taken)
@@ -80,7 +80,7 @@ class Claimer(Service):
         try:
             if job.attempt > ATTEMPTS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
-            await self.planner.plan(_frozen(job) or await ingest(self.parts, job))
+            await self.planner.plan(_frozen(job) or await ingest(self.dependencies, job))
         except IngestFailed as failure:
             await self._failed(job, str(failure))
         except StorageUnavailable as error:
@@ -92,15 +92,15 @@ class Claimer(Service):
             await self._handed_back(job, counted=True)
 
     async def _failed(self, job: ClaimedJob, message: str) -> None:
-        async with self.parts.database.connection() as connection:
+        async with self.dependencies.database.connection() as connection:
             ending = Ending(job.id, lease_token=job.lease_token, error=message)
-            await end_jobs(connection, self.parts.clock.now(), "fail", [ending])
+            await end_jobs(connection, self.dependencies.clock.now(), "fail", [ending])
 
     async def _handed_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
         """For another attempt; where the database is away, the lease's end does the same."""
         try:
-            async with self.parts.database.work() as session:
-                now = self.parts.clock.now() + timedelta(seconds=after_seconds)
+            async with self.dependencies.database.work() as session:
+                now = self.dependencies.clock.now() + timedelta(seconds=after_seconds)
                 await claims.release_jobs(session, now, [job.lease_token], counted=counted)
         except SQLAlchemyError:
             _log.warning("job not handed back; its lease will expire", job_id=job.id)
@@ -116,18 +116,18 @@ class ClaimKeeper(Service):
 
     every_seconds = claims.LEASE_SECONDS / 4
 
-    def __init__(self, parts: Parts, claimer: Claimer) -> None:
+    def __init__(self, dependencies: Dependencies, claimer: Claimer) -> None:
         super().__init__()
-        self.parts = parts
+        self.dependencies = dependencies
         self.claimer = claimer
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """Prolongs every lease that still holds."""
         tokens = list(self.claimer.preparations)
         if not tokens:
             return 0
-        async with self.parts.database.work() as session:
-            held = await claims.renew_jobs(session, self.parts.clock.now(), tokens)
+        async with self.dependencies.database.work() as session:
+            held = await claims.renew_jobs(session, self.dependencies.clock.now(), tokens)
         for token in set(tokens) - held:
             if task := self.claimer.preparations.get(token):
                 task.cancel()

@@ -14,12 +14,12 @@ from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.tasks import RenderedSegment
 from farm_core.telemetry import logs
 from scheduler import metrics
-from scheduler.assembler import Assembled, Assembler
 from scheduler.batch import together
-from scheduler.flights import Flight, Flights
-from scheduler.pace import Pace
-from scheduler.parts import Parts
-from scheduler.ports import Advanced, AssembleOrder, Ended, Finished, Order, Report, SegmentOrder
+from scheduler.dependencies import Dependencies
+from scheduler.duration_estimator import DurationEstimator
+from scheduler.job_completion import Assembled, JobCompleter
+from scheduler.ports import Advanced, AssemblyAssignment, Ended, Finished, Report, SegmentAssignment, TaskAssignment
+from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service, in_a_line
 
 _log = logs.logger(__name__)
@@ -29,26 +29,26 @@ CLAIM_SECONDS: Final = 0.03
 
 BLAMED = (FailureKind.crash, FailureKind.stall)
 
-GivenOrder = TypeVar("GivenOrder", bound=Order)
+GivenOrder = TypeVar("GivenOrder", bound=TaskAssignment)
 Answer = TypeVar("Answer", bound=Finished | Ended)
 
 
 @dataclass(frozen=True, slots=True)
 class _Landing(Generic[GivenOrder, Answer]):
-    """The end of a flight that was waited for."""
+    """The end of a running_task that was waited for."""
 
-    flight: Flight
-    order: GivenOrder
+    running_task: RunningTask
+    assignment: GivenOrder
     report: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class _Landings:
-    """By their leases: of an order and its copy, the first result counts. Each failure counts."""
+    """By their leases: of an assignment and its copy, the first result counts. Each failure counts."""
 
-    rendered: dict[str, _Landing[SegmentOrder, Finished]] = field(default_factory=dict)
-    assembled: dict[str, _Landing[AssembleOrder, Finished]] = field(default_factory=dict)
-    ended: list[_Landing[Order, Ended]] = field(default_factory=list)
+    rendered: dict[str, _Landing[SegmentAssignment, Finished]] = field(default_factory=dict)
+    assembled: dict[str, _Landing[AssemblyAssignment, Finished]] = field(default_factory=dict)
+    ended: list[_Landing[TaskAssignment, Ended]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.rendered) + len(self.assembled) + len(self.ended)
@@ -60,19 +60,26 @@ class Collector(Service):
     every_seconds = 0.0
     wait_seconds = 0.5
 
-    def __init__(self, parts: Parts, flights: Flights, pace: Pace, dispatcher: Service, claimer: Service) -> None:
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        running_tasks: RunningTasks,
+        estimator: DurationEstimator,
+        dispatcher: Service,
+        claimer: Service,
+    ) -> None:
         super().__init__()
-        self.parts = parts
-        self.flights = flights
-        self.pace = pace
+        self.dependencies = dependencies
+        self.running_tasks = running_tasks
+        self.estimator = estimator
         self.dispatcher = dispatcher
         self.claimer = claimer
-        self.assembler = Assembler(parts)
+        self.job_completer = JobCompleter(dependencies)
         self._unsettled: list[Report] = []
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """Settles what has been reported; what could not be written, a store being away, is kept for the next turn."""
-        self._unsettled += await self.parts.executor.reports(self.wait_seconds)
+        self._unsettled += await self.dependencies.executor.reports(self.wait_seconds)
         landings = self._landings(self._unsettled)
         await self._settle(landings)
         self._unsettled = []
@@ -83,20 +90,20 @@ class Collector(Service):
         return len(landings)
 
     def _landings(self, reports: Iterable[Report]) -> _Landings:
-        """What is to be written. A report whose flight has landed was written before, or was another's."""
+        """What is to be written. A report whose running_task has completed was written before, or was another's."""
         landings = _Landings()
         for report in reports:
-            match report, self.flights.get(report.token):
+            match report, self.running_tasks.get(report.token):
                 case _, None:
                     continue
-                case Advanced(), Flight() as flight:
-                    flight.frames_done, flight.advanced = report.frames_done, time.monotonic()
-                case Finished(), Flight(order=SegmentOrder() as order) as flight:
-                    landings.rendered.setdefault(flight.lease, _Landing(flight, order, report))
-                case Finished(), Flight(order=AssembleOrder() as assembly) as flight:
-                    landings.assembled.setdefault(flight.lease, _Landing(flight, assembly, report))
-                case Ended(), Flight() as flight:
-                    landings.ended.append(_Landing(flight, flight.order, report))
+                case Advanced(), RunningTask() as running_task:
+                    running_task.frames_done, running_task.advanced = report.frames_done, time.monotonic()
+                case Finished(), RunningTask(assignment=SegmentAssignment() as assignment) as running_task:
+                    landings.rendered.setdefault(running_task.lease, _Landing(running_task, assignment, report))
+                case Finished(), RunningTask(assignment=AssemblyAssignment() as assembly) as running_task:
+                    landings.assembled.setdefault(running_task.lease, _Landing(running_task, assembly, report))
+                case Ended(), RunningTask() as running_task:
+                    landings.ended.append(_Landing(running_task, running_task.assignment, report))
         return landings
 
     async def _settle(self, landings: _Landings) -> None:
@@ -115,52 +122,59 @@ class Collector(Service):
 
     def _drop(self, landing: _Landing[Any, Any], error: Exception) -> None:
         """Not a store's absence: trying again would not help. The lease ends, and the task is tried anew."""
-        _log.error("report dropped", job_id=landing.order.job_id, task=landing.order.task_id, error=in_a_line(error))
-        self.flights.land(landing.report.token)
+        _log.error(
+            "report dropped", job_id=landing.assignment.job_id, task=landing.assignment.task_id, error=in_a_line(error)
+        )
+        self.running_tasks.complete(landing.report.token)
 
-    async def _rendered(self, landings: Sequence[_Landing[SegmentOrder, Finished]]) -> None:
+    async def _rendered(self, landings: Sequence[_Landing[SegmentAssignment, Finished]]) -> None:
         """Accepts rendered segments."""
-        now, segments = self.parts.clock.now(), [_segment(landing.flight, landing.report) for landing in landings]
-        counted = await self.parts.database.single(lambda connection: tasks.finish_tasks(connection, now, segments))
+        now, segments = (
+            self.dependencies.clock.now(),
+            [_segment(landing.running_task, landing.report) for landing in landings],
+        )
+        counted = await self.dependencies.database.single(
+            lambda connection: tasks.finish_tasks(connection, now, segments)
+        )
         for landing in landings:
-            order, report = landing.order, landing.report
-            if landing.flight.lease not in counted:
-                _log.info("result discarded", job_id=order.job_id, task=order.task_id)
+            assignment, report = landing.assignment, landing.report
+            if landing.running_task.lease not in counted:
+                _log.info("result discarded", job_id=assignment.job_id, task=assignment.task_id)
             if not report.cached:
-                size = order.picture.width, order.picture.height
-                self.pace.learn(order.job_id, order.frame_count, *size, report.seconds)
-            metrics.segment(report, order.frame_count)
-            self._land_all(landing.flight)
+                size = assignment.video_format.width, assignment.video_format.height
+                self.estimator.learn(assignment.job_id, assignment.frame_count, *size, report.seconds)
+            metrics.segment(report, assignment.frame_count)
+            self._land_all(landing.running_task)
 
-    async def _assembled(self, landings: Sequence[_Landing[AssembleOrder, Finished]]) -> None:
-        await self.assembler.settle([_assembled(one) for one in landings])
+    async def _assembled(self, landings: Sequence[_Landing[AssemblyAssignment, Finished]]) -> None:
+        await self.job_completer.complete([_assembled(one) for one in landings])
         for landing in landings:
-            self.pace.forget(landing.order.job_id)
-            self._land_all(landing.flight)
+            self.estimator.forget(landing.assignment.job_id)
+            self._land_all(landing.running_task)
 
     async def _each_ended(
-        self, landings: Sequence[_Landing[Order, Ended]]
-    ) -> list[tuple[_Landing[Order, Ended], Exception]]:
+        self, landings: Sequence[_Landing[TaskAssignment, Ended]]
+    ) -> list[tuple[_Landing[TaskAssignment, Ended], Exception]]:
         return [refused for landing in landings for refused in await together(self._ended, [landing])]
 
-    async def _ended(self, landings: Sequence[_Landing[Order, Ended]]) -> None:
+    async def _ended(self, landings: Sequence[_Landing[TaskAssignment, Ended]]) -> None:
         for landing in landings:
-            flight, failure = landing.flight, landing.report.failure
-            twins = [other for other in self.flights.of_lease(flight.lease) if other is not flight]
+            running_task, failure = landing.running_task, landing.report.failure
+            twins = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
             if twins and failure.kind is not FailureKind.document:
                 await self._blamed(failure)
             else:
-                await self._judged(flight, landing.report)
-            self.flights.land(landing.report.token)
+                await self._judged(running_task, landing.report)
+            self.running_tasks.complete(landing.report.token)
             if failure.kind is FailureKind.document:
-                self._land_all(flight)
+                self._land_all(running_task)
 
-    async def _judged(self, flight: Flight, report: Ended) -> None:
-        now, job_id = self.parts.clock.now(), flight.order.job_id
+    async def _judged(self, running_task: RunningTask, report: Ended) -> None:
+        now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
-        _log.info("attempt failed", job_id=job_id, task=flight.order.task_id, kind=str(report.failure.kind))
-        async with self.parts.database.work() as session:
-            verdict = await tasks.judge_task(session, now, flight.lease, report.failure)
+        _log.info("attempt failed", job_id=job_id, task=running_task.assignment.task_id, kind=str(report.failure.kind))
+        async with self.dependencies.database.work() as session:
+            verdict = await tasks.judge_task(session, now, running_task.lease, report.failure)
             if report.missing:
                 await workers.forget_segments(session, report.missing)
             if report.missing and verdict is not None:
@@ -172,25 +186,25 @@ class Collector(Service):
     async def _blamed(self, failure: Failure) -> None:
         if failure.kind not in BLAMED or failure.worker is None:
             return
-        async with self.parts.database.work() as session:
-            until = await workers.blame_worker(session, self.parts.clock.now(), failure.worker)
+        async with self.dependencies.database.work() as session:
+            until = await workers.blame_worker(session, self.dependencies.clock.now(), failure.worker)
         if until is not None:
             _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())
 
-    def _land_all(self, flight: Flight) -> None:
-        """The lease is settled: the order's copy, or the order whose copy was quicker, may stop."""
-        for other in self.flights.of_lease(flight.lease):
-            self.flights.land(other.order.token)
-            if other is not flight:
-                self.parts.executor.cancel(other.order.token)
+    def _land_all(self, running_task: RunningTask) -> None:
+        """The lease is settled: the assignment's copy, or the assignment whose copy was quicker, may stop."""
+        for other in self.running_tasks.of_lease(running_task.lease):
+            self.running_tasks.complete(other.assignment.token)
+            if other is not running_task:
+                self.dependencies.executor.cancel(other.assignment.token)
 
 
-def _assembled(landing: _Landing[AssembleOrder, Finished]) -> Assembled:
-    assert landing.flight.job is not None, "an assembly is given out with its job"
-    return Assembled(landing.order, landing.flight.job, landing.flight.lease, landing.report)
+def _assembled(landing: _Landing[AssemblyAssignment, Finished]) -> Assembled:
+    assert landing.running_task.job is not None, "an assembly is given out with its job"
+    return Assembled(landing.assignment, landing.running_task.job, landing.running_task.lease, landing.report)
 
 
-def _segment(flight: Flight, report: Finished) -> RenderedSegment:
+def _segment(running_task: RunningTask, report: Finished) -> RenderedSegment:
     record = asdict(report)
     del record["token"], record["key"], record["segments_sha256"]
-    return RenderedSegment(flight.lease, report.key, report.bytes, report.worker, record)
+    return RenderedSegment(running_task.lease, report.key, report.bytes, report.worker, record)

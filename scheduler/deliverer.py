@@ -1,7 +1,7 @@
 """Posts webhooks: three attempts, each to an address that is checked again and connected to exactly as checked.
 
-An attempt is recorded as begun between the connection and the first byte of the request, and its sender notes what comes after
-that. Where it dies, the next one goes by the notes: an attempt whose request did not go out has failed, an answer that was noted
+An attempt is recorded as begun between the connection and the first byte of the request, and its sender journal what comes after
+that. Where it dies, the next one goes by the journal: an attempt whose request did not go out has failed, an answer that was noted
 counts, and what was sent and not yet answered is not posted again (`docs/decisions/0008`).
 """
 
@@ -24,8 +24,8 @@ from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
 from scheduler import metrics
-from scheduler.notes import Noted, Notes
-from scheduler.parts import Parts
+from scheduler.delivery_journal import DeliveryJournal, JournalEntry
+from scheduler.dependencies import Dependencies
 from scheduler.service import RETRY_SECONDS, Service, in_a_line
 
 _log = logs.logger(__name__)
@@ -45,19 +45,19 @@ class Deliverer(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
-        self.parts = parts
-        self.notes = _notes(parts)
+        self.dependencies = dependencies
+        self.journal = _notes(dependencies)
         self.posts: set[asyncio.Task[None]] = set()
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """Begins to post what is due."""
         room = POSTS_MAX - len(self.posts)
         if room <= 0:
             return 0
-        async with self.parts.database.work() as session:
-            due = await repository.claim_deliveries(session, self.parts.clock.now(), room, self.notes.place)
+        async with self.dependencies.database.work() as session:
+            due = await repository.claim_deliveries(session, self.dependencies.clock.now(), room, self.journal.place)
             next_at = await repository.next_due(session)
         for delivery in due:
             post = asyncio.create_task(self._posted(delivery), name=delivery.id)
@@ -73,7 +73,7 @@ class Deliverer(Service):
 
     def _pause(self, next_at: float | None) -> float:
         """Until the next one is due, at most a second."""
-        return 1.0 if next_at is None else min(1.0, max(0.02, next_at - self.parts.clock.now().timestamp()))
+        return 1.0 if next_at is None else min(1.0, max(0.02, next_at - self.dependencies.clock.now().timestamp()))
 
     def _ended(self, post: asyncio.Task[None]) -> None:
         self.posts.discard(post)
@@ -88,12 +88,12 @@ class Deliverer(Service):
         result = outcome(delivery.attempt, answer, again=again)
         metrics.WEBHOOK_ATTEMPTS.labels(str(result.status)).inc()
         record = {
-            "at": self.parts.clock.now().isoformat(), "status": answer, "error": problem,
+            "at": self.dependencies.clock.now().isoformat(), "status": answer, "error": problem,
             "ms": round((time.monotonic() - began) * 1000),
         }  # fmt: skip
         _log.info("webhook", job_id=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
         await self._written(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
-        self.notes.forget(_post(delivery))
+        self.journal.forget(_post(delivery))
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
         """The status of the answer or None, whether a repeat may help, what went wrong."""
@@ -106,37 +106,37 @@ class Deliverer(Service):
             "X-Service-Event": "render.finished",
             "X-Service-Job-Id": delivery.job_id,
         }
-        body, guard, post = orjson.dumps(dict(delivery.body)), self.parts.callback_guard, _post(delivery)
+        body, guard, post = orjson.dumps(dict(delivery.body)), self.dependencies.callback_guard, _post(delivery)
 
         async def begun() -> None:
-            self.notes.begin(post)
-            place = self.notes.place
+            self.journal.begin(post)
+            place = self.journal.place
             if not await self._written(lambda session, now: repository.begin_attempt(session, now, delivery, place)):
                 raise LeaseLost
 
         def sent() -> None:
-            self.notes.sent(post)
+            self.journal.sent(post)
 
         try:
             status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, begun, sent)
         except UrlRefused as refusal:
             return None, False, str(refusal)
         except FetchFailed as failure:
-            self.notes.answered(post, None)
+            self.journal.answered(post, None)
             return None, True, failure.message
-        self.notes.answered(post, status)
+        self.journal.answered(post, status)
         return status, True, None
 
     def _left(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
         """As `_answer`, of an attempt whose sender died, by what it has noted; where it noted elsewhere, nothing is known."""
-        if delivery.place != self.notes.place:
+        if delivery.place != self.journal.place:
             return None, False, SENDER_DIED
-        match self.notes.read(_post(delivery)):
-            case Noted(sent=False):
+        match self.journal.read(_post(delivery)):
+            case JournalEntry(sent=False):
                 return None, True, NOT_SENT
-            case Noted(status=int(status)):
+            case JournalEntry(status=int(status)):
                 return status, True, None
-            case Noted(failed=True):
+            case JournalEntry(failed=True):
                 return None, True, NO_ANSWER
             case _:
                 return None, False, SENDER_DIED
@@ -145,8 +145,8 @@ class Deliverer(Service):
         """What `write` returns, once it is committed: repeated while Postgres is away, for only this process knows."""
         while True:
             try:
-                async with self.parts.database.work() as session:
-                    return await write(session, self.parts.clock.now())
+                async with self.dependencies.database.work() as session:
+                    return await write(session, self.dependencies.clock.now())
             except (SQLAlchemyError, OSError) as error:
                 if self._stopping:
                     raise
@@ -154,15 +154,15 @@ class Deliverer(Service):
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-def _notes(parts: Parts) -> Notes:
-    """Notes that the next sender on this machine can read; this process's own where nothing can be written there."""
+def _notes(dependencies: Dependencies) -> DeliveryJournal:
+    """DeliveryJournal that the next sender on this machine can read; this process's own where nothing can be written there."""
     try:
-        return Notes(parts.settings.data_folder / "webhooks")
+        return DeliveryJournal(dependencies.settings.data_folder / "webhooks")
     except OSError as error:
         _log.warning("webhooks are noted for this process alone", error=type(error).__name__)
-        return Notes(parts.scratch / "webhooks")
+        return DeliveryJournal(dependencies.scratch / "webhooks")
 
 
 def _post(delivery: DueDelivery) -> str:
-    """Names an attempt among the notes."""
+    """Names an attempt among the journal."""
     return f"{delivery.id}.{delivery.attempt}"

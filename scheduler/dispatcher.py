@@ -1,4 +1,4 @@
-"""Leases waiting tasks to free workers and gives out their orders."""
+"""Leases waiting tasks to free workers and gives out their assignments."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
-from scheduler.assignment import FreeWorker, OpenJob, OpenTask, assign
-from scheduler.flights import Flight, Flights
-from scheduler.parts import Parts
-from scheduler.ports import AssembleOrder, Order, Picture, SegmentOrder, WorkerState
+from scheduler.dependencies import Dependencies
+from scheduler.placement import FreeWorker, OpenJob, OpenTask, assign
+from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, VideoFormat, WorkerState
+from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
 DEPTH: Final = 2
-"""Orders that a worker may hold: the next one lies there already when one is done. Bounds what is in flight."""
+"""Assignments that a worker may hold: the next one lies there already when one is done. Bounds what is running."""
 
 
 class Dispatcher(Service):
@@ -30,26 +30,28 @@ class Dispatcher(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, parts: Parts, flights: Flights) -> None:
+    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
         super().__init__()
-        self.parts = parts
-        self.flights = flights
+        self.dependencies = dependencies
+        self.running_tasks = running_tasks
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """One round of assignments: everything that can go out now."""
-        living = {worker.id: worker for worker in self.parts.executor.workers()}
-        room = DEPTH * len(living) - len(self.flights)
+        living = {worker.id: worker for worker in self.dependencies.executor.workers()}
+        room = DEPTH * len(living) - len(self.running_tasks)
         if room <= 0:
             return 0
         for row in await self._leased(living, room):
-            now, order = time.monotonic(), _order(row)
-            self.flights.add(Flight(order, order.token, row["worker"], now, now, job=_rendered(row)))
-            self.parts.executor.submit(order, row["worker"])
+            now, assignment = time.monotonic(), _order(row)
+            self.running_tasks.add(
+                RunningTask(assignment, assignment.token, row["worker"], now, now, job=_rendered(row))
+            )
+            self.dependencies.executor.submit(assignment, row["worker"])
         return 0
 
     async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
-        """Leases at most `room` tasks; workers may have less room, since other schedulers give them orders too."""
-        database, now = self.parts.database, self.parts.clock.now()
+        """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
+        database, now = self.dependencies.database, self.dependencies.clock.now()
         ids = list(living)
         loads, rows = await asyncio.gather(
             database.single(lambda connection: workers.usable_workers(connection, now, ids)),
@@ -62,23 +64,23 @@ class Dispatcher(Service):
         return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
 
     def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
-        copies = self.flights.copies_by_worker()
+        copies = self.running_tasks.copies_by_worker()
         return [
             FreeWorker(name, living[name].renderer, DEPTH - load - copies[name], load + copies[name])
             for name, load in loads.items()
         ]
 
 
-def _order(row: RowMapping) -> Order:
-    picture = Picture(
+def _order(row: RowMapping) -> TaskAssignment:
+    video_format = VideoFormat(
         row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
     )  # fmt: skip
     if TaskKind(row["kind"]) is TaskKind.assemble:
         video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
         keys = tuple(segment["key"] for segment in row["segments"])
-        return AssembleOrder(row["task_id"], row["lease_token"], row["job_id"], keys, picture, video_key)
-    return SegmentOrder(
-        row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, picture,
+        return AssemblyAssignment(row["task_id"], row["lease_token"], row["job_id"], keys, video_format, video_key)
+    return SegmentAssignment(
+        row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,
         row["first_frame"], row["frame_count"],
     )  # fmt: skip
 

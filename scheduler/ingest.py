@@ -24,8 +24,8 @@ from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.stored import Document
+from scheduler.dependencies import Dependencies
 from scheduler.media import MediaUnavailable, fetched_media
-from scheduler.parts import Parts
 
 FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
@@ -42,9 +42,9 @@ class _Kept:
     counted_bytes: int
 
 
-async def ingest(parts: Parts, job: ClaimedJob) -> FrozenJob:
+async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
-    stored = await asyncio.to_thread(parts.storage.get_bytes, job.template_document_key)
+    stored = await asyncio.to_thread(dependencies.storage.get_bytes, job.template_document_key)
     document = cast(Document, orjson.loads(stored))
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
@@ -53,7 +53,7 @@ async def ingest(parts: Parts, job: ClaimedJob) -> FrozenJob:
     }
     values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
-    kept = await _fetched(parts, job, {source: f"input {name!r}" for name, source in given.items()})
+    kept = await _fetched(dependencies, job, {source: f"input {name!r}" for name, source in given.items()})
     named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
     try:
         document = template.apply(document, fields, {**values, **named})
@@ -61,20 +61,20 @@ async def ingest(parts: Parts, job: ClaimedJob) -> FrozenJob:
     except DocumentError as error:
         raise IngestFailed(error.message) from error
     fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
-    others = await _fetched(parts, job, fetchable)
+    others = await _fetched(dependencies, job, fetchable)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
-    key = await asyncio.to_thread(_store_document, parts, document)
+    key = await asyncio.to_thread(_store_document, dependencies, document)
     return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
 
 
-async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:
+async def _fetched(dependencies: Dependencies, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:
     """The stored media of each source; `sources` says of each what it is for."""
     gate = asyncio.Semaphore(FETCHES_AT_ONCE)
 
     async def one(source: str, purpose: str) -> tuple[str, _Kept]:
         async with gate:
-            return source, await _fetch_and_keep(parts, job, source, purpose)
+            return source, await _fetch_and_keep(dependencies, job, source, purpose)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -84,11 +84,11 @@ async def _fetched(parts: Parts, job: ClaimedJob, sources: Mapping[str, str]) ->
     return dict(task.result() for task in tasks)
 
 
-async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: str) -> _Kept:
+async def _fetch_and_keep(dependencies: Dependencies, job: ClaimedJob, source: str, purpose: str) -> _Kept:
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         try:
-            async with fetched_media(parts, job, source) as media:
-                key = await asyncio.to_thread(_store_media, parts, media.path, purpose)
+            async with fetched_media(dependencies, job, source) as media:
+                key = await asyncio.to_thread(_store_media, dependencies, media.path, purpose)
                 return _Kept(key, media.counted_bytes)
         except MediaUnavailable as error:
             if error.lasting or attempt == FETCH_ATTEMPTS:
@@ -97,31 +97,31 @@ async def _fetch_and_keep(parts: Parts, job: ClaimedJob, source: str, purpose: s
     raise AssertionError("the last attempt returns or raises")
 
 
-def _store_media(parts: Parts, path: Path, purpose: str) -> str:
+def _store_media(dependencies: Dependencies, path: Path, purpose: str) -> str:
     try:
         ending = ENDINGS[kind_of(path, None)]
     except BadRequest as fault:
         raise IngestFailed(f"The media of {purpose} cannot be used. {fault}") from fault
     with path.open("rb") as file:
         key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
-    if not _is_fresh(parts, key):
-        parts.storage.put_file(key, path)
+    if not _is_fresh(dependencies, key):
+        dependencies.storage.put_file(key, path)
     return key
 
 
-def _store_document(parts: Parts, document: Document) -> str:
+def _store_document(dependencies: Dependencies, document: Document) -> str:
     """Canonical JSON, so that equal documents have equal keys."""
     data: bytes = orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS)
     key = f"frozen/{hashlib.sha256(data).hexdigest()}.json"
-    if not _is_fresh(parts, key):
-        parts.storage.put_bytes(key, data, "application/json")
+    if not _is_fresh(dependencies, key):
+        dependencies.storage.put_bytes(key, data, "application/json")
     return key
 
 
-def _is_fresh(parts: Parts, key: str) -> bool:
+def _is_fresh(dependencies: Dependencies, key: str) -> bool:
     """Whether the object is there and will be until its job is frozen: an old one that no job names yet may go any moment."""
     try:
-        age = parts.clock.now() - parts.storage.describe(key).modified_at
+        age = dependencies.clock.now() - dependencies.storage.describe(key).modified_at
     except ObjectMissing:
         return False
-    return age < timedelta(days=parts.settings.result_days / 2)
+    return age < timedelta(days=dependencies.settings.result_days / 2)

@@ -17,7 +17,7 @@ from farm_core.jobs.claims import ClaimedJob
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_get
 from farm_core.storage.port import ObjectMissing
-from scheduler.parts import Parts
+from scheduler.dependencies import Dependencies
 
 FETCH_BYTES_MAX: Final = 80 * 1024 * 1024
 
@@ -39,38 +39,38 @@ class FetchedMedia:
 
 
 @asynccontextmanager
-async def fetched_media(parts: Parts, job: ClaimedJob, source: str) -> AsyncIterator[FetchedMedia]:
+async def fetched_media(dependencies: Dependencies, job: ClaimedJob, source: str) -> AsyncIterator[FetchedMedia]:
     """The source's bytes, in a file that is gone after the block. Raises MediaUnavailable."""
-    origins = {origin for origin in (job.origin, parts.settings.public_origin) if origin is not None}
+    origins = {origin for origin in (job.origin, dependencies.settings.public_origin) if origin is not None}
     key = assets.own_key(f"{job.origin}{source}" if source.startswith("/") else source, origins)
-    media = await (_own(parts, job, key) if key else _foreign(parts, job, source))
+    media = await (_own(dependencies, job, key) if key else _foreign(dependencies, job, source))
     try:
         yield media
     finally:
         media.path.unlink(missing_ok=True)
 
 
-async def _own(parts: Parts, job: ClaimedJob, key: str) -> FetchedMedia:
-    async with parts.database.work() as session:
-        found = await assets.owned(session, job.account_id, key, parts.clock.now())
+async def _own(dependencies: Dependencies, job: ClaimedJob, key: str) -> FetchedMedia:
+    async with dependencies.database.work() as session:
+        found = await assets.owned(session, job.account_id, key, dependencies.clock.now())
     if found is None:
         raise MediaUnavailable("the account has no such upload, or it has expired.", lasting=True)
-    with tempfile.NamedTemporaryFile(dir=parts.scratch, delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=dependencies.scratch, delete=False) as file:
         path = Path(file.name)
     try:
-        await asyncio.to_thread(parts.storage.get_file, key, path)
+        await asyncio.to_thread(dependencies.storage.get_file, key, path)
     except ObjectMissing:
         raise MediaUnavailable("the upload has been deleted.", lasting=True) from None
     return FetchedMedia(path, 0)
 
 
-async def _foreign(parts: Parts, job: ClaimedJob, source: str) -> FetchedMedia:
-    async with parts.database.work() as session:
+async def _foreign(dependencies: Dependencies, job: ClaimedJob, source: str) -> FetchedMedia:
+    async with dependencies.database.work() as session:
         account = await accounts.account(session, job.account_id)
     limit = limits_of(account).max_upload_bytes if account else 0
     bytes_max = FETCH_BYTES_MAX if limit is None else min(limit, FETCH_BYTES_MAX)
     try:
-        fetched = await guarded_get(source, bytes_max, parts.media_guard)
+        fetched = await guarded_get(source, bytes_max, dependencies.media_guard)
     except UrlRefused as refusal:
         raise MediaUnavailable(str(refusal), lasting=True) from refusal
     except FetchFailed as failure:

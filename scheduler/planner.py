@@ -16,7 +16,7 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
 from scheduler.batch import Batch
-from scheduler.parts import Parts
+from scheduler.dependencies import Dependencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class _Video:
 class Planner:
     """Plans jobs that become ready at about the same time in one transaction."""
 
-    def __init__(self, parts: Parts) -> None:
-        self.parts = parts
+    def __init__(self, dependencies: Dependencies) -> None:
+        self.dependencies = dependencies
         self._batch = Batch(self._write)
 
     async def plan(self, frozen: FrozenJob) -> None:
@@ -46,11 +46,11 @@ class Planner:
         await self._batch.drained()
 
     async def _write(self, jobs: Sequence[FrozenJob]) -> None:
-        renderer = _most_common_renderer(self.parts)
+        renderer = _most_common_renderer(self.dependencies)
         keys = {} if renderer is None else {one.job.id: plan_key(one, renderer) for one in jobs}
         videos = await self._same_videos(jobs, keys)
-        now = self.parts.clock.now()
-        async with self.parts.database.connection() as connection:
+        now = self.dependencies.clock.now()
+        async with self.dependencies.database.connection() as connection:
             mine = await claims.freeze_jobs(connection, now, jobs)
             held = [one for one in jobs if one.job.id in mine]
             if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
@@ -64,10 +64,10 @@ class Planner:
         wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
         if not wanted:
             return {}
-        rows = await self.parts.database.single(lambda connection: claims.same_results(connection, wanted))
+        rows = await self.dependencies.database.single(lambda connection: claims.same_results(connection, wanted))
         found = {job_id: _Video(*row) for job_id, row in rows.items()}
         stored = await asyncio.gather(
-            *(asyncio.to_thread(self.parts.storage.exists, video.key) for video in found.values())
+            *(asyncio.to_thread(self.dependencies.storage.exists, video.key) for video in found.values())
         )
         return {job_id: video for (job_id, video), is_there in zip(found.items(), stored, strict=True) if is_there}
 
@@ -75,7 +75,7 @@ class Planner:
         job = frozen.job
         return Ending(
             job.id, lease_token=job.lease_token, video_key=video.key, receipt_key=video.receipt_key, plan_key=key,
-            renderer=renderer, video_url=video_url(self.parts.storage, job.id, job.origin, video.key),
+            renderer=renderer, video_url=video_url(self.dependencies.storage, job.id, job.origin, video.key),
             detail={"reused": video.key},
         )  # fmt: skip
 
@@ -83,11 +83,11 @@ class Planner:
 def plan_key(frozen: FrozenJob, renderer: str) -> str:
     """A digest of everything that the video's bytes depend on."""
     job = frozen.job
-    parts = [
+    dependencies = [
         frozen.document_key, sorted(frozen.media.items()), renderer, job.width, job.height, job.fps, job.frame_count,
         job.composition_id, job.duration_seconds,
     ]  # fmt: skip
-    return hashlib.sha256(orjson.dumps(parts)).hexdigest()
+    return hashlib.sha256(orjson.dumps(dependencies)).hexdigest()
 
 
 def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -> PlannedJob:
@@ -95,7 +95,7 @@ def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -
     return PlannedJob(job, renderer, keys.get(job.id), plan(job.frame_count, job.fps, job.width, job.height))
 
 
-def _most_common_renderer(parts: Parts) -> str | None:
+def _most_common_renderer(dependencies: Dependencies) -> str | None:
     """The kind of worker that most workers are, so that a job can use as many of them as possible."""
-    counts = Counter(worker.renderer for worker in parts.executor.workers())
+    counts = Counter(worker.renderer for worker in dependencies.executor.workers())
     return max(sorted(counts), key=lambda name: counts[name], default=None)

@@ -11,7 +11,7 @@ from farm_core.jobs.judge import Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class VideoFormat:
     """What the frames of a job look like from outside: size in pixels, frames a second, composition, length."""
 
     width: int
@@ -23,7 +23,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentOrder:
+class SegmentAssignment:
     """Render frames [first_frame, first_frame + frame_count) of a frozen document to a segment in storage.
 
     `media` maps every source of the document to the storage key of its bytes.
@@ -34,24 +34,24 @@ class SegmentOrder:
     job_id: str
     document_key: str
     media: Mapping[str, str]
-    picture: Picture
+    video_format: VideoFormat
     first_frame: int
     frame_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class AssembleOrder:
+class AssemblyAssignment:
     """Join a job's segments, in order, to an MP4 at `video_key`, and check it."""
 
     task_id: str
     token: str
     job_id: str
     segment_keys: tuple[str, ...]
-    picture: Picture
+    video_format: VideoFormat
     video_key: str
 
 
-Order = SegmentOrder | AssembleOrder
+TaskAssignment = SegmentAssignment | AssemblyAssignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An order's result lies in storage under `key`; `cached` says that it was there before and nothing was drawn."""
+    """An assignment's result lies in storage under `key`; `cached` says that it was there before and nothing was drawn."""
 
     token: str
     worker: str
@@ -80,7 +80,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An order ended without a result. `missing` names segments that an assembly did not find in storage."""
+    """An assignment ended without a result. `missing` names segments that an assembly did not find in storage."""
 
     token: str
     failure: Failure
@@ -92,7 +92,7 @@ Report = Advanced | Finished | Ended
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker that can take orders. Workers of equal `renderer` give the same bytes for the same order."""
+    """A worker that can take assignments. Workers of equal `renderer` give the same bytes for the same order."""
 
     id: str
     node: str
@@ -104,7 +104,7 @@ class WorkerState:
 
 
 class RenderExecutor(Protocol):
-    """Carries orders to workers. Every order submitted ends in exactly one Finished or Ended, reported once."""
+    """Carries assignments to workers. Every assignment submitted ends in exactly one Finished or Ended, reported once."""
 
     gone: asyncio.Event
     """Set when the executor can do nothing more and the process should be started afresh."""
@@ -117,7 +117,7 @@ class RenderExecutor(Protocol):
         """The workers that live now."""
         ...
 
-    def submit(self, order: Order, worker_id: str) -> None:
+    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Gives an order to a worker; it waits there if the worker is busy. An unknown worker ends it as lost."""
         ...
 
@@ -126,11 +126,11 @@ class RenderExecutor(Protocol):
         ...
 
     def cancel(self, token: str) -> None:
-        """Asks that an order stop soon; it still ends in one report."""
+        """Asks that an assignment stop soon; it still ends in one report."""
         ...
 
     def restart(self, worker_id: str) -> None:
-        """Kills a worker and starts it afresh; its orders end."""
+        """Kills a worker and starts it afresh; its assignments end."""
         ...
 
     def demand(self, open_tasks: int) -> None:

@@ -24,7 +24,7 @@ class Service(ABC):
     every_seconds: float = 1.0
 
     def __init__(self) -> None:
-        self.turned = asyncio.Event()
+        self.ticked = asyncio.Event()
         """Set after every turn that succeeded; tests wait for it instead of sleeping."""
         self._awake = asyncio.Event()
         self._soon: asyncio.TimerHandle | None = None
@@ -32,7 +32,7 @@ class Service(ABC):
         self._running: asyncio.Task[None] | None = None
 
     @abstractmethod
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """Does what there is to do now; returns how much was done."""
 
     def wake(self) -> None:
@@ -73,12 +73,12 @@ class Service(ABC):
 
     async def _turned(self) -> tuple[int, float]:
         try:
-            done = await self.turn()
+            done = await self.tick()
         except Exception as error:
             # The boundary of every duty: whatever went wrong, it is told and tried again.
             _log.warning("turn failed", service=type(self).__name__, error=in_a_line(error))
             return 0, RETRY_SECONDS
-        self.turned.set()
+        self.ticked.set()
         return done, self.every_seconds
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
-from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
+from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.pagination import checked_id, found, listed
 from api.route import FarmRoute, needs
@@ -35,9 +35,9 @@ async def get_preset(work: Reading, caller: CallerOf, id: str) -> PresetRecord:
 
 
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
-async def put_preset(work: Work, farm: FarmParts, caller: CallerOf, body: PresetRequest) -> PresetRecord:
+async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> PresetRecord:
     """Publishes a preset; one of the same name is replaced, and its version goes up by one."""
-    return _record(await repository.upsert(work, caller.account.id, body.name, body.animation_data, farm.clock.now()))
+    return _record(await repository.upsert(work, caller.account.id, body.name, body.animation_data, state.clock.now()))
 
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))

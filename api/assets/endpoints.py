@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 
 from api.assets import service
 from api.assets.schemas import UPLOAD_FORM, UploadRecord
-from api.dependencies import CallerOf, FarmParts, Origin, Work
+from api.dependencies import AppStateOf, CallerOf, Origin, Work
 from api.documentation import answers
 from api.route import FarmRoute, needs
 from api.uploads import received
@@ -16,7 +16,9 @@ router = APIRouter(prefix="/assets", tags=["assets"], route_class=FarmRoute)
 
 
 @router.post("", status_code=201, openapi_extra=needs(Scope.renders_write, body=UPLOAD_FORM), responses=answers())
-async def upload_asset(request: Request, work: Work, farm: FarmParts, caller: CallerOf, origin: Origin) -> UploadRecord:
+async def upload_asset(
+    request: Request, work: Work, state: AppStateOf, caller: CallerOf, origin: Origin
+) -> UploadRecord:
     """Uploads a picture, video or sound for use as an input; it is deleted after 24 hours."""
     async with received(request, caller.limits.max_upload_bytes) as upload:
-        return await service.store(work, farm, caller, upload, origin)
+        return await service.store(work, state, caller, upload, origin)

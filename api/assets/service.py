@@ -6,9 +6,9 @@ import asyncio
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from api.app_state import AppState
 from api.assets.schemas import UploadRecord
 from api.auth import Caller
-from api.farm import Farm
 from api.uploads import Upload
 from farm_core.assets.inspection import kind_of
 from farm_core.assets.kinds import ENDINGS
@@ -18,20 +18,20 @@ from farm_core.ids import new_id
 from farm_core.usage import repository as usage
 
 
-async def store(session: AsyncSession, farm: Farm, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
+async def store(session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
     """Stores the upload and counts its bytes. Raises BadRequest for a type that cannot be rendered."""
     kind = await asyncio.to_thread(kind_of, upload.path, upload.declared_type)
-    now = farm.clock.now()
+    now = state.clock.now()
     asset_id = new_id("ast")
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"
     # The bytes first: nobody shall wait for the account's counters while storage is slow. Where the row then fails to come,
     # the scheduler deletes bytes of that age.
-    await asyncio.to_thread(farm.storage.put_file, key, upload.path, kind)
+    await asyncio.to_thread(state.storage.put_file, key, upload.path, kind)
     asset = Asset(
         id=asset_id, account_id=caller.account.id, storage_key=key, bytes=upload.bytes, mime=kind, created_at=now,
         expires_at=now + LIFETIME,
     )  # fmt: skip
     session.add(asset)
     await usage.add(session, caller.account.id, now, asset_bytes=upload.bytes)
-    url = farm.links.url(origin, key, int(asset.expires_at.timestamp()))
+    url = state.links.url(origin, key, int(asset.expires_at.timestamp()))
     return UploadRecord(url=url, bytes=upload.bytes, mime=kind, expires_at=asset.expires_at)

@@ -13,11 +13,11 @@ from sqlalchemy import select
 from sqlmodel import col
 from starlette.responses import Response, StreamingResponse
 
+from api.app_state import AppState
 from api.auth import bearer, session_account
 from api.conditional import is_known
-from api.dependencies import FarmParts
+from api.dependencies import AppStateOf
 from api.errors import StatusError, envelope
-from api.farm import Farm
 from api.files.ranges import Span, Unsatisfiable, span_of
 from farm_core.assets import repository as assets
 from farm_core.errors import Forbidden, NotFound
@@ -31,30 +31,30 @@ _NOT_HERE: Final = "There is no such file, or it has expired."
 
 
 @router.api_route("/files/{key:path}", methods=["GET", "HEAD"])
-async def get_file(request: Request, farm: FarmParts, key: str) -> Response:
+async def get_file(request: Request, state: AppStateOf, key: str) -> Response:
     """The object's bytes, all of them or a range."""
     if not is_key(key):
         raise NotFound(_NOT_HERE)
-    await _admit(request, farm, key)
+    await _admit(request, state, key)
     try:
-        facts = await asyncio.to_thread(farm.storage.describe, key)
-        return await _answer(request, farm.storage, facts)
+        facts = await asyncio.to_thread(state.storage.describe, key)
+        return await _answer(request, state.storage, facts)
     except ObjectMissing:
         raise NotFound(_NOT_HERE) from None
 
 
-async def _admit(request: Request, farm: Farm, key: str) -> None:
+async def _admit(request: Request, state: AppState, key: str) -> None:
     """Raises Forbidden for a link that does not open, Unauthorized without any, NotFound for another account's file."""
     query = request.query_params
     if "signature" in query:
         parts = (query.get("expires", ""), query["signature"], query.get("filename", ""))
-        if not farm.links.opens(key, *parts):
+        if not state.links.opens(key, *parts):
             raise Forbidden("This link is not valid, or has expired.")
         return
-    account = await session_account(farm, bearer(request.headers))
-    async with farm.database.reading() as session:
+    account = await session_account(state, bearer(request.headers))
+    async with state.database.reading() as session:
         job = select(col(Job.id)).where(col(Job.video_key) == key, col(Job.account_id) == account.id)
-        if not await assets.owned(session, account.id, key, farm.clock.now()) and not await session.scalar(job):
+        if not await assets.owned(session, account.id, key, state.clock.now()) and not await session.scalar(job):
             raise NotFound(_NOT_HERE)
 
 

@@ -11,8 +11,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import func, select, text
 from sqlmodel import col
 
-from api.dependencies import FarmParts
-from api.farm import Farm
+from api.app_state import AppState
+from api.dependencies import AppStateOf
 from api.json import JSONResponse
 from api.route import HeadRoute
 from api.shapes import Shape
@@ -47,9 +47,14 @@ async def health() -> Health:
 
 
 @router.get("/api/ready", responses={503: {"model": Readiness, "description": "Something is missing; see `checks`."}})
-async def ready(farm: FarmParts) -> Readiness:
+async def ready(state: AppStateOf) -> Readiness:
     """Ready: Postgres, Redis and storage answer, and at least one worker is there."""
-    checks = {"postgres": _postgres(farm), "redis": _redis(farm), "storage": _storage(farm), "workers": _workers(farm)}
+    checks = {
+        "postgres": _postgres(state),
+        "redis": _redis(state),
+        "storage": _storage(state),
+        "workers": _workers(state),
+    }
     results = await asyncio.gather(*(_passes(check) for check in checks.values()))
     outcome = Readiness(ready=all(results), checks=dict(zip(checks, results, strict=True)))
     if outcome.ready:
@@ -58,9 +63,9 @@ async def ready(farm: FarmParts) -> Readiness:
 
 
 @router.get("/metrics", include_in_schema=False)
-async def metrics(farm: FarmParts) -> Response:
+async def metrics(state: AppStateOf) -> Response:
     """Prometheus metrics of this process, and of the queue."""
-    await _passes(_measure_queue(farm))
+    await _passes(_measure_queue(state))
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -73,31 +78,31 @@ async def _passes(check: Awaitable[bool]) -> bool:
         return False
 
 
-async def _postgres(farm: Farm) -> bool:
-    answer = await farm.database.single(lambda connection: connection.execute(text("SELECT 1")))
+async def _postgres(state: AppState) -> bool:
+    answer = await state.database.single(lambda connection: connection.execute(text("SELECT 1")))
     return bool(answer.scalar() == 1)
 
 
-async def _redis(farm: Farm) -> bool:
-    return bool(await farm.redis.ping())
+async def _redis(state: AppState) -> bool:
+    return bool(await state.redis.ping())
 
 
-async def _storage(farm: Farm) -> bool:
-    await asyncio.to_thread(farm.storage.exists, "ready/probe")
+async def _storage(state: AppState) -> bool:
+    await asyncio.to_thread(state.storage.exists, "ready/probe")
     return True
 
 
-async def _workers(farm: Farm) -> bool:
-    async with farm.database.reading() as session:
-        return bool(await live_workers(session, farm.clock.now()))
+async def _workers(state: AppState) -> bool:
+    async with state.database.reading() as session:
+        return bool(await live_workers(session, state.clock.now()))
 
 
-async def _measure_queue(farm: Farm) -> bool:
-    now = farm.clock.now()
+async def _measure_queue(state: AppState) -> bool:
+    now = state.clock.now()
     recent = (col(Job.finished_at) > now - timedelta(days=1)) | col(Job.status).not_in(sorted(JOB_TERMINAL))
     counts = select(col(Job.status), func.count()).where(recent).group_by(col(Job.status))
     oldest = select(func.min(col(Job.created_at))).where(col(Job.status) == JobStatus.queued)
-    async with farm.database.reading() as session:
+    async with state.database.reading() as session:
         found = {row[0]: row[1] for row in await session.execute(counts)}
         since = await session.scalar(oldest)
     for status in JobStatus:

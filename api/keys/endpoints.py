@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
+from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.keys import service
 from api.keys.schemas import DEFAULT_KEY, KeyRequest, KeySummary, NewKey, Revoked
@@ -21,13 +21,13 @@ async def list_keys(work: Reading, caller: CallerOf, page: PageOf) -> Listed[Key
 
 
 @router.post("", status_code=201, openapi_extra=needs(None), responses=answers())
-async def create_key(work: Work, farm: FarmParts, caller: CallerOf, body: KeyRequest = DEFAULT_KEY) -> NewKey:
+async def create_key(work: Work, state: AppStateOf, caller: CallerOf, body: KeyRequest = DEFAULT_KEY) -> NewKey:
     """A new key, with its secret, which is not shown again."""
-    return await service.create(work, farm, caller, body)
+    return await service.create(work, state, caller, body)
 
 
 @router.delete("/{id}", openapi_extra=needs(None), responses=answers(404))
-async def revoke_key(work: Work, farm: FarmParts, caller: CallerOf, id: str) -> Revoked:
+async def revoke_key(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> Revoked:
     """Revokes a key, from its next request on."""
-    await service.revoke(work, farm, caller, id)
+    await service.revoke(work, state, caller, id)
     return Revoked()

@@ -6,9 +6,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.farm import Farm
 from api.keys.schemas import NAME_LENGTH_MAX, KeyRequest, KeySummary, NewKey
 from api.pagination import checked_id, listed
 from api.shapes import Listed
@@ -20,9 +20,9 @@ from farm_core.errors import BadRequest, KeyLimitReached, NotFound, UpgradeRequi
 from farm_core.ids import new_id
 
 
-async def create(session: AsyncSession, farm: Farm, caller: Caller, wanted: KeyRequest) -> NewKey:
+async def create(session: AsyncSession, state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
     """A new key. The account is locked meanwhile, so that its cap of active keys is exact."""
-    now = farm.clock.now()
+    now = state.clock.now()
     account = await repository.locked_account(session, caller.account.id)
     limits = limits_of(account)
     if not limits.api_enabled:
@@ -48,9 +48,9 @@ async def page(session: AsyncSession, caller: Caller, asked: Page) -> Listed[Key
     return await listed(session, statement, (col(ApiKey.created_at).desc(), col(ApiKey.id).desc()), asked, summary)
 
 
-async def revoke(session: AsyncSession, farm: Farm, caller: Caller, key_id: str) -> None:
+async def revoke(session: AsyncSession, state: AppState, caller: Caller, key_id: str) -> None:
     """Revokes the key; raises NotFound."""
-    if not await repository.revoke_key(session, caller.account.id, checked_id(key_id, "key"), farm.clock.now()):
+    if not await repository.revoke_key(session, caller.account.id, checked_id(key_id, "key"), state.clock.now()):
         raise NotFound("There is no such key.")
 
 

@@ -7,8 +7,8 @@ from typing import Final
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.app_state import app_state_of
 from api.errors import envelope
-from api.farm import farm_of
 from farm_core.errors import RateLimited
 
 _PROBES: Final = frozenset({"/api/health", "/api/ready", "/metrics"})
@@ -23,10 +23,10 @@ class RequestRate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers the request."""
         if scope["type"] == "http" and scope["path"] not in _PROBES:
-            farm = farm_of(HTTPConnection(scope))
+            state = app_state_of(HTTPConnection(scope))
             address = scope["client"][0] if scope.get("client") else "unknown"
-            limit = farm.settings.automation_requests_per_minute_per_ip
-            wait = await farm.rates.wait_seconds(f"address:{address}", limit)
+            limit = state.settings.automation_requests_per_minute_per_ip
+            wait = await state.rates.wait_seconds(f"address:{address}", limit)
             if wait:
                 await envelope(scope, RateLimited(wait))(scope, receive, send)
                 return

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from starlette.responses import RedirectResponse
 
-from api.dependencies import CallerOf, FarmParts, Origin, PageOf, Reading, Work
+from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading, Work
 from api.documentation import answers
 from api.renders import service
 from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest
@@ -38,28 +38,28 @@ IdempotencyKey = Annotated[
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers(404, 409))
 async def create_render(
     work: Work,
-    farm: FarmParts,
+    state: AppStateOf,
     caller: CallerOf,
     origin: Origin,
     body: RenderRequest,
     idempotency_key: IdempotencyKey = None,
 ) -> JobStatusShape:
     """Queues a render and reserves its minutes."""
-    return _status(await service.create(work, farm, caller, body, idempotency_key, origin))
+    return _status(await service.create(work, state, caller, body, idempotency_key, origin))
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
 async def list_renders(
-    work: Reading, farm: FarmParts, caller: CallerOf, origin: Origin, page: PageOf
+    work: Reading, state: AppStateOf, caller: CallerOf, origin: Origin, page: PageOf
 ) -> Listed[JobRecord]:
     """The account's renders, newest first."""
-    return await service.page(work, farm, caller, page, origin)
+    return await service.page(work, state, caller, page, origin)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
-async def get_render(farm: FarmParts, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
+async def get_render(state: AppStateOf, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
     """One render."""
-    return await service.shown(farm, caller, id, origin)
+    return await service.shown(state, caller, id, origin)
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
@@ -76,10 +76,10 @@ async def cancel_render(work: Work, caller: CallerOf, id: str) -> JobStatusShape
     responses={**_REDIRECT, **answers(404, 409)},
 )
 async def download_render(
-    work: Reading, farm: FarmParts, caller: CallerOf, origin: Origin, id: str
+    work: Reading, state: AppStateOf, caller: CallerOf, origin: Origin, id: str
 ) -> RedirectResponse:
     """Redirects to the MP4 of a completed render."""
-    return RedirectResponse(await service.download(work, farm, caller, id, origin), status_code=302)
+    return RedirectResponse(await service.download(work, state, caller, id, origin), status_code=302)
 
 
 def _status(job: Job) -> JobStatusShape:

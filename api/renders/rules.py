@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from api.farm import Farm
+from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
 from farm_core.assets import repository as assets
 from farm_core.net.resolver import url_fault
@@ -58,10 +58,10 @@ def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) ->
     return {name: (uploads.get(value) or value) if name in media else value for name, value in inputs.items()}
 
 
-async def faults_of(farm: Farm, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
+async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
-        _input_faults(farm, template, wanted.inputs, uploads), _callback_faults(farm, wanted.callback_url)
+        _input_faults(state, template, wanted.inputs, uploads), _callback_faults(state, wanted.callback_url)
     )
     named = [] if template else [("templateId", "is required, as a string")]
     return [*named, *inputs, *output_of(template, wanted.output)[1], *callback]
@@ -100,29 +100,29 @@ def _limit_faults(output: Output) -> Faults:
     return faults
 
 
-async def _input_faults(farm: Farm, template: Template | None, values: Any, uploads: Uploads) -> Faults:
+async def _input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     if template is None:
         return []
     fields = fields_of(template)
     urls = {value for field in fields if field.kind in _MEDIA_KINDS and isinstance(value := values.get(field.id), str)}
-    reasons = dict(zip(urls, await asyncio.gather(*(_media_fault(farm, url, uploads) for url in urls)), strict=True))
+    reasons = dict(zip(urls, await asyncio.gather(*(_media_fault(state, url, uploads) for url in urls)), strict=True))
     nulls = [(name, "must not be null") for name, value in values.items() if value is None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
     return found + [one for one in nulls if one[0] not in dict(found)]
 
 
-async def _media_fault(farm: Farm, url: str, uploads: Uploads) -> str | None:
+async def _media_fault(state: AppState, url: str, uploads: Uploads) -> str | None:
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
     if url in uploads:
         return None if uploads[url] else "must be an upload of this account that has not expired"
-    return await url_fault(url, allow_private=farm.settings.automation_allow_private_assets, resolve=farm.resolve)
+    return await url_fault(url, allow_private=state.settings.automation_allow_private_assets, resolve=state.resolve)
 
 
-async def _callback_faults(farm: Farm, url: Any) -> Faults:
+async def _callback_faults(state: AppState, url: Any) -> Faults:
     if url is None:
         return []
-    fault = await url_fault(url, allow_private=farm.settings.automation_allow_private_callbacks, resolve=farm.resolve)
+    fault = await url_fault(url, allow_private=state.settings.automation_allow_private_callbacks, resolve=state.resolve)
     return [("callbackUrl", fault)] if fault else []

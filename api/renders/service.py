@@ -10,9 +10,9 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.farm import Farm
 from api.pagination import checked_id, found, listed
 from api.renders.rules import faults_of, output_of, resolved, uploads_of
 from api.renders.schemas import JobRecord, RenderRequest
@@ -45,7 +45,12 @@ _DOWNLOAD_SECONDS: Final = 3600
 
 
 async def create(
-    session: AsyncSession, farm: Farm, caller: Caller, wanted: RenderRequest, idempotency_key: str | None, origin: str
+    session: AsyncSession,
+    state: AppState,
+    caller: Caller,
+    wanted: RenderRequest,
+    idempotency_key: str | None,
+    origin: str,
 ) -> Job:
     """A queued job, or the one that the same request with the same key made before.
 
@@ -55,21 +60,21 @@ async def create(
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     request_hash = _hash(wanted)
-    origins = frozenset(filter(None, (origin, farm.settings.public_origin)))
+    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     # Its connection is given back before names are resolved: nobody shall wait for another's slow name server.
-    async with farm.database.reading() as reading:
+    async with state.database.reading() as reading:
         repeated = await _repeat(reading, caller, idempotency_key, request_hash)
         if repeated is not None:
             return repeated
         template = await _template(reading, caller, wanted)
-        uploads = await uploads_of(reading, caller.account.id, origins, farm.links, farm.clock.now(), wanted.inputs)
-    faults = await faults_of(farm, template, wanted, uploads)
+        uploads = await uploads_of(reading, caller.account.id, origins, state.links, state.clock.now(), wanted.inputs)
+    faults = await faults_of(state, template, wanted, uploads)
     if template is None or faults:
         raise InvalidInputs(faults)
-    await _respect_rate(farm, caller)
-    job = _job(farm, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
+    await _respect_rate(state, caller)
+    job = _job(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
     job.idempotency_key, job.request_hash = idempotency_key, request_hash
-    return await _reserve(session, farm, caller, job)
+    return await _reserve(session, state, caller, job)
 
 
 async def owned(session: AsyncSession, caller: Caller, job_id: str) -> Job:
@@ -78,17 +83,17 @@ async def owned(session: AsyncSession, caller: Caller, job_id: str) -> Job:
     return found(await session.scalar(statement), "render")
 
 
-async def shown(farm: Farm, caller: Caller, job_id: str, origin: str) -> JobRecord:
+async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> JobRecord:
     """What is shown of the account's job, by one plain statement: clients poll this. Raises NotFound."""
     values = {"job_id": checked_id(job_id, "render"), "account_id": caller.account.id}
-    row = (await farm.database.single(lambda connection: connection.execute(_SHOWN, values))).first()
-    return record(farm, cast(Job, found(row, "render")), origin)
+    row = (await state.database.single(lambda connection: connection.execute(_SHOWN, values))).first()
+    return record(state, cast(Job, found(row, "render")), origin)
 
 
-async def page(session: AsyncSession, farm: Farm, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
+async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
     """The account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
-    return await listed(session, _of_account(caller), order, asked, lambda job: record(farm, job, origin))
+    return await listed(session, _of_account(caller), order, asked, lambda job: record(state, job, origin))
 
 
 async def cancel(session: AsyncSession, caller: Caller, job_id: str) -> Job:
@@ -99,19 +104,21 @@ async def cancel(session: AsyncSession, caller: Caller, job_id: str) -> Job:
     return job
 
 
-async def download(session: AsyncSession, farm: Farm, caller: Caller, job_id: str, origin: str) -> str:
+async def download(session: AsyncSession, state: AppState, caller: Caller, job_id: str, origin: str) -> str:
     """The address of a completed job's MP4; raises NotFound, or Conflict with the job's status."""
     job = await owned(session, caller, job_id)
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
-    return farm.storage.link(job.video_key, _DOWNLOAD_SECONDS, origin, f"{job.id}.mp4")
+    return state.storage.link(job.video_key, _DOWNLOAD_SECONDS, origin, f"{job.id}.mp4")
 
 
-def record(farm: Farm, job: Job, origin: str) -> JobRecord:
+def record(state: AppState, job: Job, origin: str) -> JobRecord:
     """What is shown of a job. The video's link stays the same for an hour, so that unchanged lists are unchanged."""
     video_url = None
     if job.video_key is not None:
-        video_url = farm.links.url(origin, job.video_key, farm.links.in_seconds(_VIDEO_SECONDS, 3600), f"{job.id}.mp4")
+        video_url = state.links.url(
+            origin, job.video_key, state.links.in_seconds(_VIDEO_SECONDS, 3600), f"{job.id}.mp4"
+        )
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(job.progress, 1), video_url=video_url, error=job.error,
         created_at=job.created_at,
@@ -144,15 +151,15 @@ async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest
     return found(row, "template")
 
 
-async def _respect_rate(farm: Farm, caller: Caller) -> None:
-    limit = farm.settings.automation_renders_per_minute
-    wait = await farm.rates.wait_seconds(f"renders:{caller.account.id}", limit)
+async def _respect_rate(state: AppState, caller: Caller) -> None:
+    limit = state.settings.automation_renders_per_minute
+    wait = await state.rates.wait_seconds(f"renders:{caller.account.id}", limit)
     if wait:
         raise RateLimited(wait, f"At most {limit} renders a minute may be created. Try again in {wait} s.")
 
 
 def _job(
-    farm: Farm, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
+    state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
     output, _ = output_of(template, wanted.output)
     return Job(
@@ -160,11 +167,11 @@ def _job(
         width=output.width, height=output.height, fps=output.fps,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
-        request_hash="", created_at=farm.clock.now(),
+        request_hash="", created_at=state.clock.now(),
     )  # fmt: skip
 
 
-async def _reserve(session: AsyncSession, farm: Farm, caller: Caller, job: Job) -> Job:
+async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: Job) -> Job:
     """Stores the job if its minutes fit, under the account's lock: of concurrent creations, exactly those that fit."""
     limits = limits_of(await accounts.locked_account(session, caller.account.id))
     repeated = await _repeat(session, caller, job.idempotency_key, job.request_hash)
@@ -172,7 +179,7 @@ async def _reserve(session: AsyncSession, farm: Farm, caller: Caller, job: Job) 
         return repeated
     if not limits.api_enabled:
         raise UpgradeRequired
-    minutes = await usage.minutes(session, caller.account.id, farm.clock.now())
+    minutes = await usage.minutes(session, caller.account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes
     if quota is not None and used_ms + job.reserved_ms > round(quota * _MS_PER_MINUTE):

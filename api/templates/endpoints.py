@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from api.dependencies import CallerOf, FarmParts, PageOf, Reading, Work
+from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.route import FarmRoute, needs
 from api.shapes import Deleted, Listed
@@ -24,16 +24,16 @@ async def list_templates(work: Reading, caller: CallerOf, page: PageOf) -> Liste
 
 
 @router.post("/import", status_code=201, openapi_extra=needs(_WRITE, body=IMPORT_FORM), responses=answers())
-async def import_template(request: Request, work: Work, farm: FarmParts, caller: CallerOf) -> ImportedTemplate:
+async def import_template(request: Request, work: Work, state: AppStateOf, caller: CallerOf) -> ImportedTemplate:
     """A template from a `.motion` project, zipped or as a legacy single file. Every layer with a source becomes an input."""
     async with received(request, caller.limits.max_upload_bytes) as upload:
-        return await service.import_bundle(work, farm, caller, upload)
+        return await service.import_bundle(work, state, caller, upload)
 
 
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
-async def publish_template(work: Work, farm: FarmParts, caller: CallerOf, body: TemplateRequest) -> TemplateRecord:
+async def publish_template(work: Work, state: AppStateOf, caller: CallerOf, body: TemplateRequest) -> TemplateRecord:
     """A template from the editor's document."""
-    return await service.publish(work, farm, caller, body)
+    return await service.publish(work, state, caller, body)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
@@ -43,7 +43,7 @@ async def get_template(work: Reading, caller: CallerOf, id: str) -> TemplateReco
 
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
-async def delete_template(work: Work, farm: FarmParts, caller: CallerOf, id: str) -> Deleted:
+async def delete_template(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> Deleted:
     """Deletes a template. Renders of it that were accepted still end."""
-    await service.delete(work, farm, caller, id)
+    await service.delete(work, state, caller, id)
     return Deleted()

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.farm import Farm
 from api.json import storable
 from api.pagination import checked_id, found, listed
 from api.shapes import Listed
@@ -56,16 +56,16 @@ class _Draft:
     project_id: str | None
 
 
-async def publish(session: AsyncSession, farm: Farm, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
+async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
     """A template from a document of the editor. Raises BadRequest and UnrenderableAssets."""
-    draft = await asyncio.to_thread(_published, farm, wanted)
-    return record(await _store(session, farm, caller, draft))
+    draft = await asyncio.to_thread(_published, state, wanted)
+    return record(await _store(session, state, caller, draft))
 
 
-async def import_bundle(session: AsyncSession, farm: Farm, caller: Caller, upload: Upload) -> ImportedTemplate:
+async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, upload: Upload) -> ImportedTemplate:
     """A template from a `.motion` project. Raises BadRequest and NothingToExpose."""
-    draft, warnings = await asyncio.to_thread(_imported, farm, upload)
-    stored = record(await _store(session, farm, caller, draft))
+    draft, warnings = await asyncio.to_thread(_imported, state, upload)
+    stored = record(await _store(session, state, caller, draft))
     required = [field.id for field in draft.fields if field.required]
     return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)
 
@@ -82,10 +82,10 @@ async def get(session: AsyncSession, caller: Caller, template_id: str) -> Templa
     return record(found(row, "template"))
 
 
-async def delete(session: AsyncSession, farm: Farm, caller: Caller, template_id: str) -> None:
+async def delete(session: AsyncSession, state: AppState, caller: Caller, template_id: str) -> None:
     """Deletes a template; raises NotFound."""
     wanted = checked_id(template_id, "template")
-    if not await repository.delete(session, caller.account.id, wanted, farm.clock.now()):
+    if not await repository.delete(session, caller.account.id, wanted, state.clock.now()):
         raise NotFound("There is no such template.")
 
 
@@ -95,11 +95,11 @@ def record(row: Template) -> TemplateRecord:
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
-def _published(farm: Farm, wanted: TemplateRequest) -> _Draft:
+def _published(state: AppState, wanted: TemplateRequest) -> _Draft:
     try:
         document = bundle.read_value(cast(Any, wanted.document))
         fields = _with_targets(document, wanted.inputs)
-        unrenderable = template.unrenderable_layers(document, fields) + _unreachable(farm, document, fields)
+        unrenderable = template.unrenderable_layers(document, fields) + _unreachable(state, document, fields)
     except DocumentError as error:
         raise BadRequest(error.message) from None
     if unrenderable:
@@ -127,25 +127,25 @@ def _declared(one: TemplateInput, known: InputField | None) -> InputField:
     return InputField(one.id, one.label, one.kind, required, one.default, known.target if known else manifest.NO_TARGET)
 
 
-def _unreachable(farm: Farm, document: Document, fields: Iterable[InputField]) -> list[tuple[str, str]]:
+def _unreachable(state: AppState, document: Document, fields: Iterable[InputField]) -> list[tuple[str, str]]:
     """Layers whose address is not a public one, and that no input replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in ("image", "media")}
     shown = template.discover(document).fields
-    faults = [(field, _address_fault(farm, field)) for field in shown if field.target.node_id not in replaced]
+    faults = [(field, _address_fault(state, field)) for field in shown if field.target.node_id not in replaced]
     return [(field.label, fault) for field, fault in faults if fault]
 
 
-def _address_fault(farm: Farm, field: InputField) -> str | None:
+def _address_fault(state: AppState, field: InputField) -> str | None:
     if field.kind not in ("image", "media") or not isinstance(field.default, str):
         return None
     try:
-        checked_target(field.default, allow_private=farm.settings.automation_allow_private_assets)
+        checked_target(field.default, allow_private=state.settings.automation_allow_private_assets)
     except UrlRefused as refusal:
         return f"its source is not a public http(s) URL: {refusal}"
     return None
 
 
-def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
+def _imported(state: AppState, upload: Upload) -> tuple[_Draft, list[str]]:
     try:
         document = bundle.read_file(upload.path)
         composition_id = upload.fields.get("compId") or None
@@ -157,7 +157,7 @@ def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
     if not found_fields.has_media:
         raise NothingToExpose
     _check_limits(composition)
-    fields, private = _without_private_defaults(farm, found_fields.fields)
+    fields, private = _without_private_defaults(state, found_fields.fields)
     warnings = [*found_fields.warnings, *private, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     name = upload.fields.get("name", "").strip() or composition.name
     draft = _Draft(
@@ -167,11 +167,11 @@ def _imported(farm: Farm, upload: Upload) -> tuple[_Draft, list[str]]:
     return draft, list(dict.fromkeys(warnings))
 
 
-def _without_private_defaults(farm: Farm, fields: Iterable[InputField]) -> tuple[list[InputField], list[str]]:
+def _without_private_defaults(state: AppState, fields: Iterable[InputField]) -> tuple[list[InputField], list[str]]:
     """Fields whose present source the farm could not fetch become required, and are told of."""
     kept, warnings = [], []
     for field in fields:
-        fault = _address_fault(farm, field)
+        fault = _address_fault(state, field)
         kept.append(replace(field, default=None, required=True) if fault else field)
         if fault:
             warnings.append(f"Layer “{field.label}”: {fault} A source must be given with every render.")
@@ -194,10 +194,10 @@ def _check_limits(composition: CompositionSettings) -> None:
         raise BadRequest(faults)
 
 
-async def _store(session: AsyncSession, farm: Farm, caller: Caller, draft: _Draft) -> Template:
+async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: _Draft) -> Template:
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
-    await asyncio.to_thread(farm.storage.put_bytes, key, draft.document, "application/json")
-    now = farm.clock.now()
+    await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
+    now = state.clock.now()
     row = Template(
         id=new_id("tpl"), account_id=caller.account.id, name=draft.name[:NAME_LENGTH_MAX].strip(),
         description=None if draft.description is None else draft.description[:DESCRIPTION_LENGTH_MAX],

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from api.dependencies import CallerOf, FarmParts, Reading
+from api.dependencies import AppStateOf, CallerOf, Reading
 from api.documentation import answers
 from api.route import FarmRoute, needs
 from api.usage.schemas import LimitsShape, UsageRecord
@@ -20,9 +20,9 @@ _MS_PER_MINUTE = 60_000
 
 
 @router.get("", openapi_extra=needs(Scope.usage_read, conditional=True), responses=answers())
-async def get_usage(work: Reading, farm: FarmParts, caller: CallerOf) -> UsageRecord:
+async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> UsageRecord:
     """The account's usage of this month, and its limits."""
-    now = farm.clock.now()
+    now = state.clock.now()
     account_id = caller.account.id
     used = await repository.of_month(work, account_id, now)
     minutes = await repository.minutes(work, account_id, now)

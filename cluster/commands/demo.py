@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Wishes
+from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
 from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings, settings
@@ -88,13 +88,13 @@ def _demonstrate(chosen: Settings, output: Path) -> None:
             caller = Caller(client, farm.look)
             template = _imported(caller, console)
             seconds = _rendered(caller, template, output, console)
-        _told(output, seconds, console)
+        _chosen_settings(output, seconds, console)
     console.print("Everything is shut down.")
 
 
 @contextmanager
 def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
-    farm = LocalFarm(chosen, Wishes(port=free_port()))
+    farm = LocalFarm(chosen, Options(port=free_port()))
     try:
         with console.status("Starting Postgres, Valkey, Ray, the scheduler and the API ..."):
             farm.start()
@@ -118,9 +118,9 @@ def _imported(caller: Caller, console: Console) -> dict[str, Any]:
 
 
 def _rendered(caller: Caller, template: dict[str, Any], output: Path, console: Console) -> float:
-    """Renders the template with a text, a colour and an uploaded picture, and downloads it; returns the seconds taken."""
-    with PICTURE.open("rb") as picture:
-        asset = caller.call("POST", "/assets", files={"file": (PICTURE.name, picture, "image/png")})
+    """Renders the template with a text, a colour and an uploaded video_format, and downloads it; returns the seconds taken."""
+    with PICTURE.open("rb") as video_format:
+        asset = caller.call("POST", "/assets", files={"file": (PICTURE.name, video_format, "image/png")})
     inputs = {
         "headline": "Hello from the farm",
         "subtitle": f"rendered here on {datetime.now():%d %B %Y at %H:%M:%S}",
@@ -156,7 +156,7 @@ def _followed(caller: Caller, job_id: str, console: Console) -> dict[str, Any]:
     raise DemoFailed(f"the job did not end within {RENDER_SECONDS_MAX:.0f} s")
 
 
-def _told(output: Path, seconds: float, console: Console) -> None:
+def _chosen_settings(output: Path, seconds: float, console: Console) -> None:
     with av.open(str(output)) as container:
         stream = container.streams.video[0]
         frames, rate = sum(1 for packet in container.demux(stream) if packet.size), float(stream.average_rate)

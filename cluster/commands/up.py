@@ -11,7 +11,7 @@ import signal
 import threading
 from types import FrameType
 
-from cluster.local.farm import LocalFarm, Wishes
+from cluster.local.farm import LocalFarm, Options
 from cluster.local.supervisor import LOOK_SECONDS
 from farm_core.cli import reach
 from farm_core.cli.words import whole
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     return _looked_after(
-        LocalFarm(chosen, Wishes(arguments.host, arguments.port, arguments.workers, arguments.schedulers)), ended
+        LocalFarm(chosen, Options(arguments.host, arguments.port, arguments.workers, arguments.schedulers)), ended
     )
 
 

@@ -29,7 +29,7 @@ from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
-from scheduler.ports import Picture, SegmentOrder
+from scheduler.ports import SegmentAssignment, VideoFormat
 
 
 class Unverifiable(Exception):
@@ -48,21 +48,21 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = reach.settings_of(arguments)
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     try:
-        job, picture = reach.with_database(arguments, lambda database: _job(database, arguments.job))
+        job, video_format = reach.with_database(arguments, lambda database: _job(database, arguments.job))
         receipt = _receipt(storage, job)
-        return _compared(chosen, storage, job, picture, receipt, arguments.segments)
+        return _compared(chosen, storage, job, video_format, receipt, arguments.segments)
     except Unverifiable as problem:
         print(f"farm: {problem}", file=sys.stderr)
         return 2
 
 
-async def _job(database: Database, job_id: str) -> tuple[Job, Picture]:
+async def _job(database: Database, job_id: str) -> tuple[Job, VideoFormat]:
     async with database.work() as session:
         job: Job | None = await session.get(Job, job_id)
         if job is None or job.receipt_key is None:
             raise Unverifiable(f"there is no completed job {job_id!r}")
         template: Template = await session.get_one(Template, job.template_id)
-    return job, Picture(
+    return job, VideoFormat(
         job.width, job.height, job.fps, job.frame_count, template.composition_id, template.duration_seconds
     )
 
@@ -76,7 +76,7 @@ def _receipt(storage: Storage, job: Job) -> Mapping[str, Any]:
 
 
 def _compared(
-    chosen: Settings, storage: Storage, job: Job, picture: Picture, receipt: Mapping[str, Any], count: int
+    chosen: Settings, storage: Storage, job: Job, video_format: VideoFormat, receipt: Mapping[str, Any], count: int
 ) -> int:
     maker = SessionMaker(chosen)
     if maker.renderer != receipt["renderer"]:
@@ -87,17 +87,17 @@ def _compared(
         media = MediaCache(storage, Path(folder) / "media")
         for segment in random.sample(segments, min(count, len(segments))):
             path = Path(folder) / "segment.mp4"
-            order = SegmentOrder(
+            assignment = SegmentAssignment(
                 "",
                 "",
                 job.id,
                 str(job.document_key),
                 job.media or {},
-                picture,
+                video_format,
                 segment["firstFrame"],
                 segment["frames"],
             )
-            maker.render(order, media, path, lambda _: None, lambda: False)
+            maker.render(assignment, media, path, lambda _: None, lambda: False)
             same = hashlib.sha256(path.read_bytes()).hexdigest() == segment["sha256"]
             last = segment["firstFrame"] + segment["frames"] - 1
             print(f"frames {segment['firstFrame']}..{last}: {'the same bytes' if same else 'OTHER BYTES'}")

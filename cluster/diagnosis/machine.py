@@ -49,7 +49,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
 
 
 def nvidia_gpus() -> list[str]:
-    """The GPUs that the NVIDIA driver knows, in CUDA's order on the PCI bus; none without its tool."""
+    """The GPUs that the NVIDIA driver knows, in CUDA's assignment on the PCI bus; none without its tool."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []

@@ -29,7 +29,7 @@ INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Options:
     """What the command line asks for."""
 
     host: str = "127.0.0.1"
@@ -49,11 +49,11 @@ class AddressUnusable(Failure):
 class LocalFarm:
     """Everything that `up` runs: start it, look after it until it is to end, stop it. All from one thread."""
 
-    def __init__(self, settings: Settings, wishes: Wishes) -> None:
-        host = f"[{wishes.host}]" if ":" in wishes.host else wishes.host
-        self.origin = f"http://{host}:{wishes.port}"
+    def __init__(self, settings: Settings, options: Options) -> None:
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        self.origin = f"http://{host}:{options.port}"
         self._settings = settings
-        self._wishes = wishes
+        self._wishes = options
         self._data = settings.data_folder.resolve()
         self._data.mkdir(parents=True, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
@@ -129,7 +129,7 @@ class LocalFarm:
     def _service_parts(self) -> list[Part]:
         cores = len(os.sched_getaffinity(0))
         workers = self._wishes.workers or self._settings.workers
-        environment = _told(self._settings) | {
+        environment = _chosen_settings(self._settings) | {
             "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), **self._urls,
         }  # fmt: skip
         if workers is not None:
@@ -156,7 +156,7 @@ class LocalFarm:
         return self._data / "logs" / f"{name}.log"
 
 
-def _told(settings: Settings) -> dict[str, str]:
+def _chosen_settings(settings: Settings) -> dict[str, str]:
     """Settings that were chosen, for the parts to read. Secrets are inherited with the environment, never written out."""
     chosen = {name: getattr(settings, name) for name in settings.model_fields_set - INHERITED}
     return {name.upper(): "" if value is None else str(value) for name, value in chosen.items()}

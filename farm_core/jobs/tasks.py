@@ -52,7 +52,7 @@ class Verdict:
 
 
 async def open_work(session: Transaction, now: datetime, heads_max: int) -> Sequence[RowMapping]:
-    """A row for each waiting task at the head of a job in processing, with what the job has in flight."""
+    """A row for each waiting task at the head of a job in processing, with what the job has running."""
     rows = await session.execute(statement("open_work"), {"now": now, "heads_max": heads_max})
     return rows.mappings().all()
 

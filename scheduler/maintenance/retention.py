@@ -18,7 +18,7 @@ from farm_core.jobs.status import JOB_TERMINAL
 from farm_core.storage.port import ObjectMissing
 from farm_core.telemetry import logs
 from farm_core.templates.models import Template
-from scheduler.parts import Parts
+from scheduler.dependencies import Dependencies
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
@@ -34,14 +34,14 @@ class UploadReaper(Service):
 
     every_seconds = 30.0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
-        self.parts = parts
+        self.dependencies = dependencies
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """One batch; returns how many uploads were deleted."""
-        async with self.parts.database.work() as session:
-            return await assets.reap(session, self.parts.storage, self.parts.clock.now(), BATCH)
+        async with self.dependencies.database.work() as session:
+            return await assets.reap(session, self.dependencies.storage, self.dependencies.clock.now(), BATCH)
 
 
 class SegmentReaper(Service):
@@ -49,16 +49,16 @@ class SegmentReaper(Service):
 
     every_seconds = 60.0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
-        self.parts = parts
+        self.dependencies = dependencies
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """One batch; returns how many segments were deleted."""
-        async with self.parts.database.work() as session:
-            keys = await workers.surplus_segments(session, self.parts.settings.segment_cache_bytes, BATCH)
+        async with self.dependencies.database.work() as session:
+            keys = await workers.surplus_segments(session, self.dependencies.settings.segment_cache_bytes, BATCH)
             await workers.forget_segments(session, keys)
-        await _delete(self.parts, keys)
+        await _delete(self.dependencies, keys)
         return len(keys)
 
 
@@ -71,18 +71,18 @@ class ResultReaper(Service):
 
     every_seconds = 3600.0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
-        self.parts = parts
+        self.dependencies = dependencies
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """One pass over all such objects."""
-        before = self.parts.clock.now() - timedelta(days=self.parts.settings.result_days)
+        before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
         old = await asyncio.to_thread(
             lambda: [
                 stored.key
                 for prefix in ("results/", "frozen/", "media/", "documents/")
-                for stored in self.parts.storage.listed(prefix)
+                for stored in self.dependencies.storage.listed(prefix)
                 if stored.modified_at < before
             ]
         )
@@ -91,21 +91,21 @@ class ResultReaper(Service):
             needed = await self._needed(batch)
             for key in (key for key in batch if key not in needed):
                 if await asyncio.to_thread(self._is_older, key, before):
-                    await _delete(self.parts, [key])
+                    await _delete(self.dependencies, [key])
         return 0
 
     def _is_older(self, key: str, before: datetime) -> bool:
         """Whether the object is as old as it was when it was listed: a job that needs it again has written it anew."""
         try:
-            return self.parts.storage.describe(key).modified_at < before
+            return self.dependencies.storage.describe(key).modified_at < before
         except ObjectMissing:
             return False
 
     async def _needed(self, keys: list[str]) -> set[str]:
-        before = self.parts.clock.now() - timedelta(days=self.parts.settings.result_days)
+        before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
         young = (col(Job.status).not_in(_ENDED)) | (col(Job.finished_at) >= before)
         needed: set[str] = set()
-        async with self.parts.database.work() as session:
+        async with self.dependencies.database.work() as session:
             for column in (Job.video_key, Job.receipt_key, Job.document_key):
                 rows = await session.execute(select(col(column)).where(young, col(column).in_(keys)))
                 needed |= {key for key in rows.scalars() if key is not None}
@@ -128,25 +128,25 @@ class ScratchReaper(Service):
 
     every_seconds = 3600.0
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
-        self.parts = parts
+        self.dependencies = dependencies
 
-    async def turn(self) -> int:
+    async def tick(self) -> int:
         """Deletes them an hour after they were written, or after their row would have expired."""
         stored = await asyncio.to_thread(self._older, "segments/", SPARED)
-        async with self.parts.database.work() as session:
+        async with self.dependencies.database.work() as session:
             known = await workers.known_segments(session, stored)
-        await _delete(self.parts, [key for key in stored if key not in known])
-        await _delete(self.parts, await asyncio.to_thread(self._older, "assets/", assets.LIFETIME + SPARED))
+        await _delete(self.dependencies, [key for key in stored if key not in known])
+        await _delete(self.dependencies, await asyncio.to_thread(self._older, "assets/", assets.LIFETIME + SPARED))
         return 0
 
     def _older(self, prefix: str, age: timedelta) -> list[str]:
-        before = self.parts.clock.now() - age
-        return [held.key for held in self.parts.storage.listed(prefix) if held.modified_at < before]
+        before = self.dependencies.clock.now() - age
+        return [held.key for held in self.dependencies.storage.listed(prefix) if held.modified_at < before]
 
 
-async def _delete(parts: Parts, keys: Iterable[str]) -> None:
+async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:
     for key in keys:
-        await asyncio.to_thread(parts.storage.delete, key)
+        await asyncio.to_thread(dependencies.storage.delete, key)
         _log.info("deleted", key=key)

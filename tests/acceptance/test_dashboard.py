@@ -17,12 +17,12 @@ from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.bundle import read_document
-from scheduler.ports import Advanced, Finished, Picture, SegmentOrder
+from scheduler.ports import Advanced, Finished, SegmentAssignment, VideoFormat
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
-PICTURE = Picture(320, 180, 30.0, 60, None, 2.0)
-ORDER = SegmentOrder("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
+PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
+ORDER = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_workers_and_what_they_are_at_have_names_and_share_the_cores(node: Any, 
             assert isinstance(await _ended(executor), Finished)
             assert await _actors() == {first: first, second: second}
             assert await _calls() == {
-                "carry_out": {"job_seen frames 30-59"},
+                "execute": {"job_seen frames 30-59"},
                 "describe": {f"{first}.describe", f"{second}.describe"},
             }
             assert [await _raster_threads(name) for name in (first, second)] == [2, 2]
@@ -91,7 +91,7 @@ async def _calls() -> dict[str, set[str]]:
 
     calls: dict[str, set[str]] = {}
     async with asyncio.timeout(60):
-        while "carry_out" not in calls:
+        while "execute" not in calls:
             await asyncio.sleep(0.2)
             calls.clear()  # Ray learns an actor's own name after its first call: what counts is what it tells together
             tasks = await asyncio.to_thread(list_tasks, filters=[("type", "=", "ACTOR_TASK")])

@@ -27,8 +27,8 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template
 from motion.bundle import read_document
-from scheduler.farm import Scheduler
-from scheduler.parts import Parts
+from scheduler.dependencies import Dependencies
+from scheduler.scheduler import Scheduler
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 12
@@ -56,7 +56,7 @@ def test_a_job_survives_the_loss_of_a_node_that_renders_it(nodes: Any, database_
         database = Database(database_url)
         settings = Settings(data_folder=tmp_path, jwt_secret="x" * 32, gl_software=True)
         executor = RayExecutor(settings, nodes.address)
-        parts = Parts(database, storage, executor, Guard(), Guard(), SystemClock(), settings, tmp_path)
+        parts = Dependencies(database, storage, executor, Guard(), Guard(), SystemClock(), settings, tmp_path)
         scheduler = Scheduler(parts, database_url)
         job_id = await _job(database, storage)
         await scheduler.start()

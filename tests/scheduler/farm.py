@@ -30,9 +30,9 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import Storage
 from farm_core.templates.models import Template
-from scheduler.farm import Scheduler
-from scheduler.parts import Parts
-from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
+from scheduler.dependencies import Dependencies
+from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.scheduler import Scheduler
 
 DOCUMENT = {"version": "1.8.0", "scene": {"nodes": []}, "animation": {}}
 
@@ -43,26 +43,32 @@ class DummyWork:
 
     storage: Storage
     worker_id: str = "w0"
-    behave: Callable[[Order], Ended | Finished | None] = lambda order: None
-    done: list[Order] = field(default_factory=list)
+    behave: Callable[[TaskAssignment], Ended | Finished | None] = lambda assignment: None
+    done: list[TaskAssignment] = field(default_factory=list)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
-    def carry_out(self, order: Order, on_progress: Callable[[int], None], should_stop: Callable[[], bool]) -> Any:
+    def execute(
+        self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
+    ) -> Any:
         if should_stop():
-            return Ended(order.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
-        if (answer := self.behave(order)) is not None:
+            return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
+        if (answer := self.behave(assignment)) is not None:
             return answer
-        self.done.append(order)
-        match order:
-            case SegmentOrder():
-                on_progress(order.frame_count)
-                key = f"segments/{order.document_key.split('/')[-1]}-{order.first_frame}.mp4"
+        self.done.append(assignment)
+        match assignment:
+            case SegmentAssignment():
+                on_progress(assignment.frame_count)
+                key = f"segments/{assignment.document_key.split('/')[-1]}-{assignment.first_frame}.mp4"
                 self.storage.put_bytes(key, b"segment")
-                return Finished(order.token, self.worker_id, key, "00", 7, 0.01)
-            case AssembleOrder():
-                self.storage.put_bytes(order.video_key, b"".join(map(self.storage.get_bytes, order.segment_keys)))
-                hashes = tuple("00" for _ in order.segment_keys)
-                return Finished(order.token, self.worker_id, order.video_key, "11", 7, 0.01, segments_sha256=hashes)
+                return Finished(assignment.token, self.worker_id, key, "00", 7, 0.01)
+            case AssemblyAssignment():
+                self.storage.put_bytes(
+                    assignment.video_key, b"".join(map(self.storage.get_bytes, assignment.segment_keys))
+                )
+                hashes = tuple("00" for _ in assignment.segment_keys)
+                return Finished(
+                    assignment.token, self.worker_id, assignment.video_key, "11", 7, 0.01, segments_sha256=hashes
+                )
 
 
 @dataclass(slots=True)
@@ -71,7 +77,7 @@ class FarmUnderTest:
 
     database: Database
     storage: Storage
-    parts: Parts
+    dependencies: Dependencies
     scheduler: Scheduler
     works: list[DummyWork]
 
@@ -116,7 +122,7 @@ class FarmUnderTest:
 
 @asynccontextmanager
 async def farm(
-    database_url: str, folder: Path, behave: Callable[[Order], Ended | Finished | None] | None = None, workers: int = 2,
+    database_url: str, folder: Path, behave: Callable[[TaskAssignment], Ended | Finished | None] | None = None, workers: int = 2,
     storage: Storage | None = None, **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""
@@ -125,12 +131,12 @@ async def farm(
     works = [DummyWork(storage, f"w{index}") for index in range(workers)]
     for work in works:
         work.behave = behave or work.behave
-    parts = parts_for(database, storage, works, folder, **changes)
-    scheduler = Scheduler(parts, database_url)
+    dependencies = parts_for(database, storage, works, folder, **changes)
+    scheduler = Scheduler(dependencies, database_url)
     await furnish(database, storage)
     await scheduler.start()
     try:
-        yield FarmUnderTest(database, storage, parts, scheduler, works)
+        yield FarmUnderTest(database, storage, dependencies, scheduler, works)
     finally:
         await scheduler.stop()
 
@@ -142,12 +148,14 @@ def parts_for(
     folder: Path,
     clock: Clock | None = None,
     **settings: Any,
-) -> Parts:
+) -> Dependencies:
     (folder / "scratch").mkdir(exist_ok=True)
     private = Guard(allow_private=True)
     chosen = Settings(data_folder=folder, public_origin="http://farm", **settings)
     executor = InlineExecutor(works)  # type: ignore[arg-type]
-    return Parts(database, storage, executor, private, private, clock or SystemClock(), chosen, folder / "scratch")
+    return Dependencies(
+        database, storage, executor, private, private, clock or SystemClock(), chosen, folder / "scratch"
+    )
 
 
 async def furnish(database: Database, storage: Storage) -> None:
@@ -181,7 +189,7 @@ class Gate:
         self.arrived = threading.Event()
         self._open = threading.Event()
 
-    def __call__(self, order: Order) -> None:
+    def __call__(self, assignment: TaskAssignment) -> None:
         self.arrived.set()
         assert self._open.wait(30), "the gate was never opened"
 

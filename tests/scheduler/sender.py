@@ -18,7 +18,7 @@ from farm_core.jobs.models import Job
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.deliverer import Deliverer
-from scheduler.notes import Notes
+from scheduler.delivery_journal import DeliveryJournal
 from tests.scheduler.farm import furnish, parts_for
 
 
@@ -40,8 +40,8 @@ async def ended_job(database: Database, folder: Path, url: str) -> None:
         assert await repository.cancel(session, "job")
 
 
-class DyingNotes(Notes):
-    """Notes whose writer dies at a moment."""
+class DyingNotes(DeliveryJournal):
+    """DeliveryJournal whose writer dies at a moment."""
 
     moment = ""
 
@@ -61,8 +61,8 @@ class DyingNotes(Notes):
 async def main(database_url: str, folder: Path, moment: str = "") -> None:
     """Posts for ever."""
     sender = deliverer(Database(database_url), folder)
-    sender.notes = DyingNotes(folder / "webhooks")
-    sender.notes.moment = moment
+    sender.journal = DyingNotes(folder / "webhooks")
+    sender.journal.moment = moment
     sender.start()
     await asyncio.Event().wait()
 

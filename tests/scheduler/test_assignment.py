@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from farm_core.jobs.plan import TaskKind
-from scheduler.assignment import FreeWorker, OpenJob, OpenTask, assign
+from scheduler.placement import FreeWorker, OpenJob, OpenTask, assign
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GPU, CPU = "gl:gpu", "gl:cpu"

@@ -162,7 +162,7 @@ def test_a_slow_answer_does_not_put_off_the_attempts_after_it(database_url: str,
             due = []
             for _ in range(3):
                 sender = deliverer(database, tmp_path, clock)
-                await sender.turn()
+                await sender.tick()
                 await sender.stop()
                 async with database.work() as session:
                     delivery = (await session.execute(select(Delivery))).scalar_one()

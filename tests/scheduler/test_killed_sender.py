@@ -83,7 +83,7 @@ class Story:
         second = deliverer(
             self.database, folder or self.folder, ManualClock(datetime.now(UTC) + timedelta(hours=hours))
         )
-        await second.turn()
+        await second.tick()
         await second.stop()
         async with self.database.work() as session:
             return (await session.execute(select(Delivery))).scalar_one()
@@ -238,7 +238,7 @@ def test_an_outcome_is_recorded_though_postgres_went_away_before_it_came(databas
         async with story(database_url, tmp_path, "nothing") as told:
             told.may_answer.clear()
             sender = deliverer(told.database, tmp_path)
-            await sender.turn()
+            await sender.tick()
             (post,) = sender.posts
             await told.asked.wait()
             with psycopg.connect(libpq_url(database_url), autocommit=True) as operator:

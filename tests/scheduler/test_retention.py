@@ -35,7 +35,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
         storage.put_bytes("assets/acc/cut-off.png", b"1")
         left = []
         for _ in range(3):
-            await reaper.turn()
+            await reaper.tick()
             left.append([held.key for held in storage.listed("")])
             clock.advance(13 * 3600)
         assert left == [["assets/acc/cut-off.png", "segments/cut-off.mp4"], ["assets/acc/cut-off.png"], []]
@@ -89,9 +89,9 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
         for name in ("live", "used", "gone", "never-stored"):
             storage.put_bytes(f"documents/{name}.json", b"1")
         before = {held.key for held in storage.listed("")}
-        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).turn()
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).tick()
         assert {held.key for held in storage.listed("")} == before
-        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(LATER))).turn()
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(LATER))).tick()
         assert {held.key for held in storage.listed("")} == {
             "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
             "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
@@ -118,7 +118,7 @@ def test_what_a_job_needs_again_meanwhile_is_spared(database_url: str, tmp_path:
         storage.put_bytes("media/again.png", b"1")
         written = (NOW - timedelta(days=31)).timestamp()
         os.utime(tmp_path / "storage" / "objects" / "media" / "again.png", (written, written))
-        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).turn()
+        await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).tick()
         assert storage.exists("media/again.png")
         await database.close()
 
@@ -132,7 +132,7 @@ def test_the_least_recently_used_segments_go_but_those_that_a_running_job_needs(
     async def story() -> None:
         database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
         await furnish(database, storage)
-        parts = parts_for(database, storage, [], tmp_path, ManualClock(NOW), segment_cache_bytes=25)
+        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(NOW), segment_cache_bytes=25)
         task = Task(
             id="task", job_id="job_busy", index=0, kind="render", first_frame=0, frame_count=30, status="done",
             segment_key="segments/needed.mp4",
@@ -145,10 +145,10 @@ def test_the_least_recently_used_segments_go_but_those_that_a_running_job_needs(
                 key = f"segments/{name}.mp4"
                 storage.put_bytes(key, b"0123456789")
                 session.add(Segment(key=key, bytes=10, used_at=NOW - timedelta(hours=age)))
-        assert await SegmentReaper(parts).turn() == 1
+        assert await SegmentReaper(dependencies).tick() == 1
         left = {held.key for held in storage.listed("segments/")}
         assert left == {f"segments/{name}.mp4" for name in ("newest", "newer", "needed")}
-        assert await SegmentReaper(parts).turn() == 0
+        assert await SegmentReaper(dependencies).tick() == 0
         await database.close()
 
     asyncio.run(story())
@@ -168,9 +168,9 @@ def test_uploads_go_after_a_day(database_url: str, tmp_path: Path) -> None:
                 row = Asset(id=f"ast_{name}", account_id="acc_a", storage_key=key, bytes=1, mime="image/png")
                 row.created_at, row.expires_at = NOW, NOW + timedelta(hours=hours)
                 session.add(row)
-        assert await reaper.turn() == 0
+        assert await reaper.tick() == 0
         clock.advance(24 * 3600)
-        assert await reaper.turn() == 1
+        assert await reaper.tick() == 1
         assert [held.key for held in storage.listed("assets/")] == ["assets/acc_a/second.png"]
         await database.close()
 

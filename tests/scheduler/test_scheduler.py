@@ -13,7 +13,7 @@ from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
-from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
+from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
@@ -42,18 +42,18 @@ def test_an_equal_job_is_completed_with_the_same_video_and_no_work(database_url:
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test:
             first = await under_test.ended(await under_test.create())
-            orders = sum(len(work.done) for work in under_test.works)
+            assignments = sum(len(work.done) for work in under_test.works)
             second = await under_test.ended(await under_test.create())
             assert (second.status, second.video_key) == ("completed", first.video_key)
-            assert sum(len(work.done) for work in under_test.works) == orders
+            assert sum(len(work.done) for work in under_test.works) == assignments
             assert (await under_test.job(first.id)).id != second.id
 
     run(story())
 
 
 def test_a_document_that_cannot_be_rendered_fails_its_job_at_once(database_url: str, tmp_path: Path) -> None:
-    def broken(order: Order) -> Ended:
-        return Ended(order.token, Failure(FailureKind.document, "Layer Logo cannot be decoded.", "w0"))
+    def broken(assignment: TaskAssignment) -> Ended:
+        return Ended(assignment.token, Failure(FailureKind.document, "Layer Logo cannot be decoded.", "w0"))
 
     async def story() -> None:
         async with farm(database_url, tmp_path, broken) as under_test:
@@ -67,9 +67,9 @@ def test_a_document_that_cannot_be_rendered_fails_its_job_at_once(database_url: 
 def test_a_poison_document_fails_after_three_attempts_and_the_farm_goes_on(database_url: str, tmp_path: Path) -> None:
     poisoned: list[str] = []
 
-    def behave(order: Order) -> Ended | None:
-        if order.job_id in poisoned:
-            return Ended(order.token, Failure(FailureKind.crash, "SIGSEGV in /usr/lib", None))
+    def behave(assignment: TaskAssignment) -> Ended | None:
+        if assignment.job_id in poisoned:
+            return Ended(assignment.token, Failure(FailureKind.crash, "SIGSEGV in /usr/lib", None))
         return None
 
     async def story() -> None:
@@ -108,11 +108,13 @@ def test_a_job_cancelled_while_it_renders_stays_cancelled_and_its_result_is_disc
 def test_segments_that_were_lost_from_storage_are_rendered_again(database_url: str, tmp_path: Path) -> None:
     lost: list[str] = []
 
-    def behave(order: Order) -> Ended | None:
-        if isinstance(order, SegmentOrder) or lost:
+    def behave(assignment: TaskAssignment) -> Ended | None:
+        if isinstance(assignment, SegmentAssignment) or lost:
             return None
-        lost.append(order.segment_keys[1])
-        return Ended(order.token, Failure(FailureKind.lost, "A segment was lost.", "w0"), (order.segment_keys[1],))
+        lost.append(assignment.segment_keys[1])
+        return Ended(
+            assignment.token, Failure(FailureKind.lost, "A segment was lost.", "w0"), (assignment.segment_keys[1],)
+        )
 
     async def story() -> None:
         async with farm(database_url, tmp_path, behave) as under_test:
@@ -185,16 +187,16 @@ def test_workers_that_a_poison_document_has_killed_are_not_held_responsible(data
     run(story())
 
 
-def _dies(worker_id: str, order: Order) -> Ended:
-    return Ended(order.token, Failure(FailureKind.crash, "The worker died.", worker_id))
+def _dies(worker_id: str, assignment: TaskAssignment) -> Ended:
+    return Ended(assignment.token, Failure(FailureKind.crash, "The worker died.", worker_id))
 
 
 def test_a_result_that_cannot_be_written_does_not_hold_up_its_neighbours(database_url: str, tmp_path: Path) -> None:
-    def behave(order: Order) -> Finished | None:
-        if order.job_id != "job_bad":
+    def behave(assignment: TaskAssignment) -> Finished | None:
+        if assignment.job_id != "job_bad":
             return None
-        sizes = {"segments_sha256": ("00",)} if isinstance(order, AssembleOrder) else {}
-        return Finished(order.token, "w0", "segments/bad.mp4", "\x00", 7, 0.01, **sizes)  # type: ignore[arg-type]
+        sizes = {"segments_sha256": ("00",)} if isinstance(assignment, AssemblyAssignment) else {}
+        return Finished(assignment.token, "w0", "segments/bad.mp4", "\x00", 7, 0.01, **sizes)  # type: ignore[arg-type]
 
     async def story() -> None:
         async with farm(database_url, tmp_path, behave, workers=4) as under_test:

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.plan import TaskKind
-from scheduler.assignment import FreeWorker, assign
+from scheduler.placement import FreeWorker, assign
 from tests.simulation.store import EPOCH, SimJob, SimStore, SimTask
 
 DEPTH = 2
@@ -20,7 +20,7 @@ DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often things go wrong. Chances are per order; rates are per second and scheduler, or farm."""
+    """How often things go wrong. Chances are per assignment; rates are per second and scheduler, or farm."""
 
     crash_chance: float = 0.02
     hang_chance: float = 0.005
@@ -40,7 +40,7 @@ class SimWorker:
     id: str
     renderer: str
     seconds_per_frame: float
-    orders: deque[tuple[str, SimScheduler, SimTask]] = field(default_factory=deque)
+    assignments: deque[tuple[str, SimScheduler, SimTask]] = field(default_factory=deque)
     life: int = 0
 
 
@@ -49,7 +49,7 @@ class SimScheduler:
     """A scheduler's memory: the leases that it waits for."""
 
     name: str
-    flights: set[str] = field(default_factory=set)
+    running_tasks: set[str] = field(default_factory=set)
     alive: bool = True
 
 
@@ -125,21 +125,21 @@ class SimulatedFarm:
             self._die(scheduler)
             return
         self.store.claim(50)
-        held = self.store.renew(sorted(scheduler.flights), self.now)
-        scheduler.flights &= held
+        held = self.store.renew(sorted(scheduler.running_tasks), self.now)
+        scheduler.running_tasks &= held
         self.store.rescue(self.now)
         self._dispatch(scheduler)
 
     def _die(self, scheduler: SimScheduler) -> None:
         scheduler.alive = False
-        scheduler.flights.clear()
+        scheduler.running_tasks.clear()
         self.after(self.chance.uniform(1, 10), lambda: setattr(scheduler, "alive", True))
 
     def _dispatch(self, scheduler: SimScheduler) -> None:
         free = [
-            FreeWorker(worker.id, worker.renderer, DEPTH - len(worker.orders), len(worker.orders))
+            FreeWorker(worker.id, worker.renderer, DEPTH - len(worker.assignments), len(worker.assignments))
             for worker in self.workers.values()
-            if len(worker.orders) < DEPTH
+            if len(worker.assignments) < DEPTH
         ]
         if not free:
             return
@@ -148,28 +148,28 @@ class SimulatedFarm:
             token = f"t{next(self._tokens)}"
             task = self.store.lease(made, token, self.now)
             if task is not None:
-                scheduler.flights.add(token)
+                scheduler.running_tasks.add(token)
                 self._submit(self.workers[made.worker_id], token, scheduler, task)
 
     # ------------------------------------------------------------------------------------------- workers
 
     def _submit(self, worker: SimWorker, token: str, scheduler: SimScheduler, task: SimTask) -> None:
-        worker.orders.append((token, scheduler, task))
-        if len(worker.orders) == 1:
+        worker.assignments.append((token, scheduler, task))
+        if len(worker.assignments) == 1:
             self._begin(worker)
 
     def _begin(self, worker: SimWorker) -> None:
-        token, _, task = worker.orders[0]
-        life, roll = worker.life, self.chance.random()
+        token, _, task = worker.assignments[0]
+        life, worker_registry = worker.life, self.chance.random()
         seconds = 0.05 + worker.seconds_per_frame * (task.frame_count if task.kind is TaskKind.render else 1)
         faults = self.faults
         if task.job.poison and task.kind is TaskKind.render:
             self.after(seconds / 2, lambda: self._ends(worker, life, FailureKind.crash))
-        elif roll < faults.crash_chance:
+        elif worker_registry < faults.crash_chance:
             self.after(seconds * self.chance.random(), lambda: self._ends(worker, life, FailureKind.lost))
-        elif roll < faults.crash_chance + faults.node_loss_chance:
+        elif worker_registry < faults.crash_chance + faults.node_loss_chance:
             self.after(seconds, lambda: self._vanishes(worker, life))
-        elif roll < faults.crash_chance + faults.node_loss_chance + faults.hang_chance:
+        elif worker_registry < faults.crash_chance + faults.node_loss_chance + faults.hang_chance:
             self.after(60, lambda: self._ends(worker, life, FailureKind.stall))
         else:
             self.after(seconds, lambda: self._done(worker, life, token))
@@ -177,7 +177,7 @@ class SimulatedFarm:
     def _done(self, worker: SimWorker, life: int, token: str) -> None:
         if worker.life != life:
             return
-        _, scheduler, task = worker.orders.popleft()
+        _, scheduler, task = worker.assignments.popleft()
         failure = None
         if self.now < self.storage_down_until:
             failure = Failure(FailureKind.store, "Storage could not be reached.", worker.id)
@@ -185,16 +185,16 @@ class SimulatedFarm:
             self.drawn[task.id] += 1
         late = self.chance.uniform(1, 60) if self.chance.random() < self.faults.late_chance else 0.002
         self.after(late, lambda: self._reported(scheduler, token, failure))
-        if worker.orders:
+        if worker.assignments:
             self._begin(worker)
 
     def _ends(self, worker: SimWorker, life: int, kind: FailureKind) -> None:
-        """The process dies with its order; those that waited behind it are lost without fault."""
+        """The process dies with its assignment; those that waited behind it are lost without fault."""
         if worker.life != life:
             return
         worker.life += 1
-        orders, worker.orders = list(worker.orders), deque()
-        for index, (token, scheduler, _) in enumerate(orders):
+        assignments, worker.assignments = list(worker.assignments), deque()
+        for index, (token, scheduler, _) in enumerate(assignments):
             failure = Failure(kind if index == 0 else FailureKind.lost, "It died.", worker.id)
             self.after(0.01, lambda s=scheduler, t=token, f=failure: self._reported(s, t, f))  # type: ignore[misc]
 
@@ -202,9 +202,9 @@ class SimulatedFarm:
         """Nobody is told: only the end of the leases tells."""
         if worker.life == life:
             worker.life += 1
-            for token, scheduler, _ in worker.orders:
-                scheduler.flights.discard(token)
-            worker.orders = deque()
+            for token, scheduler, _ in worker.assignments:
+                scheduler.running_tasks.discard(token)
+            worker.assignments = deque()
 
     def _reported(self, scheduler: SimScheduler, token: str, failure: Failure | None) -> None:
         if not scheduler.alive:
@@ -212,7 +212,7 @@ class SimulatedFarm:
         if self.now < self.down_until:
             self.after(0.5, lambda: self._reported(scheduler, token, failure))
             return
-        scheduler.flights.discard(token)
+        scheduler.running_tasks.discard(token)
         if failure is None:
             self.store.finish(token, self.now)
         else:

@@ -10,7 +10,7 @@ from itertools import islice
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
 from farm_core.jobs.plan import TaskKind, plan
 from farm_core.jobs.status import JOB_TERMINAL, TASK_EDGES, JobStatus, TaskStatus, effects, next_status
-from scheduler.assignment import Assignment, OpenJob, OpenTask
+from scheduler.placement import OpenJob, OpenTask, Placement
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE_SECONDS = 15.0
@@ -133,7 +133,7 @@ class SimStore:
             return [task.head] if task.status is TaskStatus.pending and task.not_before <= now else []
         return list(islice((task.head for task in job.waiting if task.not_before <= now), heads_max))
 
-    def lease(self, assignment: Assignment, token: str, now: float) -> SimTask | None:
+    def lease(self, assignment: Placement, token: str, now: float) -> SimTask | None:
         """The task, if it was still to be had and the job's renderer fits."""
         job = self.jobs[assignment.job_id]
         task = job.tasks[int(assignment.task_id.rpartition(".")[2])]

@@ -1,7 +1,7 @@
 """What became of posts under way, noted in files that outlive a process which is killed (`docs/decisions/0008`).
 
 A note takes a few microseconds, where a commit takes milliseconds: so a sender's death between what it did and the note of it is
-next to impossible. Notes are gone, or worth nothing, once the machine has started anew; their place then has another name.
+next to impossible. DeliveryJournal are gone, or worth nothing, once the machine has started anew; their place then has another name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FAILED: Final = b"failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class JournalEntry:
     """What a sender knew of its post: whether the whole request went out, the answer's status, a failure to get one."""
 
     sent: bool = False
@@ -31,8 +31,8 @@ class Noted:
     failed: bool = False
 
 
-class Notes:
-    """The notes of all senders that share a folder. `place` names the folder and the machine's run, for the database."""
+class DeliveryJournal:
+    """The journal of all senders that share a folder. `place` names the folder and the machine's run, for the database."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -52,14 +52,14 @@ class Notes:
         """The receiver has answered, or (None) no answer will come."""
         self._append(post, _FAILED if status is None else str(status).encode())
 
-    def read(self, post: str) -> Noted:
+    def read(self, post: str) -> JournalEntry:
         """What is known of the post."""
         try:
             lines = (self._folder / post).read_bytes().split(b"\n")[:-1]
         except FileNotFoundError:
-            return Noted()
+            return JournalEntry()
         statuses = [int(line) for line in lines if line.isdigit()]
-        return Noted(True, statuses[-1] if statuses else None, _FAILED in lines)
+        return JournalEntry(True, statuses[-1] if statuses else None, _FAILED in lines)
 
     def forget(self, post: str) -> None:
         """The database knows."""

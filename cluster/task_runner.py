@@ -1,4 +1,4 @@
-"""What a worker does with an order, whoever brought it: Ray's actor and the inline executor both call this."""
+"""What a worker does with an assignment, whoever brought it: Ray's actor and the inline executor both call this."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_renderer.encode.check import check
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
-from scheduler.ports import AssembleOrder, Ended, Finished, Order, SegmentOrder
+from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
 
@@ -38,7 +38,7 @@ class SegmentMaker(Protocol):
 
     @property
     def renderer(self) -> str:
-        """Names build, GL renderer and encoder: what bytes depend on besides the order."""
+        """Names build, GL renderer and encoder: what bytes depend on besides the assignment."""
         ...
 
     @property
@@ -51,19 +51,19 @@ class SegmentMaker(Protocol):
         """What encodes, for operators."""
         ...
 
-    def segment_key(self, order: SegmentOrder, media: MediaCache) -> str:
+    def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
         """A digest of everything that the segment's bytes depend on."""
         ...
 
     def render(
-        self, order: SegmentOrder, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
+        self, assignment: SegmentAssignment, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Writes the segment; returns milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
         ...
 
 
-class OrderWork:
-    """Carries out orders, one after the other, on one thread."""
+class TaskRunner:
+    """Carries out assignments, one after the other, on one thread."""
 
     def __init__(self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path) -> None:
         self.worker_id = worker_id
@@ -73,63 +73,75 @@ class OrderWork:
         self._media = MediaCache(storage, scratch / "media")
         self._failed = FailureOf(worker_id)
 
-    def carry_out(self, order: Order, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
-        """The order's one report; nothing is raised."""
+    def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
+        """The assignment's one report; nothing is raised."""
         try:
             if should_stop():
                 raise RenderStopped("withdrawn before it began", "The render was stopped.")
-            match order:
-                case SegmentOrder():
-                    return self._segment(order, on_progress, should_stop)
-                case AssembleOrder():
-                    return self._assembly(order)
+            match assignment:
+                case SegmentAssignment():
+                    return self._segment(assignment, on_progress, should_stop)
+                case AssemblyAssignment():
+                    return self._assembly(assignment)
         except SegmentMissing as missing:
-            return Ended(order.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys)
+            return Ended(
+                assignment.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys
+            )
         except Exception as error:
-            # The worker's boundary: every failure becomes a report, and the worker takes the next order.
-            _log.warning("order failed", task=order.task_id, error=f"{type(error).__name__}: {error}")
-            return Ended(order.token, self._failed(error))
+            # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
+            _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
+            return Ended(assignment.token, self._failed(error))
 
-    def _segment(self, order: SegmentOrder, on_progress: Progress, should_stop: Stopped) -> Finished:
+    def _segment(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
         began = time.perf_counter()
-        key = f"segments/{self.maker.segment_key(order, self._media)}.mp4"
+        key = f"segments/{self.maker.segment_key(assignment, self._media)}.mp4"
         try:
             stored = self._storage.describe(key)
         except ObjectMissing:
             pass
         else:
             seconds = time.perf_counter() - began
-            return Finished(order.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
+            return Finished(assignment.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
         path = self._scratch / "segment.mp4"
-        stages_ms, warnings = self.maker.render(order, self._media, path, on_progress, should_stop)
+        stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, should_stop)
         upload_began = time.perf_counter()
         self._storage.put_file(key, path, "video/mp4")
         stages_ms = {**stages_ms, "store": (time.perf_counter() - upload_began) * 1000}
         sha256, size = _digest(path), path.stat().st_size
         seconds = time.perf_counter() - began
-        return Finished(order.token, self.worker_id, key, sha256, size, seconds, stages_ms=stages_ms, warnings=warnings)
+        return Finished(
+            assignment.token, self.worker_id, key, sha256, size, seconds, stages_ms=stages_ms, warnings=warnings
+        )
 
-    def _assembly(self, order: AssembleOrder) -> Finished:
+    def _assembly(self, assignment: AssemblyAssignment) -> Finished:
         began = time.perf_counter()
         folder = self._scratch / "assembly"
         folder.mkdir(exist_ok=True)
         try:
-            paths = self._segments(order, folder)
-            output, picture = folder / "video.mp4", order.picture
-            assemble(paths, output, picture.fps)
-            check(output, frame_count=picture.frame_count, width=picture.width, height=picture.height, fps=picture.fps)
-            self._storage.put_file(order.video_key, output, "video/mp4")
+            paths = self._segments(assignment, folder)
+            output, video_format = folder / "video.mp4", assignment.video_format
+            assemble(paths, output, video_format.fps)
+            check(
+                output,
+                frame_count=video_format.frame_count,
+                width=video_format.width,
+                height=video_format.height,
+                fps=video_format.fps,
+            )
+            self._storage.put_file(assignment.video_key, output, "video/mp4")
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size
         finally:
             for path in folder.iterdir():
                 path.unlink()
         seconds = time.perf_counter() - began
-        return Finished(order.token, self.worker_id, order.video_key, sha256, size, seconds, segments_sha256=hashes)
+        return Finished(
+            assignment.token, self.worker_id, assignment.video_key, sha256, size, seconds, segments_sha256=hashes
+        )
 
-    def _segments(self, order: AssembleOrder, folder: Path) -> list[Path]:
+    def _segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
         paths, missing = [], []
-        for index, key in enumerate(order.segment_keys):
+        for index, key in enumerate(assignment.segment_keys):
             path = folder / f"{index:05}.mp4"
             try:
                 self._storage.get_file(key, path)

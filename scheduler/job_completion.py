@@ -11,39 +11,44 @@ import orjson
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
 from farm_core.jobs.receipt import RenderedJob, receipt
-from scheduler.parts import Parts
-from scheduler.ports import AssembleOrder, Finished
+from scheduler.dependencies import Dependencies
+from scheduler.ports import AssemblyAssignment, Finished
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
     """A joined video, the job as it was when its segments were all there, and the token of the lease under which they were joined."""
 
-    order: AssembleOrder
+    assignment: AssemblyAssignment
     job: RenderedJob
     lease: str
     report: Finished
 
 
-class Assembler:
+class JobCompleter:
     """Settles finished assemblies. The executor has checked the MP4s before it reported."""
 
-    def __init__(self, parts: Parts) -> None:
-        self.parts = parts
+    def __init__(self, dependencies: Dependencies) -> None:
+        self.dependencies = dependencies
 
-    async def settle(self, assembled: Sequence[Assembled]) -> None:
+    async def complete(self, assembled: Sequence[Assembled]) -> None:
         """Writes the receipts beside the videos and completes the jobs; passes over those whose lease no longer counts."""
         endings = await asyncio.gather(*(self._ending(one) for one in assembled))
-        now = self.parts.clock.now()
-        await self.parts.database.single(lambda connection: end_jobs(connection, now, "complete", endings))
+        now = self.dependencies.clock.now()
+        await self.dependencies.database.single(lambda connection: end_jobs(connection, now, "complete", endings))
 
     async def _ending(self, assembled: Assembled) -> Ending:
-        order, job, report, storage = assembled.order, assembled.job, assembled.report, self.parts.storage
+        assignment, job, report, storage = (
+            assembled.assignment,
+            assembled.job,
+            assembled.report,
+            self.dependencies.storage,
+        )
         paper = orjson.dumps(receipt(job, report.segments_sha256, report.sha256, report.bytes))
-        receipt_key = order.video_key.removesuffix(".mp4") + ".json"
+        receipt_key = assignment.video_key.removesuffix(".mp4") + ".json"
         await asyncio.to_thread(storage.put_bytes, receipt_key, paper, "application/json")
         return Ending(
-            job.id, task_token=assembled.lease, video_key=order.video_key, receipt_key=receipt_key,
-            video_url=video_url(storage, job.id, job.origin, order.video_key),
+            job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=receipt_key,
+            video_url=video_url(storage, job.id, job.origin, assignment.video_key),
             detail={"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker},
         )  # fmt: skip

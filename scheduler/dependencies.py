@@ -14,7 +14,7 @@ from scheduler.ports import RenderExecutor
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Dependencies:
     """Everything outside the scheduler: the database is the memory, the executor the muscle."""
 
     database: Database

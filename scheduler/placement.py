@@ -1,6 +1,6 @@
 """Which worker gets which task next: a pure function over what is open and who is free.
 
-Accounts take turns by frames in flight, so nobody's long job holds up another's. Within an account the job that has least
+Accounts take turns by frames running, so nobody's long job holds up another's. Within an account the job that has least
 left to draw goes first, less the time it has waited, so short jobs overtake and long ones are never starved. Assemblies
 come before everything: the job is nearly done. All segments of a job go to workers of one renderer, because only they
 give the same bytes.
@@ -51,7 +51,7 @@ class FreeWorker:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class Placement:
     """A task is to be leased for a worker, whose renderer its job keeps from then on."""
 
     task_id: str
@@ -60,12 +60,12 @@ class Assignment:
     renderer: str
 
 
-def assign(jobs: Sequence[OpenJob], workers: Sequence[FreeWorker], now: datetime) -> list[Assignment]:
+def assign(jobs: Sequence[OpenJob], workers: Sequence[FreeWorker], now: datetime) -> list[Placement]:
     """The assignments to make now, fairest first; at most one per task and `room` per worker."""
     pool = _Pool(workers)
     turns = [(share.leased_frames, account, share) for account, share in _shares(jobs, now).items()]
     heapq.heapify(turns)
-    made: list[Assignment] = []
+    made: list[Placement] = []
     while turns and pool:
         _, account, share = heapq.heappop(turns)
         assignment = share.take(pool)
@@ -85,7 +85,7 @@ class _Share:
     cursors: dict[str, int] = field(default_factory=dict)
     pins: dict[str, str] = field(default_factory=dict)
 
-    def take(self, pool: _Pool) -> Assignment | None:
+    def take(self, pool: _Pool) -> Placement | None:
         """The account's next assignment, or None where none of its tasks can go to anybody who is free."""
         for _, _, job in self.jobs:
             at = self.cursors.get(job.id, 0)
@@ -98,7 +98,7 @@ class _Share:
             self.cursors[job.id] = at + 1
             self.pins[job.id] = worker.renderer
             self.leased_frames += task.frame_count
-            return Assignment(task.id, job.id, worker.id, worker.renderer)
+            return Placement(task.id, job.id, worker.id, worker.renderer)
         return None
 
     def __lt__(self, other: _Share) -> bool:

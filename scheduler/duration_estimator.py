@@ -19,7 +19,7 @@ _WEIGHT: Final = 0.3
 
 
 @dataclass(slots=True)
-class Pace:
+class DurationEstimator:
     """Learned seconds per frame of every job, and of all of them per megapixel as a first guess for a new one."""
 
     by_job: dict[str, float] = field(default_factory=dict)

@@ -18,8 +18,8 @@ from farm_core.storage.port import Storage
 
 
 @dataclass(frozen=True, slots=True)
-class Farm:
-    """The parts of the farm that requests use."""
+class AppState:
+    """Clients and settings that requests use."""
 
     settings: Settings
     clock: Clock
@@ -32,13 +32,13 @@ class Farm:
     resolve: Resolver
 
 
-def farm_of(request: HTTPConnection) -> Farm:
-    """The farm of this request's app."""
-    farm: Farm = request.app.state.farm
-    return farm
+def app_state_of(request: HTTPConnection) -> AppState:
+    """Return the state of this request's app."""
+    state: AppState = request.app.state.dependencies
+    return state
 
 
 def origin_of(request: HTTPConnection) -> str:
     """Origin of the farm's URLs: the public one of the settings, else that which the request names."""
-    configured = farm_of(request).settings.public_origin
+    configured = app_state_of(request).settings.public_origin
     return configured.rstrip("/") if configured else f"{request.url.scheme}://{request.url.netloc}"

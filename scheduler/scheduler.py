@@ -1,0 +1,90 @@
+"""One scheduler: all its services, started and stopped in order. Any number of them may run on one database."""
+
+from __future__ import annotations
+
+import asyncio
+
+from farm_core.jobs import tasks
+from farm_core.telemetry import logs
+from scheduler.claimer import Claimer, ClaimKeeper
+from scheduler.collector import Collector
+from scheduler.deliverer import Deliverer
+from scheduler.dependencies import Dependencies
+from scheduler.dispatcher import Dispatcher
+from scheduler.duration_estimator import DurationEstimator
+from scheduler.listener import Listener
+from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry
+from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
+from scheduler.running_tasks import RunningTasks
+from scheduler.service import Service
+from scheduler.watch import ProgressReporter, RunningTaskWatcher
+
+_log = logs.logger(__name__)
+
+DRAIN_SECONDS = 20.0
+
+
+class Scheduler:
+    """Decides what runs where and when, and remembers nothing that Postgres does not."""
+
+    def __init__(self, dependencies: Dependencies, database_url: str) -> None:
+        self.dependencies = dependencies
+        self.running_tasks = RunningTasks()
+        estimator = DurationEstimator()
+        self.dispatcher = Dispatcher(dependencies, self.running_tasks)
+        self.claimer = Claimer(dependencies)
+        self.collector = Collector(dependencies, self.running_tasks, estimator, self.dispatcher, self.claimer)
+        self.task_watcher = RunningTaskWatcher(dependencies, self.running_tasks, estimator)
+        self.deliverer = Deliverer(dependencies)
+        self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
+        self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
+        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher)
+        self.keepers: tuple[Service, ...] = (
+            self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer), ProgressReporter(dependencies, self.running_tasks),
+            self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
+            ScratchReaper(dependencies),
+        )  # fmt: skip
+        self.listener = Listener(
+            database_url,
+            {
+                "jobs": (self.claimer,),
+                "tasks": (self.dispatcher,),
+                "withdrawn": (self.task_watcher, self.dispatcher),
+                "deliveries": (self.deliverer,),
+            },
+        )
+
+    async def start(self) -> None:
+        """Makes the workers ready and starts every service."""
+        await self.dependencies.executor.start()
+        for service in (*self.keepers, *self.takers):
+            service.start()
+        self.listener.start()
+
+    async def stop(self) -> None:
+        """Drains: takes on nothing more, lets what is running end for a bounded time, hands the rest back."""
+        await self.listener.stop()
+        await asyncio.gather(*(service.stop() for service in self.takers))
+        await self._drained()
+        await asyncio.gather(*(service.stop() for service in self.keepers))
+        await self._hand_back()
+        await self.dependencies.executor.close()
+        await self.dependencies.database.close()
+
+    async def _drained(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + DRAIN_SECONDS
+        while len(self.running_tasks) and loop.time() < deadline:
+            self.collector.ticked.clear()
+            try:
+                await asyncio.wait_for(self.collector.ticked.wait(), deadline - loop.time())
+            except TimeoutError:
+                break
+
+    async def _hand_back(self) -> None:
+        """Tasks that are still out wait again at once instead of when their leases end."""
+        for running_task in self.running_tasks:
+            self.dependencies.executor.cancel(running_task.assignment.token)
+        if len(self.running_tasks):
+            async with self.dependencies.database.work() as session:
+                await tasks.hand_back_tasks(session, sorted(self.running_tasks.leases()))
