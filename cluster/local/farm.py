@@ -57,7 +57,7 @@ class LocalFarm:
         self._data = settings.data_folder.resolve()
         self._data.mkdir(parents=True, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
-        self._lock = _locked(self._data)
+        self._lock = lock_folder(self._data)
         self._urls: dict[str, str] = {}
         self._stores = Supervisor(self._store_parts())
         self._services: Supervisor | None = None
@@ -184,7 +184,8 @@ def _lacking(origin: str) -> str:
     return ", ".join(name for name, passes in checks.items() if not passes)
 
 
-def _locked(data: Path) -> int:
+def lock_folder(data: Path) -> int:
+    """Lock the data folder for this process and return the lock's descriptor. Raises DataFolderBusy."""
     descriptor = os.open(data / "up.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
