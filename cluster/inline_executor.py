@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cluster.reporting import executed
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Advanced, Ended, Report, TaskAssignment, WorkerState
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ class _Hand:
 class InlineExecutor:
     """Runs every assignment on the thread of its worker."""
 
-    def __init__(self, works: Sequence[TaskRunner]) -> None:
+    def __init__(self, works: Sequence[TaskRunner], writer: ProgressWriter | None = None) -> None:
+        self._writer = writer or ProgressWriter(None)
         self.gone = asyncio.Event()
         self._works = {work.worker_id: work for work in works}
         self._hands = {
@@ -91,6 +94,7 @@ class InlineExecutor:
         for hand in self._hands.values():
             if hand.thread is not None:
                 await asyncio.to_thread(hand.thread.join)
+        await asyncio.to_thread(self._writer.close)
 
     def _run(self, worker_id: str) -> None:
         work, assignments = self._works[worker_id], self._hands[worker_id].assignments
@@ -100,9 +104,10 @@ class InlineExecutor:
 
     def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Report:
         token = assignment.token
-        report = work.execute(
-            assignment, lambda frames: self._hand_over(Advanced(token, frames)), lambda: token in self._cancelled
-        )
+        report = executed(
+            work, assignment, self._writer, lambda frames: self._hand_over(Advanced(token, frames)),
+            lambda: token in self._cancelled,
+        )  # fmt: skip
         self._cancelled.discard(token)
         return report
 

@@ -18,8 +18,10 @@ import psutil
 import ray
 
 from cluster.execution import task_runner
+from cluster.reporting import executed
 from cluster.task_runner import TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
@@ -46,7 +48,8 @@ class ActorReport:
 class RenderThread:
     """The thread that owns the GL context, which `make` makes on it: started with the actor, ended with it."""
 
-    def __init__(self, make: Callable[[], TaskRunner]) -> None:
+    def __init__(self, make: Callable[[], TaskRunner], writer: ProgressWriter) -> None:
+        self._writer = writer
         self._orders: queue.SimpleQueue[tuple[TaskAssignment, Future[Finished | Ended]] | None] = queue.SimpleQueue()
         self._ready: Future[TaskRunner] = Future()
         self._cancelled: set[str] = set()
@@ -92,7 +95,7 @@ class RenderThread:
         def advanced(frames: int) -> None:
             self.progress = {token: frames}
 
-        report = work.execute(assignment, advanced, lambda: token in self._cancelled)
+        report = executed(work, assignment, self._writer, advanced, lambda: token in self._cancelled)
         self.progress = {}
         self._cancelled.discard(token)
         if isinstance(assignment, SegmentAssignment) and isinstance(report, Finished) and not report.cached:
@@ -110,7 +113,9 @@ class RenderActor:
         self._process = psutil.Process()
         self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
         scratch = self._scratch.path
-        self._thread = RenderThread(partial(task_runner, worker_id, settings, scratch, _cuda_index(), raster_threads))
+        self._writer = ProgressWriter(settings.redis_url)
+        make = partial(task_runner, worker_id, settings, scratch, _cuda_index(), raster_threads)
+        self._thread = RenderThread(make, self._writer)
         self._leaving = False
 
     def __repr__(self) -> str:
@@ -162,6 +167,7 @@ class RenderActor:
         """Ends the process for good: drivers have been seen to hang in an ordinary exit, holding the GPU."""
         self._leaving = True
         self._thread.close()
+        self._writer.close()
         self._scratch.close()
         os._exit(0)
 

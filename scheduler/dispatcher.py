@@ -41,16 +41,22 @@ class Dispatcher(Service):
         room = DEPTH * len(living) - len(self.running_tasks)
         if room <= 0:
             return 0
-        for row in await self._leased(living, room):
-            now, assignment = time.monotonic(), _order(row)
+        rows, finished = await self._leased(living, room)
+        for row in rows:
+            now, assignment = time.monotonic(), _order(row, finished.get(row["job_id"], 0))
             self.running_tasks.add(
                 RunningTask(assignment, assignment.token, row["worker"], now, now, job=_rendered(row))
             )
             self.dependencies.executor.submit(assignment, row["worker"])
         return 0
 
-    async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
-        """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
+    async def _leased(
+        self, living: Mapping[str, WorkerState], room: int
+    ) -> tuple[Sequence[RowMapping], Mapping[str, int]]:
+        """Lease at most `room` tasks; return them, and the finished frames of jobs.
+
+        Workers may have less room, since other schedulers give them assignments too.
+        """
         database, now = self.dependencies.database, self.dependencies.clock.now()
         ids = list(living)
         loads, rows = await asyncio.gather(
@@ -59,9 +65,10 @@ class Dispatcher(Service):
         )
         made = assign(jobs_of(rows), self._free(living, loads), now)
         if not made:
-            return []
+            return [], {}
+        finished = {row["id"]: row["frame_count_total"] - row["open_frames"] for row in rows}
         leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]
-        return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
+        return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases)), finished
 
     def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
         copies = self.running_tasks.copies_by_worker()
@@ -71,17 +78,26 @@ class Dispatcher(Service):
         ]
 
 
-def _order(row: RowMapping) -> TaskAssignment:
+def _order(row: RowMapping, finished_frames: int) -> TaskAssignment:
     video_format = VideoFormat(
         row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
     )  # fmt: skip
     if TaskKind(row["kind"]) is TaskKind.assemble:
         video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
         keys = tuple(segment["key"] for segment in row["segments"])
-        return AssemblyAssignment(row["task_id"], row["lease_token"], row["job_id"], keys, video_format, video_key)
+        return AssemblyAssignment(
+            row["task_id"],
+            row["lease_token"],
+            row["job_id"],
+            keys,
+            video_format,
+            video_key,
+            row["account_id"],
+            row["task_index"],
+        )
     return SegmentAssignment(
         row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,
-        row["first_frame"], row["frame_count"],
+        row["first_frame"], row["frame_count"], row["account_id"], row["task_index"], finished_frames,
     )  # fmt: skip
 
 

@@ -37,6 +37,10 @@ class SegmentAssignment:
     video_format: VideoFormat
     first_frame: int
     frame_count: int
+    account_id: str = ""
+    index: int = 0
+    finished_frames: int = 0
+    """Frames of the job's segments that were finished when this one was leased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class AssemblyAssignment:
     segment_keys: tuple[str, ...]
     video_format: VideoFormat
     video_key: str
+    account_id: str = ""
+    index: int = 0
 
 
 TaskAssignment = SegmentAssignment | AssemblyAssignment

@@ -1,8 +1,9 @@
-"""Watches over what is running: that its leases hold, that it moves, and how far it is."""
+"""Watches over what is running: that its leases hold, and that it moves."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from farm_core.jobs import tasks
 from farm_core.telemetry import logs
@@ -78,32 +79,7 @@ class RunningTaskWatcher(Service):
         idle = sorted(name for name, worker in living.items() if name not in busy and worker.renderer == renderer)
         if idle:
             now = time.monotonic()
-            copy = SegmentAssignment(
-                assignment.task_id, f"{assignment.token}.copy", assignment.job_id, assignment.document_key, assignment.media, assignment.video_format,
-                assignment.first_frame, assignment.frame_count,
-            )  # fmt: skip
+            copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], now, now))
             self.dependencies.executor.submit(copy, idle[0])
-
-
-class ProgressReporter(Service):
-    """Writes how far jobs are, a few times a second, in one statement for all of them."""
-
-    every_seconds = 0.4
-
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
-        super().__init__()
-        self.dependencies = dependencies
-        self.running_tasks = running_tasks
-        self._told: dict[str, int] = {}
-
-    async def tick(self) -> int:
-        """Writes what has changed since the last turn."""
-        frames = self.running_tasks.frames_by_job()
-        news = {job_id: count for job_id, count in sorted(frames.items()) if self._told.get(job_id) != count}
-        self._told = frames
-        if news:
-            async with self.dependencies.database.connection() as session:
-                await tasks.advance_jobs(session, news)
-        return 0

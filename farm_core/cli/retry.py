@@ -43,4 +43,7 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
         values = {name: getattr(old, name) for name in _KEPT}
         job = await repository.create(session, Job(id=new_id("job"), created_at=SystemClock().now(), **values))
     print(job.id)
-    return await followed(database, job.id) if arguments.follow else 0
+    if not arguments.follow:
+        return 0
+    async with reach.progress_of(arguments, database) as progress:
+        return await followed(database, progress, job.id)

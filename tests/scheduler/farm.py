@@ -16,6 +16,7 @@ from sqlalchemy import select, text
 from sqlmodel import col
 
 from cluster.inline_executor import InlineExecutor
+from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
@@ -25,6 +26,9 @@ from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.status import JOB_TERMINAL
 from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
+from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -152,9 +156,19 @@ def parts_for(
     (folder / "scratch").mkdir(exist_ok=True)
     private = Guard(allow_private=True)
     chosen = Settings(data_folder=folder, public_origin="http://farm", **settings)
-    executor = InlineExecutor(works)  # type: ignore[arg-type]
+    executor = InlineExecutor(works, ProgressWriter(chosen.redis_url, every_seconds=0.01))  # type: ignore[arg-type]
+    client = None if chosen.redis_url is None else redis.connect(chosen.redis_url)
     return Dependencies(
-        database, storage, executor, private, private, clock or SystemClock(), chosen, folder / "scratch"
+        database,
+        storage,
+        executor,
+        private,
+        private,
+        clock or SystemClock(),
+        chosen,
+        folder / "scratch",
+        ProgressReader(client, database),
+        ChangePublisher(client),
     )
 
 
