@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlmodel import col
 
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
 from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -24,16 +24,16 @@ from farm_core.progress.reader import ProgressReader
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--watch`, `--data DIR`."""
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a table; 1 where no worker lives."""
-    return reach.with_database(arguments, lambda database: _run(database, arguments))
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
-    async with reach.progress_of(arguments, database) as progress:
+    async with connection.progress_of(arguments, database) as progress:
         await screen.show(lambda: _workers(database, progress), watch=arguments.watch)
     now = SystemClock().now()
     async with database.work() as session:
