@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
 from farm_core.jobs.plan import TaskKind
 
@@ -63,7 +64,8 @@ class Placement:
 def assign(jobs: Sequence[OpenJob], workers: Sequence[FreeWorker], now: datetime) -> list[Placement]:
     """The assignments to make now, fairest first; at most one per task and `room` per worker."""
     pool = _Pool(workers)
-    turns = [(share.leased_frames, account, share) for account, share in _shares(jobs, now).items()]
+    shares = _shares(jobs, now)
+    turns = [(share.leased_frames, account, share) for account, share in shares.items()]
     heapq.heapify(turns)
     made: list[Placement] = []
     while turns and pool:
@@ -73,7 +75,18 @@ def assign(jobs: Sequence[OpenJob], workers: Sequence[FreeWorker], now: datetime
             continue
         made.append(assignment)
         heapq.heappush(turns, (share.leased_frames, account, share))
-    return made
+    return made + _first_ones(shares.values(), workers)
+
+
+EXPRESS_ROOM: Final = 4
+"""Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
+
+
+def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
+    """One assignment for each account that has nothing running, where workers are full of others' tasks."""
+    pool = _Pool([replace(worker, room=worker.room + EXPRESS_ROOM) for worker in workers])
+    made = (share.take(pool) for share in shares if share.leased_frames == 0)
+    return [placement for placement in made if placement is not None]
 
 
 @dataclass(slots=True, order=False)

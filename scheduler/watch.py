@@ -49,9 +49,8 @@ class RunningTaskWatcher(Service):
     def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
         now = time.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
-        if self.estimator.stalled(assignment.job_id, *size, now - running_task.advanced) and self._is_first_at_worker(
-            running_task
-        ):
+        quiet = now - self._moved(running_task)
+        if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
             _log.warning("worker hangs", worker=running_task.worker_id, job_id=assignment.job_id)
             running_task.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
@@ -59,6 +58,12 @@ class RunningTaskWatcher(Service):
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
             self._copy(running_task, assignment)
+
+    def _moved(self, running_task: RunningTask) -> float:
+        """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
+        states = {worker.id: worker.moved for worker in self.dependencies.executor.workers()}
+        own = (task.advanced for task in self.running_tasks if task.worker_id == running_task.worker_id)
+        return max(states.get(running_task.worker_id, 0.0), *own)
 
     def _is_first_at_worker(self, running_task: RunningTask) -> bool:
         """An assignment that waits behind another shows no frames, and is not to blame."""

@@ -182,7 +182,7 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- open_work --
 -- Every job in processing with what it has in flight and its first waiting tasks. The assembly waits for all segments.
 SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, amounts.leased_frames, amounts.open_frames,
-    jobs.frame_count AS frame_count_total, heads.id AS task_id, heads.kind, heads.frame_count, heads.avoid_worker
+    heads.id AS task_id, heads.kind, heads.frame_count, heads.avoid_worker
 FROM jobs
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased_frames,
@@ -216,9 +216,14 @@ WITH wanted AS (
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
 FROM wanted JOIN held ON held.id = wanted.job_id JOIN templates ON templates.id = held.template_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(done.frame_count), 0) AS frames, coalesce(sum(CAST(done.report ->> 'seconds' AS float8)), 0) AS seconds
+    FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render' AND done.status = 'done'
+) AS spent
 WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
-    tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
+    tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
+    spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.plan_key, held.origin, held.inputs, held.renderer,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (

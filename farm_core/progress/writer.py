@@ -20,7 +20,7 @@ RETRY_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 1.0
 LAST_SECONDS: Final = 1.0
 WAITING_MAX: Final = 64
-"""Ended segments whose last state waits for Redis to come back; the oldest are dropped."""
+"""States that wait for Redis to come back; the oldest are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,6 @@ class ProgressWriter:
             return
         with self._changed:
             self._latest[progress.token] = progress
-            while len(self._latest) > WAITING_MAX:
-                del self._latest[next(iter(self._latest))]
             self._changed.notify()
 
     def close(self) -> None:
@@ -108,7 +106,7 @@ class ProgressWriter:
     def _put_back(self, states: dict[str, SegmentProgress]) -> None:
         """What could not be written waits, unless there is something newer."""
         with self._changed:
-            self._latest = {**states, **self._latest}
+            self._latest = dict(list({**states, **self._latest}.items())[-WAITING_MAX:])
 
 
 def _arguments(state: SegmentProgress) -> list[str | int | bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -48,6 +49,8 @@ class DummyWork:
     storage: Storage
     worker_id: str = "w0"
     behave: Callable[[TaskAssignment], Ended | Finished | None] = lambda assignment: None
+    held_up: Callable[[TaskAssignment], bool] = lambda assignment: False
+    """Whether the assignment still has frames to draw."""
     done: list[TaskAssignment] = field(default_factory=list)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
@@ -58,6 +61,10 @@ class DummyWork:
             return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
         if (answer := self.behave(assignment)) is not None:
             return answer
+        while self.held_up(assignment):
+            if should_stop():
+                return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
+            time.sleep(0.005)  # a frame
         self.done.append(assignment)
         match assignment:
             case SegmentAssignment():
@@ -127,7 +134,7 @@ class FarmUnderTest:
 @asynccontextmanager
 async def farm(
     database_url: str, folder: Path, behave: Callable[[TaskAssignment], Ended | Finished | None] | None = None, workers: int = 2,
-    storage: Storage | None = None, **changes: Any,
+    storage: Storage | None = None, held_up: Callable[[TaskAssignment], bool] | None = None, **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""
     database = Database(database_url)
@@ -135,6 +142,7 @@ async def farm(
     works = [DummyWork(storage, f"w{index}") for index in range(workers)]
     for work in works:
         work.behave = behave or work.behave
+        work.held_up = held_up or work.held_up
     dependencies = parts_for(database, storage, works, folder, **changes)
     scheduler = Scheduler(dependencies, database_url)
     await furnish(database, storage)
