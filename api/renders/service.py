@@ -93,7 +93,8 @@ async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> Jo
 async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
     """The account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
-    return await listed(session, _of_account(caller), order, asked, lambda job: record(state, job, origin))
+    total = await repository.count_of_account(session, caller.account.id)
+    return await listed(session, _of_account(caller), order, asked, lambda job: record(state, job, origin), total)
 
 
 async def cancel(session: AsyncSession, caller: Caller, job_id: str) -> Job:
