@@ -96,7 +96,8 @@ async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> Jo
 async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
     """The account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
-    jobs = await listed(session, _of_account(caller), order, asked, _as_it_is)
+    total = await repository.count_of_account(session, caller.account.id)
+    jobs = await listed(session, _of_account(caller), order, asked, _as_it_is, total)
     percents = await state.progress.percents(jobs.items)
     return Listed(
         items=[record(state, job, percents, origin) for job in jobs.items],

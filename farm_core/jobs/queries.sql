@@ -210,32 +210,27 @@ WITH accounts_next AS MATERIALIZED (
         )
     ORDER BY load, ready_place, account_id LIMIT :heads_max
 ), each AS MATERIALIZED (
-    SELECT greatest(4, 2 * :heads_max / greatest(1, count(*))) AS tasks FROM accounts_next
+    SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM accounts_next
 )
-SELECT ready.id, ready.account_id, ready.fps, ready.created_at, ready.renderer, ready.priority, ready.leased_frames,
-    ready.open_frames, accounts_next.leased_frames AS account_frames, accounts_next.priority AS account_priority,
-    heads.id AS task_id, heads.kind, heads.frame_count, heads.avoid_worker
+SELECT heads.*, accounts_next.leased_frames AS account_frames, accounts_next.priority AS account_priority
 FROM accounts_next CROSS JOIN each
 CROSS JOIN LATERAL (
     SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
-        open_jobs.open_frames, open_jobs.ready_place
+        open_jobs.open_frames, open_jobs.ready_place, waiting.id AS task_id, waiting.kind, waiting.index, waiting.frame_count,
+        waiting.avoid_worker
     FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+    CROSS JOIN LATERAL (
+        SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
+        WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
+            AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+        ORDER BY tasks.index LIMIT each.tasks
+    ) AS waiting
     WHERE open_jobs.account_id = accounts_next.account_id AND open_jobs.ready_place IS NOT NULL
         AND jobs.status = 'processing' AND jobs.lease_token IS NULL
         AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
-        AND EXISTS (
-            SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
-                AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-        )
-    ORDER BY open_jobs.ready_place, open_jobs.job_id LIMIT each.tasks
-) AS ready
-CROSS JOIN LATERAL (
-    SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
-    WHERE tasks.job_id = ready.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-        AND (tasks.kind = 'render' OR ready.open_frames = 0)
-    ORDER BY tasks.index LIMIT each.tasks
+    ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT each.tasks
 ) AS heads
-ORDER BY accounts_next.load, accounts_next.ready_place, ready.account_id, ready.ready_place, ready.id, heads.index
+ORDER BY accounts_next.load, accounts_next.ready_place, heads.account_id, heads.ready_place, heads.id, heads.index
 
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
