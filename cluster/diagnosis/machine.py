@@ -108,7 +108,10 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
 def _colours(painter: Painter) -> Finding:
     """Draws one colour, converts it, reads it back and compares it with the formula."""
     of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
-    with closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring, painter.pool.lent(SQUARE, "f1") as target:
+    with (
+        closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring,
+        painter.pool.acquired(SQUARE, "f1") as target,
+    ):
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
         ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
