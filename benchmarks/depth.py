@@ -6,7 +6,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -52,10 +52,10 @@ _JOBS: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
         request_hash, attempt, created_at, started_at, finished_at, video_key, document_key, plan_key)
     SELECT '{status}_' || lpad(n::text, 9, '0'), account, 'tpl_' || account, '{status}', 0, '{{}}', 1280, 720, 30, 90,
-        1000 + (n * 7919) % 60000, 'http://farm', '', 0, now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}),
+        1000 + (n::bigint * 7919) % 60000, 'http://farm', '', 0, now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}),
         now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}), {finished}, {video}, 'frozen/' || n % 1000, 'plan' || n
     FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL (
-        SELECT 'acc_' || lpad((CASE WHEN n % 2 = 0 THEN 0 ELSE (n * 7919) % {accounts} END)::text, 5, '0') AS account
+        SELECT 'acc_' || lpad((CASE WHEN n % 2 = 0 THEN 0 ELSE (n::bigint * 7919) % {accounts} END)::text, 5, '0') AS account
     ) AS owner
 """
 _TASKS: Final = """
@@ -128,7 +128,7 @@ async def _measured(url: str, depth: int, rounds: int) -> Sequence[Row]:
 
 
 @asynccontextmanager
-async def _database(url: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+async def _database(url: str) -> AsyncIterator[Database]:
     database = Database(url, ping=False)
     try:
         yield database
