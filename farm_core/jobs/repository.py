@@ -70,9 +70,9 @@ async def count_of_account(session: AsyncSession, account_id: str) -> int:
     return int(await session.scalar(kept) or 0)
 
 
-async def cancel(session: AsyncSession, job_id: str) -> bool:
-    """Cancels the job if it has not ended; says whether."""
-    return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id)]))
+async def cancel(session: AsyncSession, job_id: str, percent: float | None = None) -> bool:
+    """Cancels the job if it has not ended; says whether. `percent` is its live progress, where that is known."""
+    return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id, percent=percent)]))
 
 
 async def notify(session: AsyncSession, channel: str, payload: str) -> None:
