@@ -57,11 +57,13 @@ class Planner:
             held = [one for one in jobs if one.job.id in mine]
             if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
                 await claims.plan_jobs(connection, now, planned)
-            if reused := [one for one in held if one.job.id in videos]:
-                endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
-                completed = await end_jobs(connection, now, "complete", endings)
-            else:
-                completed = set()
+        # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
+        completed: set[str] = set()
+        if reused := [one for one in held if one.job.id in videos]:
+            endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
+            completed = await self.dependencies.database.single(
+                lambda connection: end_jobs(connection, now, "complete", endings)
+            )
         accounts = {one.job.id: one.job.account_id for one in jobs}
         self.dependencies.changes.publish(
             changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(completed)
