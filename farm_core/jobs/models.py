@@ -139,6 +139,9 @@ class JobEvent(SQLModel, table=True):
     """What happened to a job, in order: every move of its machine and of its tasks' machines."""
 
     __tablename__ = "job_events"
+    __table_args__ = (
+        Index("job_events_strikes", "at", postgresql_where=text("(detail ->> 'kind') IN ('crash', 'stall')")),
+    )
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, primary_key=True, autoincrement=True))
     job_id: str = Field(foreign_key="jobs.id", index=True)

@@ -433,6 +433,12 @@ WITH accused AS (
 )
 UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE workers.id = held.id
 
+-- striking_accounts --
+-- Accounts whose jobs have brought workers down again and again.
+SELECT jobs.account_id, count(*) AS strikes FROM job_events JOIN jobs ON jobs.id = job_events.job_id
+WHERE job_events.at > :since AND (job_events.detail ->> 'kind') IN ('crash', 'stall')
+GROUP BY jobs.account_id HAVING count(*) >= :strikes_max
+
 -- forget_workers --
 DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
 
