@@ -25,6 +25,7 @@ from api.middleware.outside import KeysStayInside
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
 from api.renders.endpoints import router as renders
+from api.stills.endpoints import router as stills
 from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
 from farm_core import redis
@@ -35,6 +36,7 @@ from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver, system_resolver
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 
@@ -57,6 +59,7 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
         database=Database(settings.database_url, POOL_CONNECTIONS, ping=False),
         redis=client,
         rates=RateLimiter(client),
+        stills=StillExchange(settings.redis_url),
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url),
@@ -71,6 +74,7 @@ def create_app(state: AppState) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await state.redis.aclose()
+        await state.stills.close()
         await state.database.close()
 
     app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
@@ -97,6 +101,6 @@ def create_app(state: AppState) -> FastAPI:
 def _public() -> APIRouter:
     """Everything under `/api/v1`."""
     public = APIRouter(prefix="/api/v1")
-    for router in (keys, templates, renders, assets, usage, animations):
+    for router in (keys, templates, renders, assets, usage, animations, stills):
         public.include_router(router)
     return public

@@ -13,6 +13,7 @@ from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.links import Links
 from farm_core.storage.port import Storage
 
@@ -26,6 +27,7 @@ class AppState:
     database: Database
     redis: Redis
     rates: RateLimiter
+    stills: StillExchange
     storage: Storage
     links: Links
     tokens: TokenReader

@@ -9,11 +9,13 @@ import asyncio
 import queue
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cluster.still_file import still_file
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler.ports import Advanced, Ended, Report, TaskAssignment, WorkerState
+from scheduler.ports import Advanced, DrawnStill, Ended, Report, StillAssignment, TaskAssignment, WorkerState
 
 if TYPE_CHECKING:
     from cluster.task_runner import TaskRunner
@@ -24,7 +26,9 @@ class _Hand:
     """A worker's thread, and the assignments that wait for it."""
 
     state: WorkerState
-    assignments: queue.SimpleQueue[TaskAssignment | None] = field(default_factory=queue.SimpleQueue)
+    assignments: queue.SimpleQueue[TaskAssignment | tuple[StillAssignment, Future[DrawnStill]] | None] = field(
+        default_factory=queue.SimpleQueue
+    )
     thread: threading.Thread | None = None
 
 
@@ -63,6 +67,14 @@ class InlineExecutor:
             return
         self._hands[worker_id].assignments.put(assignment)
 
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Draws a still on the worker's thread, after what the thread is at."""
+        if worker_id not in self._hands:
+            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id))
+        result: Future[DrawnStill] = Future()
+        self._hands[worker_id].assignments.put((assignment, result))
+        return await asyncio.wrap_future(result)
+
     async def reports(self, wait_seconds: float) -> list[Report]:
         """What has been reported since the last call."""
         if not self._reports:
@@ -96,7 +108,10 @@ class InlineExecutor:
         work, assignments = self._works[worker_id], self._hands[worker_id].assignments
         assert self._loop is not None, "start() was awaited"
         while (assignment := assignments.get()) is not None:
-            self._hand_over(self._executed(work, assignment))
+            if isinstance(assignment, tuple):
+                assignment[1].set_result(_still(work, assignment[0]))
+            else:
+                self._hand_over(self._executed(work, assignment))
 
     def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Report:
         token = assignment.token
@@ -113,3 +128,13 @@ class InlineExecutor:
     def _report(self, report: Report) -> None:
         self._reports.append(report)
         self._reported.set()
+
+
+def _still(work: TaskRunner, assignment: StillAssignment) -> DrawnStill:
+    try:
+        frames = [work.still(assignment, index) for index in assignment.frames]
+        picture = still_file([frame.pixels for frame in frames], assignment.columns, assignment.format)
+    except Exception as error:
+        # The worker's boundary: every failure becomes an answer.
+        return DrawnStill(failure=work.still_failure(error))
+    return DrawnStill(picture, None, tuple(dict.fromkeys(line for frame in frames for line in frame.warnings)))

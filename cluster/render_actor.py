@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -18,11 +19,12 @@ import psutil
 import ray
 
 from cluster.execution import task_runner
-from cluster.task_runner import TaskRunner
+from cluster.still_file import still_file
+from cluster.task_runner import StillPicture, TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
-from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import DrawnStill, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 NICENESS: Final = 10
 """Rendering yields the processor to those who answer requests; it uses what they leave."""
@@ -43,11 +45,37 @@ class ActorReport:
     progress: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """An assignment that waits for its turn."""
+
+    assignment: TaskAssignment
+    result: Future[Finished | Ended]
+
+
+@dataclass(frozen=True, slots=True)
+class _StillFrame:
+    """A frame of a still that waits for a gap between two frames."""
+
+    assignment: StillAssignment
+    frame_index: int
+    result: Future[StillPicture]
+
+
+class _Wake:
+    """Ends the wait of an idle thread: a still has come."""
+
+
+_WAKE: Final = _Wake()
+_Entry = _Order | _Wake
+
+
 class RenderThread:
     """The thread that owns the GL context, which `make` makes on it: started with the actor, ended with it."""
 
     def __init__(self, make: Callable[[], TaskRunner]) -> None:
-        self._orders: queue.SimpleQueue[tuple[TaskAssignment, Future[Finished | Ended]] | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
+        self._stills: queue.SimpleQueue[_StillFrame] = queue.SimpleQueue()
         self._ready: Future[TaskRunner] = Future()
         self._cancelled: set[str] = set()
         self.frames_done = 0
@@ -62,7 +90,25 @@ class RenderThread:
     def execute(self, assignment: TaskAssignment) -> Finished | Ended:
         """Waits for the assignment's turn and its end."""
         result: Future[Finished | Ended] = Future()
-        self._orders.put((assignment, result))
+        self._orders.put(_Order(assignment, result))
+        return result.result()
+
+    def still(self, assignment: StillAssignment) -> DrawnStill:
+        """Draws a still frame by frame, each between two frames of a segment under way, and encodes it on this thread."""
+        began = time.perf_counter()
+        try:
+            frames = [self._still_frame(assignment, index) for index in assignment.frames]
+            picture = still_file([frame.pixels for frame in frames], assignment.columns, assignment.format)
+        except Exception as error:
+            # The worker's boundary: every failure becomes an answer.
+            return DrawnStill(failure=self.work().still_failure(error))
+        warnings = tuple(dict.fromkeys(warning for frame in frames for warning in frame.warnings))
+        return DrawnStill(picture, None, warnings, (time.perf_counter() - began) * 1000)
+
+    def _still_frame(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+        result: Future[StillPicture] = Future()
+        self._stills.put(_StillFrame(assignment, frame_index, result))
+        self._orders.put(_WAKE)
         return result.result()
 
     def cancel(self, token: str) -> None:
@@ -82,8 +128,21 @@ class RenderThread:
             raise
         self._ready.set_result(work)
         while (entry := self._orders.get()) is not None:
-            assignment, result = entry
-            result.set_result(self._executed(work, assignment))
+            self._draw_next_still(work)
+            if isinstance(entry, _Order):
+                entry.result.set_result(self._executed(work, entry.assignment))
+
+    def _draw_next_still(self, work: TaskRunner) -> None:
+        """Draws one waiting frame of a still: no more at once, so that a segment under way goes on."""
+        try:
+            frame = self._stills.get_nowait()
+        except queue.Empty:
+            return
+        try:
+            frame.result.set_result(work.still(frame.assignment, frame.frame_index))
+        except Exception as error:
+            # Handed over to the thread that waits for the frame.
+            frame.result.set_exception(error)
 
     def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Finished | Ended:
         token = assignment.token
@@ -92,7 +151,12 @@ class RenderThread:
         def advanced(frames: int) -> None:
             self.progress = {token: frames}
 
-        report = work.execute(assignment, advanced, lambda: token in self._cancelled)
+        def stopped() -> bool:
+            """Asked between two frames."""
+            self._draw_next_still(work)
+            return token in self._cancelled
+
+        report = work.execute(assignment, advanced, stopped)
         self.progress = {}
         self._cancelled.discard(token)
         if isinstance(assignment, SegmentAssignment) and isinstance(report, Finished) and not report.cached:
@@ -100,7 +164,7 @@ class RenderThread:
         return report
 
 
-@ray.remote(concurrency_groups={"assignments": 4, "control": 4})
+@ray.remote(concurrency_groups={"assignments": 4, "control": 4, "stills": 4})
 class RenderActor:
     """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
@@ -146,6 +210,13 @@ class RenderActor:
         if self._leaving:
             return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
         return self._thread.execute(assignment)
+
+    @ray.method(concurrency_group="stills", enable_task_events=False)
+    def still(self, assignment: StillAssignment) -> DrawnStill:
+        """A picture file, drawn between two frames of a segment under way."""
+        if self._leaving:
+            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
+        return self._thread.still(assignment)
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:

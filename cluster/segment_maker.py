@@ -11,14 +11,14 @@ import orjson
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
-from cluster.task_runner import Progress, Stopped
+from cluster.task_runner import Progress, StillPicture, Stopped
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
-from scheduler.ports import SegmentAssignment
+from scheduler.ports import SegmentAssignment, StillAssignment
 
 OPENED_MAX: Final = 4
 """Documents kept open: a worker mostly gets segments of the same few jobs."""
@@ -38,6 +38,7 @@ class SessionMaker:
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()
+        self._opened_stills: OrderedDict[object, Opened] = OrderedDict()
         identity = self._session.identity
         self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
@@ -62,11 +63,17 @@ class SessionMaker:
         )
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
 
-    def _open(self, assignment: SegmentAssignment, media: MediaCache) -> Opened:
+    def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
+        """Draws one frame. Stills have documents of their own open, so that one may be drawn amid a segment of the same."""
+        opened = self._open(assignment, media)
+        return StillPicture(self._session.still(opened, frame_index), opened.warnings)
+
+    def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> Opened:
+        documents = self._opened if isinstance(assignment, SegmentAssignment) else self._opened_stills
         place = (assignment.document_key, (assignment.video_format, tuple(sorted(assignment.media.items()))))
-        if place in self._opened:
-            self._opened.move_to_end(place)
-            return self._opened[place]
+        if place in documents:
+            documents.move_to_end(place)
+            return documents[place]
         document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
         video_format = assignment.video_format
         output = Output(
@@ -76,7 +83,7 @@ class SessionMaker:
             video_format.composition_id,
             video_format.duration_seconds,
         )
-        while len(self._opened) >= OPENED_MAX:
-            self._opened.popitem(last=False)[1].close()
-        self._opened[place] = self._session.open(document, output, media.resolver(assignment.media))
-        return self._opened[place]
+        while len(documents) >= OPENED_MAX:
+            documents.popitem(last=False)[1].close()
+        documents[place] = self._session.open(document, output, media.resolver(assignment.media))
+        return documents[place]

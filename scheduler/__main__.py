@@ -20,6 +20,7 @@ from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.telemetry import logs
@@ -78,6 +79,7 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
         clock=SystemClock(),
         settings=chosen,
         scratch=scratch,
+        stills=None if chosen.redis_url is None else StillExchange(chosen.redis_url),
     )
 
 

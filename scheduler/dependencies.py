@@ -9,6 +9,7 @@ from farm_core.clock import Clock
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.port import Storage
 from scheduler.ports import RenderExecutor
 
@@ -26,3 +27,5 @@ class Dependencies:
     settings: Settings
     scratch: Path
     """A folder of this process for files on their way to storage."""
+    stills: StillExchange | None = None
+    """Where requests for stills come from; none are drawn when None."""
