@@ -65,7 +65,8 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: tuple[RenderThread, L
 
     rendering = threading.Thread(target=rendered)
     rendering.start()
-    amid, overtook = [], 0
+    amid: list[tuple[int, bytes]] = []
+    overtook = 0
     while not ended.is_set() and len(amid) < 60:
         frame, width = ((10, 160), (60, 320), (10, 160))[len(amid) % 3]
         amid.append((len(amid) % 3, thread.still(still(frame, width)).picture))
