@@ -39,6 +39,7 @@ class SessionMaker:
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()
         self._opened_stills: OrderedDict[object, Opened] = OrderedDict()
+        self._in_use: list[Opened] = []
         identity = self._session.identity
         self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
@@ -58,15 +59,30 @@ class SessionMaker:
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Draws and encodes the segment."""
         opened = self._open(assignment, media)
-        report = self._session.render_segment(
-            opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
-        )
+        self._in_use.append(opened)
+        try:
+            report = self._session.render_segment(
+                opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
+            )
+        finally:
+            self._in_use.remove(opened)
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
         """Draws one frame. Stills have documents of their own open, so that one may be drawn amid a segment of the same."""
         opened = self._open(assignment, media)
         return StillPicture(self._session.still(opened, frame_index), opened.warnings)
+
+    @property
+    def may_pause(self) -> bool:
+        """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/interop/handover.py`)."""
+        return not self._session.from_gpu.works
+
+    def _close_surplus(self, documents: OrderedDict[object, Opened]) -> None:
+        """Make room for one more document. Those of paused segments stay open."""
+        idle = [place for place, opened in documents.items() if opened not in self._in_use]
+        for place in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
+            documents.pop(place).close()
 
     def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> Opened:
         documents = self._opened if isinstance(assignment, SegmentAssignment) else self._opened_stills
@@ -83,7 +99,6 @@ class SessionMaker:
             video_format.composition_id,
             video_format.duration_seconds,
         )
-        while len(documents) >= OPENED_MAX:
-            documents.popitem(last=False)[1].close()
+        self._close_surplus(documents)
         documents[place] = self._session.open(document, output, media.resolver(assignment.media))
         return documents[place]

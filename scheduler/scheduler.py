@@ -18,7 +18,7 @@ from scheduler.maintenance.retention import ResultReaper, ScratchReaper, Segment
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
 from scheduler.stills import StillService
-from scheduler.watch import ProgressReporter, RunningTaskWatcher
+from scheduler.watch import RunningTaskWatcher
 
 _log = logs.logger(__name__)
 
@@ -42,7 +42,7 @@ class Scheduler:
         self.stills = StillService(dependencies, self.running_tasks)
         self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)
         self.keepers: tuple[Service, ...] = (
-            self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer), ProgressReporter(dependencies, self.running_tasks),
+            self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
             ScratchReaper(dependencies), WorkerRestarter(dependencies),
         )  # fmt: skip
@@ -71,6 +71,7 @@ class Scheduler:
         await asyncio.gather(*(service.stop() for service in self.keepers))
         await self._hand_back()
         await self.dependencies.executor.close()
+        await self.dependencies.changes.close()
         await self.dependencies.database.close()
 
     async def _drained(self) -> None:

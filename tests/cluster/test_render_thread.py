@@ -12,7 +12,9 @@ import pytest
 from PIL import Image
 
 from cluster.execution import task_runner
-from cluster.render_actor import RenderThread
+from cluster.render_thread import RenderThread
+from cluster.task_runner import TaskRunner
+from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -21,6 +23,7 @@ from tests.gpu_renderer.documents import document, layer, track
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")]
 
+Farm = tuple[RenderThread[TaskRunner], LocalStorage]
 TEXT = {"__kind": "text", "content": "Still", "fontSize": 30, "color": "#ffffff"}
 DOCUMENT = document(
     layer("square"), layer("title", **TEXT), seconds=4.0, size=(320, 180), square=track("x", (0, 30), (4, 290))
@@ -29,11 +32,13 @@ VIDEO = VideoFormat(320, 180, 30, 120, None, 4.0)
 
 
 @pytest.fixture
-def farm(tmp_path: Path) -> Iterator[tuple[RenderThread, LocalStorage]]:
+def farm(tmp_path: Path) -> Iterator[Farm]:
     settings = Settings(data_folder=tmp_path, encoder="libx264", jwt_secret="s" * 32)
     storage = LocalStorage(tmp_path / "storage", Links(b"s" * 32))
     storage.put_bytes("frozen/a.json", json.dumps(DOCUMENT).encode())
-    thread = RenderThread(lambda: task_runner("w0", settings, tmp_path / "scratch", raster_threads=0))
+    thread = RenderThread(
+        lambda: task_runner("w0", settings, tmp_path / "scratch", raster_threads=0), ProgressWriter(None)
+    )
     yield thread, storage
     thread.close()
 
@@ -47,10 +52,10 @@ def still(frame: int, width: int = 160, format: str = "png") -> StillAssignment:
     return StillAssignment(f"still-{frame}", "frozen/a.json", {}, size, (frame,), 1, format)  # type: ignore[arg-type]
 
 
-def test_stills_amid_a_segment_leave_its_bytes_alone(farm: tuple[RenderThread, LocalStorage]) -> None:
+def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
     thread, storage = farm
     thread.work()
-    alone = thread.execute(segment("one"))
+    alone = thread.submit(segment("one")).result()
     assert isinstance(alone, Finished)
     expected = storage.get_bytes(alone.key)
     pictures = [thread.still(still(frame, width)).picture for frame, width in ((10, 160), (60, 320), (10, 160))]
@@ -60,7 +65,7 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: tuple[RenderThread, L
     result: list[object] = []
 
     def rendered() -> None:
-        result.append(thread.execute(segment("two")))
+        result.append(thread.submit(segment("two")).result())
         ended.set()
 
     rendering = threading.Thread(target=rendered)
@@ -81,7 +86,7 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: tuple[RenderThread, L
 
 
 @pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
-def test_a_still_is_a_picture_file(farm: tuple[RenderThread, LocalStorage], format: str) -> None:
+def test_a_still_is_a_picture_file(farm: Farm, format: str) -> None:
     drawn = farm[0].still(still(0, format=format))
     assert drawn.failure is None
     image = Image.open(io.BytesIO(drawn.picture))
@@ -91,7 +96,7 @@ def test_a_still_is_a_picture_file(farm: tuple[RenderThread, LocalStorage], form
 
 
 def test_a_still_of_a_missing_document_is_a_failure_and_the_worker_goes_on(
-    farm: tuple[RenderThread, LocalStorage],
+    farm: Farm,
 ) -> None:
     missing = StillAssignment("x", "frozen/none.json", {}, VIDEO, (0,), 1, "png")
     assert farm[0].still(missing).failure is not None
