@@ -8,6 +8,8 @@ from farm_core.accounts.models import Account, ApiKey
 from farm_core.assets.models import Asset
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.presets.models import Preset
+from farm_core.sign_in.models import ConsoleSession, SignInLink
+from farm_core.statistics.models import JobMinute, RollUp
 from farm_core.templates.models import Template
 from farm_core.usage.models import Usage
 from farm_core.webhooks.models import Delivery
@@ -18,11 +20,15 @@ __all__ = [
     "Account",
     "ApiKey",
     "Asset",
+    "ConsoleSession",
     "Delivery",
     "Job",
     "JobEvent",
+    "JobMinute",
     "Preset",
+    "RollUp",
     "Segment",
+    "SignInLink",
     "Task",
     "Template",
     "Usage",

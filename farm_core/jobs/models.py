@@ -46,6 +46,17 @@ class Job(SQLModel, table=True):
         Index("jobs_waiting", "created_at", postgresql_where=text("status = 'queued'")),
         Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("status = 'completed'")),
         Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
+        Index("jobs_newest", text("created_at DESC"), text("id DESC")),
+        Index(
+            "jobs_not_completed", "status", text("created_at DESC"), text("id DESC"),
+            postgresql_where=text("status IN ('failed', 'cancelled')"),
+        ),
+        Index(
+            "jobs_not_completed_of_account", "account_id", "status", text("created_at DESC"), text("id DESC"),
+            postgresql_where=text("status IN ('failed', 'cancelled')"),
+        ),
+        Index("jobs_newest_of_template", "template_id", text("created_at DESC"), text("id DESC")),
+        Index("jobs_finished", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
     )  # fmt: skip
 
     id: str = Field(primary_key=True)
