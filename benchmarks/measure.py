@@ -15,7 +15,7 @@ import av
 
 from benchmarks.footage import footage
 from benchmarks.machine import peak_rss_mb_of_process
-from benchmarks.plain import PlainEncoder
+from benchmarks.plain_encoder import PlainEncoder
 from benchmarks.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
 from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
@@ -57,7 +57,7 @@ class Case:
 class Measured:
     """What came out. Times are milliseconds a frame; shares are fps over encoding the same frames alone.
 
-    `alone_fps` is encoding as PyAV does it unless told otherwise (`plain.py`), `same_alone_fps` as the pipeline does it.
+    `alone_fps` is encoding as PyAV does it unless told otherwise (`plain_encoder.py`), `same_alone_fps` as the pipeline does it.
     """
 
     scene: str

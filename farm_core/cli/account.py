@@ -17,7 +17,7 @@ from sqlmodel import col
 from farm_core.accounts import repository
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
-from farm_core.cli import reach
+from farm_core.cli import connection
 from farm_core.db.database import Database
 from farm_core.failure import Failure
 from farm_core.ids import new_id
@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("name", metavar="NAME")
         one.add_argument("--plan", choices=sorted(PLANS), default=None)
         one.add_argument("--limit", action="append", default=[], metavar="KEY=VALUE")
-        reach.add_data_argument(one)
-    reach.add_data_argument(actions.add_parser("list", help="list the accounts"))
+        connection.add_data_argument(one)
+    connection.add_data_argument(actions.add_parser("list", help="list the accounts"))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the account, or all of them. Raises Refused and BadLimit."""
     act = {"create": _create, "set": _set, "list": _list}[arguments.action]
-    print(json.dumps(reach.with_database(arguments, lambda database: act(database, arguments)), indent=2))
+    print(json.dumps(connection.with_database(arguments, lambda database: act(database, arguments)), indent=2))
     return 0
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
@@ -34,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--account", metavar="NAME", default=None)
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints; 1 where there is no such job, or the followed one did not complete."""
-    return reach.with_database(arguments, lambda database: _run(database, arguments))
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Group
 
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
 from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -17,12 +17,12 @@ from farm_core.jobs.sql import statement
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--watch`, `--data DIR`."""
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a table with a row for each account that has jobs under way."""
-    return reach.with_database(arguments, lambda database: _run(database, watch=arguments.watch))
+    return connection.with_database(arguments, lambda database: _run(database, watch=arguments.watch))
 
 
 async def _run(database: Database, *, watch: bool) -> int:

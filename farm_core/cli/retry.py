@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from farm_core.cli import reach
+from farm_core.cli import connection
 from farm_core.cli.jobs import followed
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -25,12 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`JOB [--follow]`."""
     parser.add_argument("job", metavar="JOB")
     parser.add_argument("--follow", action="store_true", help="show the new job's progress until it ends")
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the new job's id; 1 where the job did not fail, or the followed one did not complete."""
-    return reach.with_database(arguments, lambda database: _run(database, arguments))
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlmodel import col
 
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
 from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -23,12 +23,12 @@ from farm_core.jobs.workers import LIVE_SECONDS
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--watch`, `--data DIR`."""
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a table; 1 where no worker lives."""
-    return reach.with_database(arguments, lambda database: _run(database, watch=arguments.watch))
+    return connection.with_database(arguments, lambda database: _run(database, watch=arguments.watch))
 
 
 async def _run(database: Database, *, watch: bool) -> int:

@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from benchmarks import rivals
+from benchmarks import baselines
 from benchmarks.footage import footage
 from benchmarks.peers import COMPOSITIONS
 from benchmarks.scenes import SCENES
@@ -30,8 +30,8 @@ def test_the_skia_loop_draws_the_composition_that_the_farm_draws(letter: str, tm
             frame.to_ndarray(format="rgba")
             for _, frame in zip(range(FRAME + 1), container.decode(video=0), strict=False)
         ]
-    below = frames[FRAME] if rivals.COMPOSITIONS[letter].is_over_footage else None
-    theirs = rivals.skia_picture(letter, *SIZE, FRAME, below)[..., :3].astype(float)
+    below = frames[FRAME] if baselines.COMPOSITIONS[letter].is_over_footage else None
+    theirs = baselines.skia_picture(letter, *SIZE, FRAME, below)[..., :3].astype(float)
     document = read_value(SCENES[COMPOSITIONS[letter]].document())
     with (
         RenderSession(default_session_options()) as session,
@@ -42,10 +42,10 @@ def test_the_skia_loop_draws_the_composition_that_the_farm_draws(letter: str, tm
     assert np.abs(ours - theirs).mean() < min(12.0, np.abs(before - theirs).mean())
 
 
-@pytest.mark.parametrize("letter", sorted(rivals.GRAPHS))
+@pytest.mark.parametrize("letter", sorted(baselines.GRAPHS))
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
 def test_the_filter_graphs_are_understood(letter: str, tmp_path: Path) -> None:
     made = tmp_path / "made.mp4"
-    assert rivals.ffmpeg_fps(letter, *SIZE, 90, footage(tmp_path, *SIZE), made) is not None
+    assert baselines.ffmpeg_fps(letter, *SIZE, 90, footage(tmp_path, *SIZE), made) is not None
     with av.open(str(made)) as container:
         assert sum(1 for _ in container.decode(video=0)) == 90

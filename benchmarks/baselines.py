@@ -20,7 +20,7 @@ import numpy.typing as npt
 import skia
 
 from benchmarks import scenes
-from benchmarks.plain import PRESET, QUALITY, PlainEncoder
+from benchmarks.plain_encoder import PRESET, QUALITY, PlainEncoder
 from gpu_renderer.commands.options import FONTS
 
 FPS, SECONDS = scenes.FPS, 10
