@@ -16,7 +16,7 @@ from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
 from scheduler.dependencies import Dependencies
-from scheduler.placement import FreeWorker, OpenJob, OpenTask, assign
+from scheduler.placement import AccountLoad, FreeWorker, OpenJob, OpenTask, assign
 from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, VideoFormat, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
@@ -52,12 +52,12 @@ class Dispatcher(Service):
     async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
         """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        ids = list(living)
+        ids, renderers = list(living), sorted({worker.renderer for worker in living.values()})
         loads, rows = await asyncio.gather(
             database.single(lambda connection: workers.usable_workers(connection, now, ids)),
-            database.single(lambda connection: tasks.open_work(connection, now, room)),
+            database.single(lambda connection: tasks.open_work(connection, now, room, renderers)),
         )
-        made = assign(jobs_of(rows), self._free(living, loads), now)
+        made = assign(jobs_of(rows), self._free(living, loads), now, loads_of(rows))
         if not made:
             return []
         leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]
@@ -100,11 +100,16 @@ def jobs_of(rows: Sequence[RowMapping]) -> list[OpenJob]:
     return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])]
 
 
+def loads_of(rows: Sequence[RowMapping]) -> dict[str, AccountLoad]:
+    """The loads of the accounts in the rows of `open_work`, whose jobs are not all there."""
+    return {row["account_id"]: AccountLoad(row["account_frames"], row["account_priority"]) for row in rows}
+
+
 def _job(rows: list[RowMapping]) -> OpenJob:
     first = rows[0]
     return OpenJob(
         first["id"], first["account_id"], first["fps"], first["created_at"], first["renderer"],
-        first["leased_frames"], first["open_frames"], tuple(_heads(rows)),
+        first["leased_frames"], first["open_frames"], tuple(_heads(rows)), first["priority"],
     )  # fmt: skip
 
 

@@ -55,9 +55,10 @@ class Planner:
             held = [one for one in jobs if one.job.id in mine]
             if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
                 await claims.plan_jobs(connection, now, planned)
-            if reused := [one for one in held if one.job.id in videos]:
-                endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
-                await end_jobs(connection, now, "complete", endings)
+        # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
+        if reused := [one for one in held if one.job.id in videos]:
+            endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
+            await self.dependencies.database.single(lambda connection: end_jobs(connection, now, "complete", endings))
 
     async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, _Video]:
         """By the ids of jobs: the videos of equal jobs, if they still lie in storage."""

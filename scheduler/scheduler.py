@@ -13,7 +13,7 @@ from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
-from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry
+from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
 from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
@@ -42,7 +42,7 @@ class Scheduler:
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer), ProgressReporter(dependencies, self.running_tasks),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
-            ScratchReaper(dependencies),
+            ScratchReaper(dependencies), WorkerRestarter(dependencies),
         )  # fmt: skip
         self.listener = Listener(
             database_url,

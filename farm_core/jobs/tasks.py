@@ -51,9 +51,15 @@ class Verdict:
     verdict: Retry | Fail
 
 
-async def open_work(session: Transaction, now: datetime, heads_max: int) -> Sequence[RowMapping]:
-    """A row for each waiting task at the head of a job in processing, with what the job has running."""
-    rows = await session.execute(statement("open_work"), {"now": now, "heads_max": heads_max})
+async def open_work(
+    session: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
+) -> Sequence[RowMapping]:
+    """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
+
+    `renderers` leaves out jobs that only workers of other renderers may draw.
+    """
+    values = {"now": now, "heads_max": heads_max, "renderers": None if renderers is None else list(renderers)}
+    rows = await session.execute(statement("open_work"), values)
     return rows.mappings().all()
 
 

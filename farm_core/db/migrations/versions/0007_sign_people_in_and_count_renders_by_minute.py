@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0007"
-down_revision = "0002"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 
@@ -74,12 +74,10 @@ def upgrade() -> None:
     for name, columns in _PARTIAL.items():
         partly = sa.text("status IN ('failed', 'cancelled')")
         op.create_index(name, "jobs", list(columns), postgresql_where=partly)
-    op.create_index("jobs_finished", "jobs", ["finished_at"], postgresql_where=sa.text("finished_at IS NOT NULL"))
 
 
 def downgrade() -> None:
     """Takes the change back."""
-    op.drop_index("jobs_finished", table_name="jobs")
     for name in (*_PARTIAL, *_INDEXES):
         op.drop_index(name, table_name="jobs")
     for table in ("job_roll_up", "job_minutes", "console_sessions", "sign_in_links"):
