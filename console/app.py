@@ -23,13 +23,14 @@ from console.live.hub import Hub
 from console.overview.endpoints import router as overview
 from console.overview.snapshot import Snapshots
 from console.playground.endpoints import router as playground
+from console.renders.actions import router as render_actions
 from console.renders.endpoints import router as renders
-from console.templates_.endpoints import router as templates
+from console.library.endpoints import router as templates
 from console.workers.endpoints import router as workers
 from farm_core.errors import FarmError
 
 STATIC: Final = Path(__file__).with_name("static")
-ROUTERS: Final = (access, overview, renders, templates, playground, workers, account, accounts, audit, live)
+ROUTERS: Final = (access, overview, render_actions, renders, templates, playground, workers, account, accounts, audit, live)
 
 
 def create_console(state: AppState) -> FastAPI:

@@ -50,7 +50,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
                 caching = "public, max-age=31536000, immutable" if is_static else "no-store"
                 headers.setdefault("Cache-Control", caching)
             await send(message)

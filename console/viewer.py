@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -91,6 +92,11 @@ async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in
     if viewer.read_only:
         raise Refused("You are signed in read-only, so nothing can be changed.")
     return viewer
+
+
+def check_upload(viewer: Viewer, request: Request, fields: Mapping[str, str]) -> None:
+    """Raise Refused for an upload without the session's CSRF value, which comes in a header or beside the file."""
+    check_csrf(viewer, request.headers.get("x-csrf-token") or fields.get("csrf", ""))
 
 
 def check_csrf(viewer: Viewer, given: str) -> None:
