@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
-from gpu_renderer.compositing import matrix, quads
-from gpu_renderer.compositing.ink import Look, Picture
-from gpu_renderer.context import create_context
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.display_list.paint import Look, Picture
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.region import Region
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.context import create_context
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transform2D
 
 WIDTH, HEIGHT = 1920, 1080

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured
-from gpu_renderer.levers import Levers
+from gpu_renderer.optimisation import Levers
 from gpu_renderer.pipeline import PipelineLevers
 
 SCENES = ("title-card", "lower-third", "fifty-layers")

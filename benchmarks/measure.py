@@ -17,15 +17,15 @@ from benchmarks.footage import footage
 from benchmarks.machine import peak_rss_mb_of_process
 from benchmarks.plain_encoder import PlainEncoder
 from benchmarks.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
-from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.levers import Levers
+from gpu_renderer.geometry import damage
+from gpu_renderer.optimisation import Levers
 from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
-from gpu_renderer.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_value
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -174,7 +174,7 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
-        put(picture, area.whole(picture.pixels.region), ring, encoder_frame(of))
+        put(picture, damage.whole(picture.pixels.region), ring, encoder_frame(of))
         pictures.append(ring.collect())
     ring.close()
     return pictures

@@ -13,10 +13,10 @@ from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.task_runner import Progress, Stopped
 from farm_core.settings import ROOT, Settings
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment
 

@@ -21,23 +21,23 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import av
 
-from gpu_renderer import area
-from gpu_renderer.ahead import iterated_ahead
-from gpu_renderer.area import Area
+from gpu_renderer.backends.cpu.picture import HostPicture
+from gpu_renderer.backends.cpu.ring import HostRing
+from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.backends.gl.interop.ring import DeviceRing
+from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.encode.planes import PlaneLayout, Underlay, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames
 from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.stages import StageClock
 from gpu_renderer.errors import RenderError
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.picture import HostPicture
-from gpu_renderer.host.ring import HostRing
-from gpu_renderer.interop.handover import Handover
-from gpu_renderer.interop.ring import DeviceRing
-from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Underlay, layout
-from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.stages import StageClock
-from gpu_renderer.targets import Target
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from gpu_renderer.prefetch import iterated_ahead
 
 SnapshotT = TypeVar("SnapshotT")
 Ring = ReadbackRing | DeviceRing | HostRing
@@ -222,7 +222,7 @@ class SegmentPipeline(Generic[SnapshotT]):
 
     def _convert(self, picture: Picture, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
-            changed = area.whole(picture.pixels.region) if whole else picture.changed
+            changed = damage.whole(picture.pixels.region) if whole else picture.changed
             put(picture, changed, ring, into)
             self._settle()
         self._converted_frames += 1

@@ -19,24 +19,24 @@ import numpy as np
 import numpy.typing as npt
 from av import FFmpegError
 
-from gpu_renderer.content import Contents
-from gpu_renderer.context import GpuIdentity, create_context, identity
+from gpu_renderer.backends.gl.interop.device import InteropFailed
+from gpu_renderer.backends.gl.picture import GpuPicture
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.text import folders
+from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.content.text.source_rect import source_rect
 from gpu_renderer.encode.probe import chosen
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.frame import FrameRenderer
+from gpu_renderer.frame.renderer import FrameRenderer
+from gpu_renderer.handover_probe import Obstacle, Verdict, probed
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.interop.device import InteropFailed
-from gpu_renderer.interop.probe import Obstacle, Verdict, probed
-from gpu_renderer.levers import Levers
-from gpu_renderer.media.library import MediaLibrary
 from gpu_renderer.memory import return_large_blocks
-from gpu_renderer.painter import Painter
-from gpu_renderer.picture import GpuPicture
+from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Levers
 from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, SegmentReport
-from gpu_renderer.text import folders
-from gpu_renderer.text.families import Fonts
-from gpu_renderer.text.folders import FontFolders
-from gpu_renderer.text.source_rect import source_rect
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
 from motion.evaluate.expressions import SourceRect

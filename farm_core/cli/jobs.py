@@ -1,4 +1,7 @@
-"""List jobs with their progress and time left, show one with its tasks and its history, or follow one with a bar."""
+"""List jobs, show one (`show JOB`: why it failed and where its time went), follow one, or act on all that match a filter.
+
+`cancel`, `retry` and `priority N` act on the jobs that are named or match the filter; they say how many and ask first.
+"""
 
 from __future__ import annotations
 
@@ -15,40 +18,56 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, screen
+from farm_core.cli.acting import add_yes_argument
+from farm_core.cli.job_actions import AMONG, act
+from farm_core.cli.job_report import report
 from farm_core.cli.listing import Listing
-from farm_core.cli.words import whole
+from farm_core.cli.words import duration, whole
 from farm_core.clock import SystemClock
+from farm_core.controls.jobs import JobFilter
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.speed import seconds_left
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.webhooks.models import Delivery
 
 FOLLOW_SECONDS = 0.3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[JOB] [--follow]`, or filters of the list; `--watch`."""
-    parser.add_argument("job", nargs="?", metavar="JOB", help="show this job")
-    parser.add_argument("--follow", action="store_true", help="show its progress until it ends")
+    """`[show] JOB`, `cancel|retry|priority N [JOB]...`, or filters of the list."""
+    parser.add_argument("words", nargs="*", metavar="show JOB|cancel|retry|priority N", help="nothing: list the jobs")
+    parser.add_argument("--follow", action="store_true", help="show the progress of a job until it ends")
     parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
     parser.add_argument("--account", metavar="NAME", default=None)
+    parser.add_argument("--template", metavar="ID", default=None)
+    parser.add_argument(
+        "--older-than", type=duration, metavar="D", default=None, help="created before, such as 2h or 3d"
+    )
+    parser.add_argument("--text", default=None, help="found in the id, the error or the callback address")
+    parser.add_argument("--all", action="store_true", help="act on all jobs, without a filter")
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
+    add_yes_argument(parser)
     screen.add_watch_argument(parser)
     connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints; 1 where there is no such job, or the followed one did not complete."""
+    """Prints; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
-    if arguments.job is None:
+    words: list[str] = arguments.words
+    if not words:
         await screen.show(lambda: _list(database, arguments), watch=arguments.watch)
         return 0
-    job = await _job(database, arguments.job)
+    if words[0] in AMONG:
+        return await act(database, arguments)
+    (job_id,) = (words[1:] if words[0] == "show" else words)[:1] or [""]
+    job = await _job(database, job_id)
     if job is None:
-        print(f"farm: there is no job {arguments.job!r}", file=sys.stderr)
+        print(f"farm: there is no job {job_id!r}", file=sys.stderr)
         return 1
     if arguments.follow:
         return await followed(database, job.id)
@@ -62,10 +81,11 @@ async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
 
 async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
     wanted = select(Job, col(Account.name)).join(Account, col(Account.id) == col(Job.account_id))
-    if arguments.status is not None:
-        wanted = wanted.where(col(Job.status) == arguments.status)
     if arguments.account is not None:
         wanted = wanted.where(col(Account.name) == arguments.account)
+    status = None if arguments.status is None else JobStatus(arguments.status)
+    chosen = JobFilter(None, status, arguments.template, arguments.older_than, arguments.text)
+    wanted = wanted.where(*chosen.conditions(SystemClock().now()))
     async with database.work() as session:
         rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
         return [(row[0], row[1]) for row in rows]
@@ -98,28 +118,9 @@ async def _one(database: Database, job_id: str) -> Group:
             await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id)))
         ).scalars()
         account = await session.get_one(Account, job.account_id)
-        listed = _listed([(job, account.name)], SystemClock().now())
-        return Group(listed, _task_table(list(tasks)), _event_table(list(events)))
-
-
-def _task_table(tasks: Sequence[Task]) -> Listing:
-    table = Listing("task", "kind", "frames", "status", "attempts", "worker", "seconds", "cached")
-    for task in tasks:
-        report = task.report or {}
-        frames = f"{task.first_frame}..{task.first_frame + task.frame_count - 1}"
-        seconds = f"{report['seconds']:.2f}" if "seconds" in report else ""
-        cached = "yes" if report.get("cached") else ""
-        table.add_row(
-            str(task.index), task.kind, frames, task.status, str(task.attempt), task.worker or "", seconds, cached
-        )
-    return table
-
-
-def _event_table(events: Sequence[JobEvent]) -> Listing:
-    table = Listing("at", "event", "status", "detail")
-    for event in events:
-        table.add_row(event.at.strftime("%H:%M:%S.%f")[:-3], event.event, event.status, str(event.detail or ""))
-    return table
+        delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
+        now = SystemClock().now()
+        return report(_listed([(job, account.name)], now), job, list(tasks), list(events), delivery, now)
 
 
 async def followed(database: Database, job_id: str) -> int:

@@ -36,9 +36,14 @@ class DeletionReport:
 
     account: str
     cancelled: int = 0
-    rows: Counter[str] = field(default_factory=Counter)
+    rows: dict[str, int] = field(default_factory=dict)
     files: int = 0
     bytes: int = 0
+
+    def add_rows(self, table: str, count: int) -> None:
+        """Count rows that were deleted; a table without any is not named."""
+        if count:
+            self.rows[table] = self.rows.get(table, 0) + count
 
 
 async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
@@ -47,7 +52,7 @@ async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
     counts: Counter[str] = Counter()
     for table in _owned_tables():
         wanted = select(func.count()).select_from(table).where(table.c.account_id == account_id)
-        counts[table.name] = int(await session.scalar(wanted) or 0)
+        counts[str(table.name)] = int(await session.scalar(wanted) or 0)
     return +counts
 
 
@@ -83,7 +88,7 @@ async def _delete_jobs(database: Database, storage: Storage, account_id: str, re
         ids = list(await session.scalars(wanted))
         deleted = await delete_jobs(session, ids)
         await workers.forget_segments(session, sorted(deleted.segment_keys))
-    report.rows["jobs"] += deleted.jobs
+    report.add_rows("jobs", deleted.jobs)
     await _delete_files(database, storage, deleted.keys, report)
     await _delete_objects(storage, deleted.segment_keys, report)
     return deleted.jobs > 0
@@ -103,10 +108,9 @@ async def _delete_rows(database: Database, actor: Actor, account_id: str, report
         keys = set(await session.scalars(documents))
         for table in _owned_tables():
             gone = await session.execute(delete(table).where(table.c.account_id == account_id).returning(1))
-            report.rows[table.name] += len(gone.all())
+            report.add_rows(str(table.name), len(gone.all()))
         await session.execute(delete(Account).where(col(Account.id) == account_id))
-        report.rows = +report.rows
-        detail = {"name": report.account, "cancelled": report.cancelled, "rows": dict(report.rows)}
+        detail = {"name": report.account, "cancelled": report.cancelled, "rows": report.rows}
         await record(session, actor, "delete", f"account {account_id}", detail)
     return keys
 

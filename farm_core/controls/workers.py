@@ -45,7 +45,9 @@ async def drain(session: AsyncSession, actor: Actor, target: WorkerTarget) -> Se
     """
     workers = await _chosen(session, target)
     if target.node is not None:
-        await session.execute(insert(DrainedNode).values(node=target.node).on_conflict_do_nothing())
+        await session.execute(
+            insert(DrainedNode).values(node=target.node, drained_at=func.now()).on_conflict_do_nothing()
+        )
     await _set(session, workers, drained_at=func.coalesce(col(Worker.drained_at), func.now()))
     await record(session, actor, "drain", str(target), {"workers": list(workers)})
     return workers

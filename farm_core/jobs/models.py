@@ -67,7 +67,7 @@ class Job(SQLModel, table=True):
         Index("jobs_document", "document_key", postgresql_where=text("document_key IS NOT NULL")),
         Index(
             "jobs_media", text("jsonb_path_query_array(media, '$.*'::jsonpath)"),
-            postgresql_using="gin", postgresql_where=text("media IS NOT NULL AND media <> '{}'::jsonb"),
+            postgresql_using="gin", postgresql_where=text("jsonb_typeof(media) = 'object' AND media <> '{}'::jsonb"),
         ),
         Index("jobs_finished", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
     )  # fmt: skip

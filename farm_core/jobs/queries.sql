@@ -591,7 +591,8 @@ WITH doomed AS (
     DELETE FROM jobs USING doomed WHERE jobs.id = doomed.id RETURNING jobs.id
 )
 SELECT doomed.video_key, doomed.receipt_key, doomed.document_key,
-    (SELECT array_agg(value) FROM jsonb_each_text(doomed.media)) AS media_keys,
+    (SELECT array_agg(value) FROM jsonb_each_text(
+        CASE WHEN jsonb_typeof(doomed.media) = 'object' THEN doomed.media ELSE CAST('{}' AS jsonb) END)) AS media_keys,
     (SELECT array_agg(segment_key) FROM gone_tasks WHERE job_id = doomed.id AND segment_key IS NOT NULL) AS segment_keys
 FROM doomed JOIN gone ON gone.id = doomed.id
 
@@ -601,7 +602,7 @@ SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
 WHERE EXISTS (SELECT 1 FROM jobs WHERE jobs.video_key = regexp_replace(wanted.key, '[.]json$', '.mp4'))
     OR EXISTS (SELECT 1 FROM jobs WHERE jobs.document_key = wanted.key)
     OR EXISTS (
-        SELECT 1 FROM jobs WHERE jobs.media IS NOT NULL AND jobs.media <> CAST('{}' AS jsonb)
+        SELECT 1 FROM jobs WHERE jsonb_typeof(jobs.media) = 'object' AND jobs.media <> CAST('{}' AS jsonb)
             AND jsonb_path_query_array(jobs.media, CAST('$.*' AS jsonpath)) @> to_jsonb(wanted.key)
     )
     OR EXISTS (

@@ -107,6 +107,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
         return None
     verdict = judge(task.failures, failure)
     detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
+    detail["message"] = failure.public_message
     match verdict:
         case Retry():
             values: dict[str, object] = {

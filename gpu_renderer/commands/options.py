@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpu_renderer.content.text.folders import PACKS, REFERENCE_PACKS, FontFolders
 from gpu_renderer.encode.profile import Codec, EncoderProfile
 from gpu_renderer.pipeline import PipelineLevers
 from gpu_renderer.session import Output, SessionOptions
-from gpu_renderer.text.folders import PACKS, REFERENCE_PACKS, FontFolders
 
 ROOT = Path(__file__).resolve().parents[2]
 FONTS = ROOT / ".fonts"

@@ -1,5 +1,5 @@
 // A convex octagon, or the band between two, as real geometry: a shape's inside and its edge share their vertices, so that
-// each pixel belongs to one of them (gpu_renderer/compositing/outlines.py).
+// each pixel belongs to one of them (gpu_renderer/backends/gl/edge_split.py).
 //
 // PIECE  0 within the inner one, 1 the band between both, 2 within the outer one
 #include "frame.glsl"

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.content import Contents
-from gpu_renderer.frame import Finished, FrameRenderer
-from gpu_renderer.levers import Levers
-from gpu_renderer.media.video_frame import DecodedFrame
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.targets import Target
-from gpu_renderer.text.families import Fonts
-from gpu_renderer.text.folders import FontFile
-from gpu_renderer.vector.surface import Pixels
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.video_frame import DecodedFrame
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.folders import FontFile
+from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.frame.renderer import Finished, FrameRenderer
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from gpu_renderer.optimisation import Levers
 from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D, VideoSource
 
 Picture = npt.NDArray[np.uint8]

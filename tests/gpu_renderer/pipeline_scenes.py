@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer import area
-from gpu_renderer.area import Area
-from gpu_renderer.painter import Painter
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import Picture
-from gpu_renderer.region import Region
 
 
 class DiscScene:
@@ -44,12 +44,12 @@ class DiscScene:
 def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Area:
     frame = Region(0, 0, new.shape[1], new.shape[0])
     if old is None:
-        return area.whole(frame)
+        return damage.whole(frame)
     rows, columns = np.nonzero((new != old).any(axis=2))
     if rows.size == 0:
-        return area.nothing(frame)
+        return damage.nothing(frame)
     left, top = int(columns.min()), int(rows.min())
-    return area.area(frame, (Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top),))
+    return damage.area(frame, (Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top),))
 
 
 def disc_picture(width: int, height: int, step: int) -> npt.NDArray[np.uint8]:

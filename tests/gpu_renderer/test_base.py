@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.levers import Levers
+from gpu_renderer.optimisation import Levers
 from gpu_renderer.session import Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
+from tests.gpu_renderer.content.media.video_files import make_noise_video
 from tests.gpu_renderer.documents import Record, document, layer, track
-from tests.gpu_renderer.media.video_files import make_noise_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 

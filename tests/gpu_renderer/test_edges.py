@@ -10,12 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_renderer.compositing import placement, quads
-from gpu_renderer.compositing.ink import Picture, quad_of
-from gpu_renderer.levers import Levers
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import WHOLE, Raster, with_ink
-from gpu_renderer.region import Region
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.content.raster import WHOLE, Raster, with_ink
+from gpu_renderer.display_list.paint import Picture, quad_of
+from gpu_renderer.geometry import placement
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Levers
 from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, Snapshot, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, renderer, snapshot
 

@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.media.video import Videos
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.levers import Levers
-from gpu_renderer.media.video import Videos
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.optimisation import Levers
 from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
-from gpu_renderer.planes import encoder_frame, layout
-from gpu_renderer.region import Region
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
+from tests.gpu_renderer.content.media.video_files import make_noise_video, make_video
 from tests.gpu_renderer.documents import Record, document, layer, track
-from tests.gpu_renderer.media.video_files import make_noise_video, make_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
@@ -68,7 +68,7 @@ def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samp
     picture = job.drawn(job.evaluated(frame_index))
     of = layout(*SIZE)
     ring = ring_to_memory(session.painter, job, of, PipelineLevers(readback_depth=1), pixel_buffers=False)
-    put(picture, area.whole(picture.pixels.region), ring, encoder_frame(of))
+    put(picture, damage.whole(picture.pixels.region), ring, encoder_frame(of))
     found = planes(ring.collect())
     ring.close()
     return found

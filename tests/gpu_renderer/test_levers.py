@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from gpu_renderer.levers import Levers
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import pixels as pixel_count
+from gpu_renderer.geometry.region import pixels as pixel_count
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Levers
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineLevers, RenderStopped, SegmentPipeline, SegmentReport
 from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
 

@@ -8,17 +8,17 @@ import numpy.typing as npt
 import pytest
 from av.video.reformatter import Interpolation
 
-from gpu_renderer import area
-from gpu_renderer.area import Area
+from gpu_renderer.backends.cpu.picture import HostPicture
+from gpu_renderer.backends.cpu.ring import HostRing
+from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.encode.planes import PlaneLayout, Underlay, encoder_frame, layout, reference_planes, texels_of
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.picture import HostPicture
-from gpu_renderer.host.ring import HostRing
-from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Underlay, encoder_frame, layout, reference_planes, texels_of
-from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.region import Parts, Region
-from gpu_renderer.samples import Samples
-from gpu_renderer.targets import Target
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 
 pytestmark = pytest.mark.gl
 
@@ -67,7 +67,7 @@ def converted(painter: Painter, rgb: Pixels, way: str = "read") -> tuple[av.Vide
     target.texture.write(np.dstack([rgb, np.full((height, width), 255, np.uint8)]).tobytes(), alignment=1)
     of = layout(width, height)
     ring = Way(painter, way, of)
-    ring.put(target, area.whole(target.region), encoder_frame(of))
+    ring.put(target, damage.whole(target.region), encoder_frame(of))
     frame = ring.collect()
     ring.close()
     painter.pool.give_back(target)
@@ -150,7 +150,7 @@ def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
-        ring.put(target, area.whole(target.region), encoder_frame(of))
+        ring.put(target, damage.whole(target.region), encoder_frame(of))
         lent.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()
@@ -172,7 +172,7 @@ def test_converting_only_what_changed_gives_the_same_planes(
     for number in range(40):
         x, y = int(rng.integers(0, width)), int(rng.integers(0, height))
         part = Region(x, y, int(rng.integers(1, width - x + 1)), int(rng.integers(1, height - y + 1)))
-        changed = area.area(target.region, (target.region if number == 0 else part,))
+        changed = damage.area(target.region, (target.region if number == 0 else part,))
         rgba[part.y : part.bottom, part.x : part.right] = rng.integers(0, 256, 4)
         target.texture.write(rgba.tobytes(), alignment=1)
         ring.put(target, changed, frames[number % 3])
@@ -196,7 +196,7 @@ def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Pa
     target = painter.pool.take(Region(0, 0, width, height), "f1")
     target.texture.write(rgba.tobytes(), alignment=1)
     ring = Way(painter, way, of)
-    into, whole = encoder_frame(of), area.whole(target.region)
+    into, whole = encoder_frame(of), damage.whole(target.region)
     ring.put(target, whole, into, Underlay(lambda: samples, drawn))
     luma, chroma = planes(ring.collect(), of)
     over, over_pairs = np.zeros(luma.shape, bool), np.zeros(chroma.shape[:2], bool)

@@ -12,18 +12,18 @@ import psutil
 import pytest
 
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import check
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.levers import Levers
+from gpu_renderer.optimisation import Levers
 from gpu_renderer.pipeline import PipelineLevers, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
 from motion.errors import CompositionUnknown
 from tests.gpu_renderer import documents
+from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square
-from tests.gpu_renderer.media.video_files import make_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
@@ -172,6 +172,6 @@ def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path
 
 
 def test_a_document_is_read_from_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
-    from gpu_renderer.local import read_local
+    from gpu_renderer.commands.local import read_local
 
     assert read_local(documents.written(tmp_path, moving_square()))["scene"]

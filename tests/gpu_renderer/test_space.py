@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_renderer.compositing import matrix
-from gpu_renderer.levers import Levers
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.space import projection
+from gpu_renderer.display_list.space import projection
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Levers
 from motion.snapshot import (
     Camera,
     EffectSnapshot,

@@ -133,7 +133,7 @@ def _add_queues() -> None:
     op.create_index("jobs_document", "jobs", ["document_key"], postgresql_where=sa.text("document_key IS NOT NULL"))
     op.create_index(
         "jobs_media", "jobs", [sa.text("jsonb_path_query_array(media, '$.*'::jsonpath)")],
-        postgresql_using="gin", postgresql_where=sa.text("media IS NOT NULL AND media <> '{}'::jsonb"),
+        postgresql_using="gin", postgresql_where=sa.text("jsonb_typeof(media) = 'object' AND media <> '{}'::jsonb"),
     )  # fmt: skip
     op.create_index("tasks_waiting", "tasks", ["job_id", "index"], postgresql_where=sa.text("status = 'pending'"))
     op.create_index("jobs_finished", "jobs", ["finished_at"], postgresql_where=sa.text("finished_at IS NOT NULL"))
