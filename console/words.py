@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
+import orjson
 from markupsafe import Markup, escape
 
 COUNT_MAX: Final = 10_000
@@ -101,7 +103,23 @@ def seconds(value: float) -> str:
     return f"{value:g} s" if value < 60 else duration(value * 1000)
 
 
+def formed(moment: datetime, form: str) -> str:
+    """A moment in UTC by a pattern of `strftime`."""
+    return moment.astimezone(UTC).strftime(form)
+
+
+def pretty(value: Any) -> str:
+    """JSON over several lines."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def as_query(inputs: Mapping[str, Any]) -> str:
+    """Inputs of a render as the query of the playground's address."""
+    return urlencode({f"input.{name}": str(value) for name, value in inputs.items()})
+
+
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "ago": ago, "exact": exact, "clock": clock, "span": span, "duration": duration, "size": size, "number": number,
-    "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso,
+    "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed,
+    "tojson_pretty": pretty, "as_query": as_query,
 }  # fmt: skip

@@ -43,7 +43,7 @@ FiltersOf = Annotated[Filters, Depends(_filters)]
 
 @router.get("")
 async def renders_page(
-    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, filters: FiltersOf
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, filters: FiltersOf, done: str = ""
 ) -> Response:
     """The list, or only its rows where a script asks for them."""
     found_rows = await listing.listing(work, viewer.account_id, filters, state.clock.now())
@@ -52,10 +52,12 @@ async def renders_page(
         "progress": await state.progress.percents(found_rows.rows), "title": "Renders",
     }  # fmt: skip
     if is_part(request):
-        return page(request, "renders/rows.html", **values)
+        part = page(request, "renders/rows.html", **values)
+        part.headers["HX-Push-Url"] = f"/console/renders{filters.query(after=filters.after)}"
+        return part
     owned = await work.scalars(templates.of_account(viewer.account.id).order_by(*templates.ORDER).limit(100))
     named = await work.get(Account, filters.account) if viewer.operator and filters.account else None
-    return page(request, "renders/list.html", templates=list(owned), account=named, **values)
+    return page(request, "renders/list.html", templates=list(owned), account=named, done=_done(done), **values)
 
 
 @router.get("/{job_id}/row")
@@ -121,6 +123,17 @@ async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, work: Re
     shown = await _shown(work, viewer.account_id, job_id)
     verdict = await asyncio.to_thread(_verdict, state.storage, shown.job.video_key, shown.job.receipt_key)
     return page(request, "renders/verdict.html", verdict=verdict, job=shown.job, title="Receipt")
+
+
+def _done(word: str) -> dict[str, Any] | None:
+    """What an action has just done, from the address: `<action>.<count>`."""
+    name, _, count = word.partition(".")
+    verb = {"cancel": "cancelled", "retry": "created again", "raise": "raised in priority", "lower": "lowered in priority"}.get(name)
+    if verb is None or not count.isdigit() or len(count) > 9:
+        return None
+    changed = int(count)
+    text = f"{changed:,} {'render was' if changed == 1 else 'renders were'} {verb}." if changed else f"Nothing was {verb}: it may have ended, or was {verb} before."
+    return {"count": changed, "text": text}
 
 
 async def _shown(work: Reading, account_id: str | None, job_id: str) -> Detail:
