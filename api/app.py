@@ -35,6 +35,8 @@ from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver, system_resolver
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
@@ -53,16 +55,19 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
     clock = clock or SystemClock()
     links = Links(secret, clock)
     client = redis.connect(settings.redis_url)
+    database = Database(settings.database_url, POOL_CONNECTIONS, ping=False)
     return AppState(
         settings=settings,
         clock=clock,
-        database=Database(settings.database_url, POOL_CONNECTIONS, ping=False),
+        database=database,
         redis=client,
         rates=RateLimiter(client),
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url),
         resolve=resolve,
+        progress=ProgressReader(client, database),
+        changes=ChangePublisher(client),
     )
 
 
@@ -72,6 +77,7 @@ def create_app(state: AppState) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
+        await state.changes.close()
         await state.redis.aclose()
         await state.database.close()
 

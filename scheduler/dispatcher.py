@@ -15,9 +15,10 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
+from farm_core.settings import Settings
 from scheduler.dependencies import Dependencies
 from scheduler.placement import AccountLoad, FreeWorker, OpenJob, OpenTask, assign
-from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, VideoFormat, WorkerState
+from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
@@ -38,11 +39,13 @@ class Dispatcher(Service):
     async def tick(self) -> int:
         """One round of assignments: everything that can go out now."""
         living = {worker.id: worker for worker in self.dependencies.executor.workers()}
-        room = DEPTH * len(living) - len(self.running_tasks)
-        if room <= 0:
+        if not living:
             return 0
+        room = max(
+            1, DEPTH * len(living) - len(self.running_tasks)
+        )  # an account that has nothing running may have one more
         for row in await self._leased(living, room):
-            now, assignment = time.monotonic(), _order(row)
+            now, assignment = time.monotonic(), self._order(row)
             self.running_tasks.add(
                 RunningTask(assignment, assignment.token, row["worker"], now, now, job=_rendered(row))
             )
@@ -63,6 +66,9 @@ class Dispatcher(Service):
         leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]
         return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
 
+    def _order(self, row: RowMapping) -> TaskAssignment:
+        return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
+
     def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
         copies = self.running_tasks.copies_by_worker()
         return [
@@ -71,17 +77,35 @@ class Dispatcher(Service):
         ]
 
 
-def _order(row: RowMapping) -> TaskAssignment:
+def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
+    """The limit that a segment of a job reaches first, when finished segments have taken so many seconds."""
+    left = settings.job_seconds_max - spent_seconds
+    if left < settings.segment_seconds_max:
+        return TimeLimit(left, f"The render took longer than {settings.job_seconds_max:g} s (JOB_SECONDS_MAX).")
+    seconds = settings.segment_seconds_max
+    return TimeLimit(seconds, f"A segment took longer than {seconds:g} s to render (SEGMENT_SECONDS_MAX).")
+
+
+def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
     video_format = VideoFormat(
         row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
     )  # fmt: skip
     if TaskKind(row["kind"]) is TaskKind.assemble:
         video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
         keys = tuple(segment["key"] for segment in row["segments"])
-        return AssemblyAssignment(row["task_id"], row["lease_token"], row["job_id"], keys, video_format, video_key)
+        return AssemblyAssignment(
+            row["task_id"],
+            row["lease_token"],
+            row["job_id"],
+            keys,
+            video_format,
+            video_key,
+            row["account_id"],
+            row["task_index"],
+        )
     return SegmentAssignment(
         row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,
-        row["first_frame"], row["frame_count"],
+        row["first_frame"], row["frame_count"], row["account_id"], row["task_index"], row["finished_frames"], limit,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -86,7 +86,8 @@ def assign(
     `accounts` gives the loads of accounts of which `jobs` is only a part; else a load is the sum over the account's jobs.
     """
     pool = _Pool(workers)
-    turns = [(*share.turn, account, share) for account, share in _shares(jobs, now, accounts or {}).items()]
+    shares = _shares(jobs, now, accounts or {})
+    turns = [(*share.turn, account, share) for account, share in shares.items()]
     heapq.heapify(turns)
     made: list[Placement] = []
     while turns and pool:
@@ -96,7 +97,18 @@ def assign(
             continue
         made.append(assignment)
         heapq.heappush(turns, (*share.turn, account, share))
-    return made
+    return made + _first_ones(shares.values(), workers)
+
+
+EXPRESS_ROOM: Final = 4
+"""Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
+
+
+def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
+    """One assignment for each account that has nothing running, where workers are full of others' tasks."""
+    pool = _Pool([replace(worker, room=worker.room + EXPRESS_ROOM) for worker in workers])
+    made = (share.take(pool) for share in shares if share.leased_frames == 0)
+    return [placement for placement in made if placement is not None]
 
 
 @dataclass(slots=True, order=False)

@@ -63,9 +63,9 @@ async def get_render(state: AppStateOf, caller: CallerOf, origin: Origin, id: st
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
-async def cancel_render(work: Work, caller: CallerOf, id: str) -> JobStatusShape:
+async def cancel_render(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> JobStatusShape:
     """Cancels a render unless it has ended; answers with the status that holds."""
-    return _status(await service.cancel(work, caller, id))
+    return _status(await service.cancel(work, state, caller, id))
 
 
 @router.get(

@@ -55,7 +55,7 @@ class LocalFarm:
         self._settings = settings
         self._options = options
         self._data = settings.data_folder.resolve()
-        self._data.mkdir(parents=True, exist_ok=True)
+        self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
         self._lock = lock_folder(self._data)
         self._urls: dict[str, str] = {}
@@ -74,11 +74,12 @@ class LocalFarm:
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
         """Looks after the parts until the API says that it can take requests; False where `ended` came first.
 
-        Raises ServerFailed where it takes too long.
+        Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
         deadline = time.monotonic() + READY_SECONDS
         while not ended():
             self.look()
+            self._check_parts()
             lacking = _lacking(self.origin)
             if not lacking:
                 return True
@@ -93,6 +94,13 @@ class LocalFarm:
         self._stores.look()
         if self._services is not None:
             self._services.look()
+
+    def _check_parts(self) -> None:
+        part = self._services.failing() if self._services is not None else None
+        if part is not None:
+            raise ServerFailed(
+                f"{part.name} does not start: {part.reason or 'it says nothing'}; see {self._log(part.name)}"
+            )
 
     def stop(self) -> None:
         """Drains and ends every part, those first that depend on the others."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from farm_core import redis, running
 from farm_core.db import migrate
 from farm_core.db.database import Database
+from farm_core.progress.reader import ProgressReader
 from farm_core.settings import Settings, settings
 
 Result = TypeVar("Result")
@@ -39,6 +41,19 @@ def with_database(arguments: argparse.Namespace, act: Callable[[Database], Await
     embedded: EmbeddedDatabase = arguments.embedded_database
     with embedded(chosen.data_folder.resolve()) as url:
         return _run(url, act)
+
+
+@asynccontextmanager
+async def progress_of(arguments: argparse.Namespace, database: Database) -> AsyncIterator[ProgressReader]:
+    """The farm's live progress: in the Redis of the settings, or of the farm that runs on the data folder."""
+    chosen = settings_of(arguments)
+    found = running.read(chosen.data_folder.resolve())
+    url = chosen.redis_url or (found.redis_url if found is not None else None)
+    if url is None:
+        yield ProgressReader(None, database)
+        return
+    async with redis.connect(url) as client:
+        yield ProgressReader(client, database)
 
 
 def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from rich.console import Group
@@ -29,6 +29,7 @@ from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.speed import seconds_left
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.progress.reader import ProgressReader
 from farm_core.webhooks.models import Delivery
 
 FOLLOW_SECONDS = 0.3
@@ -58,9 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
+    async with connection.progress_of(arguments, database) as progress:
+        return await _shown(database, progress, arguments)
+
+
+async def _shown(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> int:
     words: list[str] = arguments.words
     if not words:
-        await screen.show(lambda: _list(database, arguments), watch=arguments.watch)
+        await screen.show(lambda: _list(database, progress, arguments), watch=arguments.watch)
         return 0
     if words[0] in AMONG:
         return await act(database, arguments)
@@ -70,13 +76,14 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
         print(f"farm: there is no job {job_id!r}", file=sys.stderr)
         return 1
     if arguments.follow:
-        return await followed(database, job.id)
-    await screen.show(lambda: _one(database, job.id), watch=arguments.watch)
+        return await followed(database, progress, job.id)
+    await screen.show(lambda: _one(database, progress, job.id), watch=arguments.watch)
     return 0
 
 
-async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
-    return _listed(await _jobs(database, arguments), SystemClock().now())
+async def _list(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> Listing:
+    jobs = await _jobs(database, arguments)
+    return _listed(jobs, await progress.percents(job for job, _ in jobs), SystemClock().now())
 
 
 async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
@@ -91,12 +98,13 @@ async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[t
         return [(row[0], row[1]) for row in rows]
 
 
-def _listed(jobs: Sequence[tuple[Job, str]], now: datetime) -> Listing:
+def _listed(jobs: Sequence[tuple[Job, str]], percents: Mapping[str, float], now: datetime) -> Listing:
     table = Listing("job", "account", "status", "progress", "left", "frames", "took", "created", "error")
     for job, account in jobs:
         took = "" if job.render_duration_ms is None else f"{job.render_duration_ms / 1000:.1f} s"
         table.add_row(
-            job.id, account, job.status, f"{job.progress:.0f} %", screen.span(seconds_left(job, now)), str(job.frame_count), took,
+            job.id, account, job.status, f"{percents[job.id]:.0f} %",
+            screen.span(seconds_left(job, percents[job.id], now)), str(job.frame_count), took,
             job.created_at.strftime("%Y-%m-%d %H:%M:%S"), job.error or "",
         )  # fmt: skip
     return table
@@ -108,7 +116,7 @@ async def _job(database: Database, job_id: str) -> Job | None:
         return found
 
 
-async def _one(database: Database, job_id: str) -> Group:
+async def _one(database: Database, progress: ProgressReader, job_id: str) -> Group:
     async with database.work() as session:
         job = await session.get_one(Job, job_id)
         tasks = (
@@ -120,10 +128,11 @@ async def _one(database: Database, job_id: str) -> Group:
         account = await session.get_one(Account, job.account_id)
         delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
         now = SystemClock().now()
-        return report(_listed([(job, account.name)], now), job, list(tasks), list(events), delivery, now)
+        listed = _listed([(job, account.name)], await progress.percents([job]), now)
+        return report(listed, job, list(tasks), list(events), delivery, now)
 
 
-async def followed(database: Database, job_id: str) -> int:
+async def followed(database: Database, progress: ProgressReader, job_id: str) -> int:
     """Shows a bar with the time left until the job ends; 0 where it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
@@ -133,7 +142,8 @@ async def followed(database: Database, job_id: str) -> int:
         while True:
             async with database.work() as session:
                 job = await session.get_one(Job, job_id)
-            bar.update(line, completed=job.progress, description=job.status)
+            percents = await progress.percents([job])
+            bar.update(line, completed=percents[job_id], description=job.status)
             if job.status in JOB_TERMINAL:
                 break
             await asyncio.sleep(FOLLOW_SECONDS)

@@ -34,4 +34,7 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
         print(f"farm: there is no failed or cancelled job {job_id!r}", file=sys.stderr)
         return 1
     print(new)
-    return await followed(database, new) if arguments.follow else 0
+    if not arguments.follow:
+        return 0
+    async with connection.progress_of(arguments, database) as progress:
+        return await followed(database, progress, new)

@@ -26,6 +26,7 @@ from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
+from farm_core.progress.reader import ProgressReader
 
 ACTIONS: Final = ("drain", "resume", "restart", "quarantine")
 
@@ -50,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.action is not None:
         return await _control(database, arguments)
-    await screen.show(lambda: _workers(database), watch=arguments.watch)
+    async with connection.progress_of(arguments, database) as progress:
+        await screen.show(lambda: _workers(database, progress), watch=arguments.watch)
     now = SystemClock().now()
     async with database.work() as session:
         return 0 if any(_state(worker, now) == "live" for worker in await session.scalars(select(Worker))) else 1
@@ -70,7 +72,7 @@ async def _control(database: Database, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _workers(database: Database) -> Listing:
+async def _workers(database: Database, progress: ProgressReader) -> Listing:
     now = SystemClock().now()
     async with database.work() as session:
         workers = list(await session.scalars(select(Worker).order_by(col(Worker.id))))
@@ -80,12 +82,13 @@ async def _workers(database: Database) -> Listing:
             (row[0], row[1]) for row in await session.execute(held.order_by(col(Task.created_at), col(Task.index)))
         ]
         rates = await speed.frames_per_second(session, now)
+    percents = await progress.percents({job.id: job for _, job in tasks}.values())
     table = Listing(
         "worker", "state", "is at", "job left", "frames/s", "device", "encoder", "memory", "frames", "failures"
     )
     for worker in workers:
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
-        left = speed.seconds_left(orders[0][1], now) if orders else None
+        left = speed.seconds_left(orders[0][1], percents[orders[0][1].id], now) if orders else None
         table.add_row(
             worker.id, _state(worker, now, drained), _held(task for task, _ in orders), screen.span(left),
             f"{rates.get(worker.id, 0):.1f}", worker.device, worker.encoder, f"{worker.memory_bytes / 1e6:.0f} MB",

@@ -143,8 +143,10 @@ CROSS JOIN LATERAL (
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
-        CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]))
-        AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id)
+        CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
+        CAST(:percents AS float8[]))
+        AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
+            percent)
 ), held AS (
     SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
     WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
@@ -162,7 +164,10 @@ WITH wanted AS (
     UPDATE jobs SET status = CAST(:after AS text), finished_at = :now, lease_token = NULL, lease_expires_at = NULL, error = wanted.error,
         video_key = wanted.video_key, receipt_key = wanted.receipt_key,
         plan_key = coalesce(wanted.plan_key, jobs.plan_key), renderer = coalesce(wanted.renderer, jobs.renderer),
-        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE jobs.progress END,
+        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE greatest(jobs.progress, wanted.percent, least(99, 100.0 * (
+            SELECT coalesce(sum(done.frame_count), 0) FROM tasks AS done
+            WHERE done.job_id = jobs.id AND done.kind = 'render' AND done.status = 'done'
+        ) / jobs.frame_count)) END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
@@ -205,32 +210,27 @@ WITH accounts_next AS MATERIALIZED (
         )
     ORDER BY load, ready_place, account_id LIMIT :heads_max
 ), each AS MATERIALIZED (
-    SELECT greatest(4, 2 * :heads_max / greatest(1, count(*))) AS tasks FROM accounts_next
+    SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM accounts_next
 )
-SELECT ready.id, ready.account_id, ready.fps, ready.created_at, ready.renderer, ready.priority, ready.leased_frames,
-    ready.open_frames, accounts_next.leased_frames AS account_frames, accounts_next.priority AS account_priority,
-    heads.id AS task_id, heads.kind, heads.frame_count, heads.avoid_worker
+SELECT heads.*, accounts_next.leased_frames AS account_frames, accounts_next.priority AS account_priority
 FROM accounts_next CROSS JOIN each
 CROSS JOIN LATERAL (
     SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
-        open_jobs.open_frames, open_jobs.ready_place
+        open_jobs.open_frames, open_jobs.ready_place, waiting.id AS task_id, waiting.kind, waiting.index, waiting.frame_count,
+        waiting.avoid_worker
     FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+    CROSS JOIN LATERAL (
+        SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
+        WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
+            AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+        ORDER BY tasks.index LIMIT each.tasks
+    ) AS waiting
     WHERE open_jobs.account_id = accounts_next.account_id AND open_jobs.ready_place IS NOT NULL
         AND jobs.status = 'processing' AND jobs.lease_token IS NULL
         AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
-        AND EXISTS (
-            SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
-                AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-        )
-    ORDER BY open_jobs.ready_place, open_jobs.job_id LIMIT each.tasks
-) AS ready
-CROSS JOIN LATERAL (
-    SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
-    WHERE tasks.job_id = ready.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-        AND (tasks.kind = 'render' OR ready.open_frames = 0)
-    ORDER BY tasks.index LIMIT each.tasks
+    ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT each.tasks
 ) AS heads
-ORDER BY accounts_next.load, accounts_next.ready_place, ready.account_id, ready.ready_place, ready.id, heads.index
+ORDER BY accounts_next.load, accounts_next.ready_place, heads.account_id, heads.ready_place, heads.id, heads.index
 
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
@@ -250,9 +250,14 @@ WITH wanted AS (
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
 FROM wanted JOIN held ON held.id = wanted.job_id JOIN templates ON templates.id = held.template_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(done.frame_count), 0) AS frames, coalesce(sum(CAST(done.report ->> 'seconds' AS float8)), 0) AS seconds
+    FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render' AND done.status = 'done'
+) AS spent
 WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
-    tasks.attempt, held.id AS job_id, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
+    tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
+    spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.plan_key, held.origin, held.inputs, held.renderer,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
@@ -377,19 +382,12 @@ WITH held AS (
 )
 SELECT job_id FROM undone
 
--- advance_jobs --
--- Progress moves forward only, and reaches 100 with completion alone.
-WITH flights AS (
-    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:frames AS int[])) AS flight(job_id, frames)
-), held AS (
-    SELECT jobs.id, flights.frames FROM jobs JOIN flights ON flights.job_id = jobs.id
-    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
-)
-UPDATE jobs SET progress = greatest(jobs.progress, least(99, 100.0 * (held.frames + (
-    SELECT coalesce(sum(tasks.frame_count), 0) FROM tasks
-    WHERE tasks.job_id = jobs.id AND tasks.kind = 'render' AND tasks.status = 'done'
-)) / jobs.frame_count))
-FROM held WHERE jobs.id = held.id
+-- finished_frames --
+-- The frames of each job's finished segments: its progress where Redis does not know it.
+SELECT jobs.id, jobs.frame_count, coalesce(sum(tasks.frame_count), 0) AS frames
+FROM jobs LEFT JOIN tasks ON tasks.job_id = jobs.id AND tasks.kind = 'render' AND tasks.status = 'done'
+WHERE jobs.id = ANY(:job_ids)
+GROUP BY jobs.id, jobs.frame_count
 
 -- see_workers --
 INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, frames_done, failures, seen_at)

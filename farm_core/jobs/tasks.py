@@ -155,9 +155,3 @@ async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
 async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
     """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
     return len((await session.execute(statement("unpin_jobs"), {"now": now, "renderers": list(renderers)})).all())
-
-
-async def advance_jobs(session: Transaction, frames_in_flight: Mapping[str, int]) -> None:
-    """Moves the progress of jobs forward by the frames that their leased segments have shown so far."""
-    values = {"job_ids": list(frames_in_flight), "frames": list(frames_in_flight.values())}
-    await session.execute(statement("advance_jobs"), values)

@@ -8,10 +8,6 @@ CREATE FUNCTION job_base(created_at timestamptz, priority int) RETURNS double pr
     SELECT date_part('epoch', created_at AT TIME ZONE 'UTC') - 86400.0 * priority
 $$;
 
-CREATE FUNCTION lock_account_queues(ids text[]) RETURNS void LANGUAGE sql VOLATILE AS $$
-    SELECT 1 FROM account_queues WHERE account_id = ANY (ids) ORDER BY account_id FOR NO KEY UPDATE
-$$;
-
 -- A row for every account, with its priority and whether it is held.
 CREATE FUNCTION keep_account_queue() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -30,7 +26,7 @@ CREATE FUNCTION add_to_account_queues(
     account_ids text[], statuses text[], signs int[], reserved bigint[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM lock_account_queues(account_ids);
+    PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
     UPDATE account_queues AS queue SET
         queued = queue.queued + sums.queued, processing = queue.processing + sums.processing,
         completed = queue.completed + sums.completed, failed = queue.failed + sums.failed,
@@ -100,7 +96,7 @@ BEGIN
     IF account_ids IS NULL THEN
         RETURN NULL;
     END IF;
-    PERFORM lock_account_queues(account_ids);
+    PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
     DELETE FROM open_jobs USING new_jobs
     WHERE open_jobs.job_id = new_jobs.id AND new_jobs.status NOT IN ('queued', 'processing');
     UPDATE open_jobs SET base = job_base(new_jobs.created_at, new_jobs.priority)
@@ -117,25 +113,22 @@ CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_jo
 CREATE TRIGGER jobs_deleted AFTER DELETE ON jobs REFERENCING OLD TABLE AS old_jobs
     FOR EACH STATEMENT EXECUTE FUNCTION count_gone_jobs();
 
--- Adds a statement's changes of tasks, summed by job, to open_jobs and to the frames in flight of their accounts.
+-- Adds a statement's changes of tasks, summed by job, to open_jobs and to the frames in flight of their accounts. Jobs that have
+-- ended have no row in open_jobs any more.
 CREATE FUNCTION add_to_open_jobs(
-    job_ids text[], leased bigint[], opened bigint[], waits bigint[], runs bigint[], assembling bigint[]
+    job_ids text[], account_ids text[], leased bigint[], opened bigint[], waits bigint[], runs bigint[], assembling bigint[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM lock_account_queues((SELECT array_agg(DISTINCT account_id) FROM jobs WHERE id = ANY (job_ids)));
-    INSERT INTO open_jobs (job_id, account_id, base, fps, leased_frames, open_frames, waiting, running, assemblies)
-    SELECT jobs.id, jobs.account_id, job_base(jobs.created_at, jobs.priority), jobs.fps, change.leased, change.opened,
-        change.waits, change.runs, change.assembling
+    PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
+    UPDATE open_jobs SET leased_frames = open_jobs.leased_frames + change.leased,
+        open_frames = open_jobs.open_frames + change.opened, waiting = open_jobs.waiting + change.waits,
+        running = open_jobs.running + change.runs, assemblies = open_jobs.assemblies + change.assembling
     FROM unnest(job_ids, leased, opened, waits, runs, assembling) AS change(job_id, leased, opened, waits, runs, assembling)
-    JOIN jobs ON jobs.id = change.job_id
-    WHERE jobs.status = 'processing' ORDER BY jobs.id
-    ON CONFLICT (job_id) DO UPDATE SET leased_frames = open_jobs.leased_frames + excluded.leased_frames,
-        open_frames = open_jobs.open_frames + excluded.open_frames, waiting = open_jobs.waiting + excluded.waiting,
-        running = open_jobs.running + excluded.running, assemblies = open_jobs.assemblies + excluded.assemblies;
+    WHERE open_jobs.job_id = change.job_id;
     UPDATE account_queues AS queue SET leased_frames = queue.leased_frames + sums.leased, ready_place = next_ready.ready_place
     FROM (
-        SELECT jobs.account_id, sum(change.leased)::bigint AS leased
-        FROM unnest(job_ids, leased) AS change(job_id, leased) JOIN jobs ON jobs.id = change.job_id GROUP BY jobs.account_id
+        SELECT change.account_id, sum(change.leased)::bigint AS leased
+        FROM unnest(account_ids, leased) AS change(account_id, leased) GROUP BY change.account_id
     ) AS sums
     LEFT JOIN LATERAL (
         SELECT open_jobs.ready_place FROM open_jobs
@@ -147,51 +140,63 @@ BEGIN
 END $$;
 
 CREATE FUNCTION count_new_tasks() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE job_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
+DECLARE
+    job_ids text[]; account_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
 BEGIN
-    SELECT array_agg(job_id), array_agg(sums.leased), array_agg(sums.opened), array_agg(sums.waits), array_agg(sums.runs),
-        array_agg(sums.assembling) INTO job_ids, leased, opened, waits, runs, assembling
+    SELECT array_agg(sums.job_id), array_agg(jobs.account_id), array_agg(sums.leased), array_agg(sums.opened),
+        array_agg(sums.waits), array_agg(sums.runs), array_agg(sums.assembling)
+    INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
-        SELECT job_id, coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
-            coalesce(sum(frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
-            count(*) FILTER (WHERE kind = 'render' AND status = 'pending') AS waits,
-            count(*) FILTER (WHERE kind = 'render' AND status = 'leased') AS runs,
-            count(*) FILTER (WHERE kind = 'assemble' AND status = 'pending') AS assembling
-        FROM new_tasks WHERE status IN ('pending', 'leased') GROUP BY job_id
-    ) AS sums;
+        SELECT job_id, coalesce(sum(sign * frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
+            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
+            coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'pending'), 0) AS waits,
+            coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'leased'), 0) AS runs,
+            coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling
+        FROM (SELECT *, 1 AS sign FROM new_tasks) AS change
+        WHERE status IN ('pending', 'leased') GROUP BY job_id
+    ) AS sums JOIN jobs ON jobs.id = sums.job_id;
     IF job_ids IS NOT NULL THEN
-        PERFORM add_to_open_jobs(job_ids, leased, opened, waits, runs, assembling);
+        PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
+        INSERT INTO open_jobs (job_id, account_id, base, fps)
+        SELECT id, account_id, job_base(created_at, priority), fps FROM jobs WHERE id = ANY (job_ids) AND status = 'processing'
+        ON CONFLICT (job_id) DO NOTHING;
+        PERFORM add_to_open_jobs(job_ids, account_ids, leased, opened, waits, runs, assembling);
     END IF;
     RETURN NULL;
 END $$;
 
 CREATE FUNCTION count_gone_tasks() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE job_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
+DECLARE
+    job_ids text[]; account_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
 BEGIN
-    SELECT array_agg(job_id), array_agg(-sums.leased), array_agg(-sums.opened), array_agg(-sums.waits), array_agg(-sums.runs),
-        array_agg(-sums.assembling) INTO job_ids, leased, opened, waits, runs, assembling
+    SELECT array_agg(sums.job_id), array_agg(jobs.account_id), array_agg(sums.leased), array_agg(sums.opened),
+        array_agg(sums.waits), array_agg(sums.runs), array_agg(sums.assembling)
+    INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
-        SELECT job_id, coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
-            coalesce(sum(frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
-            count(*) FILTER (WHERE kind = 'render' AND status = 'pending') AS waits,
-            count(*) FILTER (WHERE kind = 'render' AND status = 'leased') AS runs,
-            count(*) FILTER (WHERE kind = 'assemble' AND status = 'pending') AS assembling
-        FROM old_tasks WHERE status IN ('pending', 'leased') GROUP BY job_id
-    ) AS sums;
+        SELECT job_id, coalesce(sum(sign * frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
+            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
+            coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'pending'), 0) AS waits,
+            coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'leased'), 0) AS runs,
+            coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling
+        FROM (SELECT *, -1 AS sign FROM old_tasks) AS change
+        WHERE status IN ('pending', 'leased') GROUP BY job_id
+    ) AS sums JOIN jobs ON jobs.id = sums.job_id;
     IF job_ids IS NOT NULL THEN
-        PERFORM add_to_open_jobs(job_ids, leased, opened, waits, runs, assembling);
+        PERFORM add_to_open_jobs(job_ids, account_ids, leased, opened, waits, runs, assembling);
     END IF;
     RETURN NULL;
 END $$;
 
 CREATE FUNCTION count_moved_tasks() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE job_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
+DECLARE
+    job_ids text[]; account_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
 BEGIN
-    SELECT array_agg(job_id), array_agg(sums.leased), array_agg(sums.opened), array_agg(sums.waits), array_agg(sums.runs),
-        array_agg(sums.assembling) INTO job_ids, leased, opened, waits, runs, assembling
+    SELECT array_agg(sums.job_id), array_agg(jobs.account_id), array_agg(sums.leased), array_agg(sums.opened),
+        array_agg(sums.waits), array_agg(sums.runs), array_agg(sums.assembling)
+    INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
         SELECT job_id, coalesce(sum(sign * frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
-            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS opened,
+            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'pending'), 0) AS waits,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'leased'), 0) AS runs,
             coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling
@@ -201,10 +206,11 @@ BEGIN
                 (new_tasks.job_id, new_tasks.kind, new_tasks.status, new_tasks.frame_count, 1)
             ) AS change(job_id, kind, status, frame_count, sign)
             WHERE old_tasks.status <> new_tasks.status
-        ) AS moved GROUP BY job_id
-    ) AS sums;
+        ) AS change
+        WHERE status IN ('pending', 'leased') GROUP BY job_id
+    ) AS sums JOIN jobs ON jobs.id = sums.job_id;
     IF job_ids IS NOT NULL THEN
-        PERFORM add_to_open_jobs(job_ids, leased, opened, waits, runs, assembling);
+        PERFORM add_to_open_jobs(job_ids, account_ids, leased, opened, waits, runs, assembling);
     END IF;
     RETURN NULL;
 END $$;

@@ -24,8 +24,8 @@ _PLACE = (
 )
 _FUNCTIONS = (
     "count_new_tasks()", "count_gone_tasks()", "count_moved_tasks()", "count_new_jobs()", "count_gone_jobs()", "count_moved_jobs()",
-    "keep_account_queue()", "add_to_open_jobs(text[], bigint[], bigint[], bigint[], bigint[], bigint[])",
-    "add_to_account_queues(text[], text[], int[], bigint[])", "lock_account_queues(text[])", "job_base(timestamptz, int)",
+    "keep_account_queue()", "add_to_open_jobs(text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[])",
+    "add_to_account_queues(text[], text[], int[], bigint[])", "job_base(timestamptz, int)",
 )  # fmt: skip
 
 
