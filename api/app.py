@@ -26,6 +26,7 @@ from api.middleware.outside import KeysStayInside
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
 from api.renders.endpoints import router as renders
+from api.stills.endpoints import router as stills
 from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
 from console.app import create_console
@@ -39,6 +40,7 @@ from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 
@@ -62,6 +64,7 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
         database=database,
         redis=client,
         rates=RateLimiter(client),
+        stills=StillExchange(settings.redis_url),
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url),
@@ -79,6 +82,7 @@ def create_app(state: AppState) -> FastAPI:
         yield
         await state.changes.close()
         await state.redis.aclose()
+        await state.stills.close()
         await state.database.close()
 
     app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
@@ -112,6 +116,6 @@ async def to_console() -> RedirectResponse:
 def _public() -> APIRouter:
     """Everything under `/api/v1`."""
     public = APIRouter(prefix="/api/v1")
-    for router in (keys, templates, renders, assets, usage, animations):
+    for router in (keys, templates, renders, assets, usage, animations, stills):
         public.include_router(router)
     return public

@@ -61,7 +61,7 @@ def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) ->
 async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
-        _input_faults(state, template, wanted.inputs, uploads), _callback_faults(state, wanted.callback_url)
+        input_faults(state, template, wanted.inputs, uploads), _callback_faults(state, wanted.callback_url)
     )
     named = [] if template else [("templateId", "is required, as a string")]
     return [*named, *inputs, *output_of(template, wanted.output)[1], *callback]
@@ -100,7 +100,8 @@ def _limit_faults(output: Output) -> Faults:
     return faults
 
 
-async def _input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
+async def input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
+    """What is wrong with the values of a template's inputs."""
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     if template is None:

@@ -29,7 +29,7 @@ _OUTPUT: Final = {
     ],
     "description": "The template's own size and rate where left out; width times height at most 16 megapixels.",
 }
-_INPUTS: Final = {
+INPUTS: Final = {
     "type": "object",
     "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}]},
     "description": "Values by input id, of the types that the template's inputs declare.",
@@ -59,7 +59,7 @@ class RenderRequest(Asked):
     )
 
     template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)] = Field(default_factory=lambda: None)
-    inputs: Annotated[Any, WithJsonSchema(_INPUTS)] = Field(default_factory=lambda: None)
+    inputs: Annotated[Any, WithJsonSchema(INPUTS)] = Field(default_factory=lambda: None)
     output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
 
