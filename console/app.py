@@ -42,7 +42,7 @@ def create_console(state: AppState) -> FastAPI:
     app.state.hub = Hub(state.redis)
     app.state.snapshots = Snapshots(state)
     app.add_exception_handler(errors.SignInNeeded, errors.to_sign_in)
-    for kind in (FarmError, RequestValidationError, HTTPException, Exception):
+    for kind in (FarmError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, errors.shown)
     for router in ROUTERS:
         app.include_router(router)

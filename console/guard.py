@@ -6,11 +6,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app_state import app_state_of
+from console.errors import shown
 
 REQUESTS_PER_MINUTE: Final = 3_000
 """Of one address. A page of fifty renders asks for fifty posters, so the API's own limit would be too tight."""
@@ -61,7 +62,23 @@ class Guard:
             text = f"Too many requests from this address. Try again in {seconds} s."
             await PlainTextResponse(text, 429, {"Retry-After": str(seconds)})(scope, receive, sent)
         else:
-            await self._app(scope, receive, sent)
+            await self._answered(scope, receive, sent)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; what no handler expects becomes a page too."""
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as error:
+            if begun:
+                raise
+            await (await shown(Request(scope), error))(scope, receive, send)
 
 
 def _refusal(scope: Scope) -> str | None:

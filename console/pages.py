@@ -37,19 +37,19 @@ def static_url(name: str) -> str:
     return f"/console/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
 
 
-def page(request: Request, name: str, *, status_code: int = 200, **values: Any) -> HTMLResponse:
+def page(request: Request, template: str, /, *, status_code: int = 200, **values: Any) -> HTMLResponse:
     """Answer with a page, or a part of one, for whoever is signed in."""
     theme = request.cookies.get(THEME_COOKIE, "system")
     given = {
         "viewer": getattr(request.state, "viewer", None), "path": request.url.path,
         "theme": theme if theme in THEMES else "system", "now": request.app.state.dependencies.clock.now(),
     }  # fmt: skip
-    return HTMLResponse(fragment(name, **given, **values), status_code)
+    return HTMLResponse(fragment(template, **given, **values), status_code)
 
 
-def fragment(name: str, **values: Any) -> str:
+def fragment(template: str, /, **values: Any) -> str:
     """Return the HTML of a template."""
-    return environment().get_template(name).render(**values)
+    return environment().get_template(template).render(**values)
 
 
 def is_part(request: Request) -> bool:
