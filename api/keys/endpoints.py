@@ -21,9 +21,9 @@ async def list_keys(work: Reading, caller: CallerOf, page: PageOf) -> Listed[Key
 
 
 @router.post("", status_code=201, openapi_extra=needs(None), responses=answers())
-async def create_key(work: Work, state: AppStateOf, caller: CallerOf, body: KeyRequest = DEFAULT_KEY) -> NewKey:
+async def create_key(state: AppStateOf, caller: CallerOf, body: KeyRequest = DEFAULT_KEY) -> NewKey:
     """A new key, with its secret, which is not shown again."""
-    return await service.create(work, state, caller, body)
+    return await service.create(state, caller, body)
 
 
 @router.delete("/{id}", openapi_extra=needs(None), responses=answers(404))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from starlette.responses import RedirectResponse
 
-from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading, Work
+from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading
 from api.documentation import answers
 from api.renders import service
 from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest
@@ -37,7 +37,6 @@ IdempotencyKey = Annotated[
 
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers(404, 409))
 async def create_render(
-    work: Work,
     state: AppStateOf,
     caller: CallerOf,
     origin: Origin,
@@ -45,7 +44,7 @@ async def create_render(
     idempotency_key: IdempotencyKey = None,
 ) -> JobStatusShape:
     """Queues a render and reserves its minutes."""
-    return _status(await service.create(work, state, caller, body, idempotency_key, origin))
+    return _status(await service.create(state, caller, body, idempotency_key, origin))
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
@@ -63,9 +62,9 @@ async def get_render(state: AppStateOf, caller: CallerOf, origin: Origin, id: st
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
-async def cancel_render(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> JobStatusShape:
+async def cancel_render(state: AppStateOf, caller: CallerOf, id: str) -> JobStatusShape:
     """Cancels a render unless it has ended; answers with the status that holds."""
-    return _status(await service.cancel(work, state, caller, id))
+    return _status(await service.cancel(state, caller, id))
 
 
 @router.get(

@@ -47,7 +47,6 @@ _DOWNLOAD_SECONDS: Final = 3600
 
 
 async def create(
-    session: AsyncSession,
     state: AppState,
     caller: Caller,
     wanted: RenderRequest,
@@ -76,7 +75,7 @@ async def create(
     await _respect_rate(state, caller)
     job = _job(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
     job.idempotency_key, job.request_hash = idempotency_key, request_hash
-    return await _reserve(session, state, caller, job)
+    return await state.database.transaction(lambda session: _reserve(session, state, caller, job))
 
 
 async def owned(session: AsyncSession, caller: Caller, job_id: str) -> Job:
@@ -105,14 +104,18 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
     )  # fmt: skip
 
 
-async def cancel(session: AsyncSession, state: AppState, caller: Caller, job_id: str) -> Job:
+async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
     """The job, cancelled unless it had ended; raises NotFound."""
-    job = await owned(session, caller, job_id)
-    percent = await state.progress.percent(job.id)
-    if await repository.cancel(session, job.id, percent):
-        state.changes.publish_after_commit(session, [changed(job.id, job.account_id, JobStatus.cancelled, percent)])
-    await session.refresh(job)
-    return job
+
+    async def cancelled(session: AsyncSession) -> Job:
+        job = await owned(session, caller, job_id)
+        percent = await state.progress.percent(job.id)
+        if await repository.cancel(session, job.id, percent):
+            state.changes.publish_after_commit(session, [changed(job.id, job.account_id, JobStatus.cancelled, percent)])
+        await session.refresh(job)
+        return job
+
+    return await state.database.transaction(cancelled)
 
 
 async def download(session: AsyncSession, state: AppState, caller: Caller, job_id: str, origin: str) -> str:

@@ -24,8 +24,11 @@ async def account_named(session: AsyncSession, name: str) -> Account | None:
 
 
 async def locked_account(session: AsyncSession, account_id: str) -> Account:
-    """The account, locked until the transaction ends, so that its sums can be compared with its limits."""
-    statement = select(Account).where(col(Account.id) == account_id).with_for_update()
+    """The account, locked until the transaction ends, so that its sums can be compared with its limits.
+
+    `FOR NO KEY UPDATE`: foreign-key checks of other transactions take key-share locks on the row and must not wait for this one.
+    """
+    statement = select(Account).where(col(Account.id) == account_id).with_for_update(key_share=True)
     found: Account = (await session.scalars(statement, execution_options={"populate_existing": True})).one()
     return found
 

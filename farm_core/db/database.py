@@ -1,10 +1,21 @@
-"""The connection to Postgres: a pool, units of work that commit whole or not at all, and single statements."""
+"""The connection to Postgres: a pool, units of work that commit whole or not at all, and single statements.
+
+Every transaction locks rows in this order, and rows of one table by their key:
+
+    accounts, templates, jobs, tasks, workers, deliveries, segments, assets, presets, usage, api_keys
+
+Locks are `FOR NO KEY UPDATE` (what an UPDATE takes), never `FOR UPDATE`: foreign-key checks take key-share locks, in any order,
+and only a `FOR UPDATE` lock makes them wait. A statement with SKIP LOCKED waits for nobody. Where Postgres still picks a victim
+(deadlock, serialization failure), `transaction` and `single` run it again.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import orjson
 from sqlalchemy import make_url
@@ -12,6 +23,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 Result = TypeVar("Result")
+
+VICTIM_ATTEMPTS: Final = 5
+_VICTIM_STATES: Final = frozenset({"40P01", "40001"})
+_VICTIM_PAUSE_SECONDS: Final = 0.05
 
 
 class Database:
@@ -53,6 +68,17 @@ class Database:
         async with self._readers() as session:
             yield session
 
+    async def transaction(self, act: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
+        """What `act` returns, committed. `act` runs again in a new transaction where Postgres has picked this one as the victim
+        of a deadlock or serialization failure, at most VICTIM_ATTEMPTS times: it must change nothing outside the session.
+        """
+
+        async def once() -> Result:
+            async with self._sessions.begin() as session:
+                return await act(session)
+
+        return await _repeated(once)
+
     async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """What `act`, of one statement, returns.
 
@@ -61,7 +87,7 @@ class Database:
         its answer could come back.
         """
         try:
-            return await self._once(act)
+            return await _repeated(lambda: self._once(act))
         except DBAPIError as error:
             if not error.connection_invalidated:
                 raise
@@ -74,6 +100,23 @@ class Database:
     async def close(self) -> None:
         """Gives the connections back."""
         await self.engine.dispose()
+
+
+async def _repeated(act: Callable[[], Awaitable[Result]]) -> Result:
+    """What `act` returns, run again while Postgres picks it as a victim, after pauses that differ between rivals."""
+    for attempt in range(1, VICTIM_ATTEMPTS):
+        try:
+            return await act()
+        except DBAPIError as error:
+            if not is_victim(error):
+                raise
+        await asyncio.sleep(random.uniform(0, _VICTIM_PAUSE_SECONDS * attempt))
+    return await act()
+
+
+def is_victim(error: DBAPIError) -> bool:
+    """Return True if Postgres rolled the transaction back for the sake of others: running it again can succeed."""
+    return getattr(error.orig, "sqlstate", None) in _VICTIM_STATES
 
 
 def _json_text(value: object) -> str:

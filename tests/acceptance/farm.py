@@ -28,6 +28,7 @@ from farm_core import running
 from farm_core.db.database import Database
 from farm_core.jobs.models import Task
 from farm_core.settings import Settings
+from tests.deadlocks import deadlocks
 from tests.s3_server import S3Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,6 +184,7 @@ def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> 
         _wait_ready(farm)
         farm.token = session_token(Settings(data_folder=data), _database_url(data), "tester")
         yield farm
+        assert deadlocks(_database_url(data)) == 0
         below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0, (data / "up.log").read_text()

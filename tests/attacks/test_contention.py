@@ -1,0 +1,99 @@
+"""Many clients that create, repeat and cancel while a scheduler claims and ends jobs: no 5xx, no deadlock, exact books."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from farm_core.db.database import Database
+from farm_core.ids import new_id
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from scheduler.scheduler import Scheduler
+from tests.api.conftest import settings, start  # noqa: F401 - fixtures
+from tests.api.world import Someone, World, document, field, layer
+from tests.deadlocks import deadlocks
+from tests.scheduler.farm import DummyWork, parts_for
+
+CLIENTS = 30
+ROUNDS = 12
+
+pytestmark = pytest.mark.service
+
+
+def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[..., World], tmp_path: Path) -> None:  # noqa: F811
+    world = start(automation_renders_per_minute=100_000)
+    world.clock.advance((datetime.now(UTC) - world.clock.now()).total_seconds())  # the scheduler's month
+    accounts = [world.account(monthlyRenderMinutes=100_000) for _ in range(3)]
+    titles = [field("headline", "text", "n1", "Text", "content")]
+    card = document(layer("n1", "Headline", "text"), fields=titles)
+    inputs = [{"id": "headline", "label": "Headline", "kind": "text"}]
+    templates = [account.template(document=card, inputs=inputs) for account in accounts]
+    callers = [(accounts[number % 3], templates[number % 3]) for number in range(CLIENTS)]
+    with scheduling(world, tmp_path), ThreadPoolExecutor(CLIENTS) as pool:
+        statuses = sum(pool.map(lambda caller: client(*caller), callers), Counter[int]())
+    assert set(statuses) <= {200, 201}, statuses
+    assert deadlocks(str(world.settings.database_url)) == 0
+    for account in accounts:
+        created, active_ms, done_ms = books(world, account.account_id)
+        usage = account.usage()
+        assert usage["renderJobs"] == created == CLIENTS // 3 * ROUNDS
+        assert usage["reservedRenderMinutes"] * 60_000 == pytest.approx(active_ms)
+        assert usage["renderedMinutes"] * 60_000 == pytest.approx(done_ms)
+
+
+def client(account: Someone, template: str) -> Counter[int]:
+    """Creates jobs, repeats each creation, and cancels every second job; returns how often each status came."""
+    seen: Counter[int] = Counter()
+    with httpx.Client(base_url=account.world.origin, timeout=60, headers=account.headers) as http:
+        for number in range(ROUNDS):
+            headers = {"Idempotency-Key": new_id("key-0")}
+            body = {"templateId": template, "inputs": {"headline": "The same for all"}}
+            answers = [http.post("/api/v1/renders", json=body, headers=headers) for _ in range(2)]
+            seen.update(answer.status_code for answer in answers)
+            if number % 2 and answers[0].status_code == 201:
+                seen[http.post(f"/api/v1/renders/{answers[0].json()['jobId']}/cancel").status_code] += 1
+    return seen
+
+
+def books(world: World, account_id: str) -> tuple[int, int, int]:
+    """Jobs of the account, and the sums of what active and completed ones reserve, in milliseconds."""
+    row = world.database.execute(
+        "SELECT count(*), coalesce(sum(reserved_ms) FILTER (WHERE status IN ('queued', 'processing')), 0),"
+        " coalesce(sum(reserved_ms) FILTER (WHERE status = 'completed'), 0) FROM jobs WHERE account_id = %s",
+        (account_id,),
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+@contextmanager
+def scheduling(world: World, folder: Path) -> Iterator[None]:
+    """A scheduler on the world's database, in a thread of its own; its media come from no network."""
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(_schedule(world, folder, stop)))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(60)
+
+
+async def _schedule(world: World, folder: Path, stop: threading.Event) -> None:
+    storage = LocalStorage(world.settings.data_folder / "storage", Links(b"secret"))
+    works = [DummyWork(storage, f"w{index}") for index in range(4)]
+    url = str(world.settings.database_url)
+    scheduler = Scheduler(parts_for(Database(url), storage, works, folder), url)
+    await scheduler.start()
+    await asyncio.to_thread(stop.wait)
+    await scheduler.stop()
