@@ -18,6 +18,7 @@ from console.account.endpoints import router as account
 from console.accounts.endpoints import router as accounts
 from console.audit.endpoints import router as audit
 from console.guard import Guard
+from console.library.endpoints import router as templates
 from console.live.endpoints import router as live
 from console.live.hub import Hub
 from console.overview.endpoints import router as overview
@@ -25,12 +26,23 @@ from console.overview.snapshot import Snapshots
 from console.playground.endpoints import router as playground
 from console.renders.actions import router as render_actions
 from console.renders.endpoints import router as renders
-from console.library.endpoints import router as templates
 from console.workers.endpoints import router as workers
 from farm_core.errors import FarmError
 
 STATIC: Final = Path(__file__).with_name("static")
-ROUTERS: Final = (access, overview, render_actions, renders, templates, playground, workers, account, accounts, audit, live)
+ROUTERS: Final = (
+    access,
+    overview,
+    render_actions,
+    renders,
+    templates,
+    playground,
+    workers,
+    account,
+    accounts,
+    audit,
+    live,
+)
 
 
 def create_console(state: AppState) -> FastAPI:

@@ -33,7 +33,9 @@ def filmstrip_times(duration_seconds: float) -> list[float]:
     return [round(duration_seconds * (2 * index + 1) / (2 * FILMSTRIP_FRAMES), 3) for index in range(FILMSTRIP_FRAMES)]
 
 
-async def of_render(request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH) -> Response:
+async def of_render(
+    request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH
+) -> Response:
     """Answer with a frame of a render as it was frozen, or of its template with its inputs before that."""
     subject = of_job(detail.job, detail.template)
     if subject is None:

@@ -18,7 +18,9 @@ class Snippet:
     code: str
 
 
-def snippets(origin: str, template_id: str, inputs: Mapping[str, Any], output: Mapping[str, Any] | None = None) -> list[Snippet]:
+def snippets(
+    origin: str, template_id: str, inputs: Mapping[str, Any], output: Mapping[str, Any] | None = None
+) -> list[Snippet]:
     """Return code that creates the render. The key is read from `FARM_KEY`, so that no secret gets into the code."""
     body: dict[str, Any] = {"templateId": template_id, "inputs": dict(inputs)}
     if output:
@@ -38,7 +40,7 @@ def _json(value: Any, indent: int | None = 2) -> str:
 
 def _curl(url: str, body: Mapping[str, Any]) -> str:
     return (
-        f"curl -X POST {shlex.quote(url)} \\\n  -H \"Authorization: Bearer $FARM_KEY\" \\\n"
+        f'curl -X POST {shlex.quote(url)} \\\n  -H "Authorization: Bearer $FARM_KEY" \\\n'
         f"  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(_json(body))}"
     )
 
@@ -48,8 +50,8 @@ def _python(url: str, body: Mapping[str, Any]) -> str:
         "import json\nimport os\nimport urllib.request\n\n"
         f"body = {_python_value(body)}\n"
         f"request = urllib.request.Request(\n    {url!r},\n    json.dumps(body).encode(),\n"
-        "    {\"Authorization\": f\"Bearer {os.environ['FARM_KEY']}\", \"Content-Type\": \"application/json\"},\n)\n"
-        "with urllib.request.urlopen(request) as answer:\n    print(json.load(answer)[\"jobId\"])"
+        '    {"Authorization": f"Bearer {os.environ[\'FARM_KEY\']}", "Content-Type": "application/json"},\n)\n'
+        'with urllib.request.urlopen(request) as answer:\n    print(json.load(answer)["jobId"])'
     )
 
 
@@ -68,8 +70,8 @@ def _pretty(value: Any, depth: int = 0) -> str:
 
 def _javascript(url: str, body: Mapping[str, Any]) -> str:
     return (
-        f"const answer = await fetch({json.dumps(url)}, {{\n  method: \"POST\",\n  headers: {{\n"
-        "    Authorization: `Bearer ${process.env.FARM_KEY}`,\n    \"Content-Type\": \"application/json\",\n  },\n"
+        f'const answer = await fetch({json.dumps(url)}, {{\n  method: "POST",\n  headers: {{\n'
+        '    Authorization: `Bearer ${process.env.FARM_KEY}`,\n    "Content-Type": "application/json",\n  },\n'
         f"  body: JSON.stringify({_indented(_json(body), 2)}),\n}});\nconst {{ jobId }} = await answer.json();\nconsole.log(jobId);"
     )
 

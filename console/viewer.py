@@ -77,7 +77,11 @@ async def signed_in(request: Request) -> Viewer:
         raise SignInNeeded
     async with state.database.reading() as session:
         found = await repository.signed_in(session, token, state.clock.now())
-    if found is None or found.owner.suspended_at is not None or (found.account is not found.owner and not found.owner.operator):
+    if (
+        found is None
+        or found.owner.suspended_at is not None
+        or (found.account is not found.owner and not found.owner.operator)
+    ):
         raise SignInNeeded
     viewer = Viewer(found.account, found.owner, found.read_only, token)
     request.state.viewer = viewer

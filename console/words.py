@@ -88,6 +88,11 @@ def minutes(ms: float | None) -> str:
     return "–" if ms is None else f"{ms / 60_000:,.2f}".rstrip("0").rstrip(".") + " min"
 
 
+def pixels(value: float) -> str:
+    """A width or height, without separators."""
+    return f"{value:g}"
+
+
 def plural(count: int, word: str) -> str:
     """A count with its noun, such as *1 render* or *10,000+ renders*."""
     return f"{capped(count)} {word}{'' if count == 1 else 's'}"
@@ -120,6 +125,6 @@ def as_query(inputs: Mapping[str, Any]) -> str:
 
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "ago": ago, "exact": exact, "clock": clock, "span": span, "duration": duration, "size": size, "number": number,
-    "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed,
+    "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
     "tojson_pretty": pretty, "as_query": as_query,
 }  # fmt: skip

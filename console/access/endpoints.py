@@ -32,7 +32,11 @@ async def sign_in_page(request: Request, next: str = HOME) -> Response:
 
 @router.post("/sign-in")
 async def sign_in(
-    request: Request, work: Work, state: AppStateOf, token: Annotated[str, Form()] = "", next: Annotated[str, Form()] = HOME
+    request: Request,
+    work: Work,
+    state: AppStateOf,
+    token: Annotated[str, Form()] = "",
+    next: Annotated[str, Form()] = HOME,
 ) -> Response:
     """Sign in with a session token of the deployment, or of `./farm token`."""
     await _respect_tries(request)

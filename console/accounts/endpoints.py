@@ -44,7 +44,13 @@ async def accounts_page(
         statement = statement.where(col(Account.name).icontains(text, autoescape=True))
     rows = (await work.execute(statement.order_by(col(Account.name)).limit(PAGE_SIZE + 1))).all()
     following = rows[PAGE_SIZE - 1][0].name if len(rows) > PAGE_SIZE else None
-    values = {"rows": rows[:PAGE_SIZE], "following": following, "text": text, "plans": sorted(PLANS), "title": "Accounts"}
+    values = {
+        "rows": rows[:PAGE_SIZE],
+        "following": following,
+        "text": text,
+        "plans": sorted(PLANS),
+        "title": "Accounts",
+    }
     return page(request, "accounts/accounts.html", **values)
 
 
@@ -72,7 +78,9 @@ async def return_to_own(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form(
     check_csrf(viewer, csrf)
     await sign_in.act_as(work, viewer.token, None)
     if viewer.acting:
-        await record(work, viewer.actor, "return from account", f"account {viewer.account.id}", {"name": viewer.account.name})
+        await record(
+            work, viewer.actor, "return from account", f"account {viewer.account.id}", {"name": viewer.account.name}
+        )
     return RedirectResponse("/console/", 303)
 
 
@@ -105,7 +113,13 @@ async def change_limits(request: Request, viewer: CommanderOf, work: Work, accou
     except BadLimit as error:
         raise BadRequest(str(error)) from None
     limits = {name: getattr(limits_of(account), field) for name, field in NAMES.items()}
-    await record(work, viewer.actor, "set limits", f"account {account.id}", {"name": account.name, "plan": plan, "limits": limits})
+    await record(
+        work,
+        viewer.actor,
+        "set limits",
+        f"account {account.id}",
+        {"name": account.name, "plan": plan, "limits": limits},
+    )
     return RedirectResponse(f"/console/accounts/{account.id}", 303)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
@@ -94,7 +93,9 @@ async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: 
     """Delete a template. Renders of it that were accepted still end."""
     row, account = await visible(work, viewer, template_id)
     await repository.delete(work, account.id, row.id, state.clock.now())
-    await record(work, viewer.actor, "delete template", f"template {row.id}", {"name": row.name, "account": account.name})
+    await record(
+        work, viewer.actor, "delete template", f"template {row.id}", {"name": row.name, "account": account.name}
+    )
     return RedirectResponse("/console/templates", 303)
 
 

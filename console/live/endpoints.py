@@ -19,7 +19,17 @@ from console.viewer import Viewer, ViewerOf
 router = APIRouter()
 LIFETIME_SECONDS: Final = 300.0
 """A stream ends after this long; the browser opens the next one, which checks the session again."""
-_SHOWN: Final = ("job_id", "status", "progress", "frames_done", "frame_count", "segment", "segment_frames", "stage", "worker")
+_SHOWN: Final = (
+    "job_id",
+    "status",
+    "progress",
+    "frames_done",
+    "frame_count",
+    "segment",
+    "segment_frames",
+    "stage",
+    "worker",
+)
 
 
 @router.get("/events")

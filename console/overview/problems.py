@@ -45,7 +45,9 @@ async def _parts(state: AppState) -> list[Problem]:
     try:
         await asyncio.to_thread(state.storage.exists, _PROBE)
     except StorageUnavailable:
-        found.append(Problem(True, "Storage does not answer.", "No render can finish. Check the bucket and its credentials."))
+        found.append(
+            Problem(True, "Storage does not answer.", "No render can finish. Check the bucket and its credentials.")
+        )
     return found
 
 
@@ -57,9 +59,15 @@ def _workers(snapshot: Snapshot) -> list[Problem]:
     found = []
     if resting := totals.get("quarantined", 0):
         advice = "They failed several times in a row. Look at the failures below, then resume them."
-        found.append(Problem(False, f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers"))
+        found.append(
+            Problem(
+                False, f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers"
+            )
+        )
     if all("llvmpipe" in one.worker.device.lower() for one in snapshot.workers if one.state in ("live", "busy")):
-        advice = "Every worker draws on the processor. If this machine has a GPU, ./farm doctor says why it is not used."
+        advice = (
+            "Every worker draws on the processor. If this machine has a GPU, ./farm doctor says why it is not used."
+        )
         found.append(Problem(False, "No worker has a GPU.", advice, "/console/workers"))
     return found
 
@@ -69,7 +77,9 @@ def _queue(snapshot: Snapshot) -> list[Problem]:
         return [Problem(False, "The whole queue is paused.", "Nothing new is started until somebody resumes it.")]
     if snapshot.oldest is not None and (snapshot.at - snapshot.oldest).total_seconds() > OLD_SECONDS:
         minutes = int((snapshot.at - snapshot.oldest).total_seconds() // 60)
-        advice = "The farm is busier than it can keep up with. Add workers, or look for an account that fills the queue."
+        advice = (
+            "The farm is busier than it can keep up with. Add workers, or look for an account that fills the queue."
+        )
         return [Problem(False, f"A render has waited for {minutes} min.", advice, "/console/renders?status=queued")]
     return []
 

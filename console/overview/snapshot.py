@@ -125,9 +125,7 @@ class Snapshots:
         found = await problems(self.state, snapshot)
         return Snapshot(**{name: getattr(snapshot, name) for name in Snapshot.__slots__} | {"problems": found})
 
-    async def _seldom(
-        self, name: str, read: Callable[[], Awaitable[Result]], seconds: float = SLOW_SECONDS
-    ) -> Result:
+    async def _seldom(self, name: str, read: Callable[[], Awaitable[Result]], seconds: float = SLOW_SECONDS) -> Result:
         kept = self._slow.setdefault(name, _Kept())
         if time.monotonic() >= kept.until:
             kept.value, kept.until = await read(), time.monotonic() + seconds
@@ -151,7 +149,9 @@ class Snapshots:
         held = int(segments or 0), settings.segment_cache_bytes, int(uploads or 0)
         if settings.s3_bucket is not None:
             return Storage(*held)
-        disk = await asyncio.to_thread(shutil.disk_usage, settings.data_folder if settings.data_folder.exists() else "/")
+        disk = await asyncio.to_thread(
+            shutil.disk_usage, settings.data_folder if settings.data_folder.exists() else "/"
+        )
         return Storage(*held, disk.free, disk.total)
 
     def _measured(self, shown: Sequence[ShownWorker], now: datetime) -> Mapping[str, float]:

@@ -16,7 +16,6 @@ from api.renders import service
 from api.renders.rules import faults_of, resolved, uploads_of
 from api.renders.schemas import RenderRequest
 from api.uploads import received
-from console import pictures
 from console.pages import page
 from console.playground.form import PREFIX, defaults_of, entries, general_faults, values_of
 from console.snippets import snippets
@@ -94,9 +93,7 @@ async def upload_page(request: Request, viewer: ViewerOf) -> Response:
 
 
 @router.post("/uploads")
-async def upload(
-    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin
-) -> Response:
+async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin) -> Response:
     """Take in a picture or video for an input."""
     async with received(request, viewer.caller.limits.max_upload_bytes) as file:
         check_upload(viewer, request, file.fields)

@@ -20,11 +20,11 @@ from console.pages import page
 from console.renders.endpoints import FiltersOf
 from console.renders.listing import PERIODS, Filters
 from console.viewer import ChangerOf, CommanderOf, Viewer, ViewerOf
+from farm_core.accounts.plans import limits_of
 from farm_core.audit.log import Actor, record
 from farm_core.controls import jobs
 from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
 from farm_core.db.database import Database
-from farm_core.accounts.plans import limits_of
 from farm_core.errors import BadRequest, Conflict, QuotaExceeded, UpgradeRequired
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import notify
@@ -71,7 +71,9 @@ async def confirm(
     action = _action(viewer, name)
     chosen = _matching(viewer, filters)
     count = await jobs.count(work, chosen, _among(action, filters))
-    return page(request, "renders/confirm.html", action=action, filters=filters, count=count, title=f"{action.verb} renders")
+    return page(
+        request, "renders/confirm.html", action=action, filters=filters, count=count, title=f"{action.verb} renders"
+    )
 
 
 @router.post("/actions/{name}")
@@ -90,7 +92,9 @@ async def act(
         async with state.database.reading() as session:
             await _respect_quota(session, viewer, chosen, state.clock.now())
     changed = await action.act(state.database, viewer.actor, chosen)
-    return RedirectResponse(f"/console/renders{filters.query()}{'&' if filters.narrowed else '?'}done={action.name}.{changed}", 303)
+    return RedirectResponse(
+        f"/console/renders{filters.query()}{'&' if filters.narrowed else '?'}done={action.name}.{changed}", 303
+    )
 
 
 @router.post("/{job_id}/segments/{index}/requeue")

@@ -81,7 +81,9 @@ class Detail:
         for task in self.segments:
             for name, ms in ((task.report or {}).get("stages_ms") or {}).items():
                 sums[name] = sums.get(name, 0.0) + float(ms)
-        return sorted(((STAGE_WORDS.get(name, name), ms) for name, ms in sums.items() if ms > 0), key=lambda one: -one[1])
+        return sorted(
+            ((STAGE_WORDS.get(name, name), ms) for name, ms in sums.items() if ms > 0), key=lambda one: -one[1]
+        )
 
     def timeline(self, now: datetime, live: Mapping[int, SegmentState]) -> list[SegmentBar]:
         """The segments as bars on the axis from the render's start to its end, or to now."""

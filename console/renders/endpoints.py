@@ -35,7 +35,9 @@ async def _filters(
     status: Annotated[str, Query()] = "", template: Annotated[str, Query()] = "", account: Annotated[str, Query()] = "",
     period: Annotated[str, Query()] = "", text: Annotated[str, Query()] = "", after: Annotated[str, Query()] = "",
 ) -> Filters:  # fmt: skip
-    return Filters(status, template[:64], account[:64], period, text.strip()[:_TEXT_MAX].replace("\x00", ""), after[:128])
+    return Filters(
+        status, template[:64], account[:64], period, text.strip()[:_TEXT_MAX].replace("\x00", ""), after[:128]
+    )
 
 
 FiltersOf = Annotated[Filters, Depends(_filters)]
@@ -128,11 +130,20 @@ async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, work: Re
 def _done(word: str) -> dict[str, Any] | None:
     """What an action has just done, from the address: `<action>.<count>`."""
     name, _, count = word.partition(".")
-    verb = {"cancel": "cancelled", "retry": "created again", "raise": "raised in priority", "lower": "lowered in priority"}.get(name)
+    verb = {
+        "cancel": "cancelled",
+        "retry": "created again",
+        "raise": "raised in priority",
+        "lower": "lowered in priority",
+    }.get(name)
     if verb is None or not count.isdigit() or len(count) > 9:
         return None
     changed = int(count)
-    text = f"{changed:,} {'render was' if changed == 1 else 'renders were'} {verb}." if changed else f"Nothing was {verb}: it may have ended, or was {verb} before."
+    text = (
+        f"{changed:,} {'render was' if changed == 1 else 'renders were'} {verb}."
+        if changed
+        else f"Nothing was {verb}: it may have ended, or was {verb} before."
+    )
     return {"count": changed, "text": text}
 
 

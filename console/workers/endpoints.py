@@ -27,7 +27,12 @@ async def workers_page(
 ) -> Response:
     """All workers."""
     shown = await workers(work, state.clock.now())
-    values = {"workers": shown, "rates": (await snapshots.latest()).rates, "state_words": STATE_WORDS, "title": "Workers"}
+    values = {
+        "workers": shown,
+        "rates": (await snapshots.latest()).rates,
+        "state_words": STATE_WORDS,
+        "title": "Workers",
+    }
     values["drained_nodes"] = await controls.drained_nodes(work)
     return page(request, "workers/cards.html" if is_part(request) else "workers/workers.html", **values)
 
