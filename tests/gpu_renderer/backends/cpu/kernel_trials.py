@@ -1,31 +1,26 @@
-"""Whether the loop lays coats as OpenGL draws them: tried on noise, once a context for each variant of the shaders.
-
-Where one pixel differs, that variant is drawn. So a driver that computes otherwise costs time, never bytes.
-"""
+"""Noise composited by a kernel and by OpenGL, for each variant of the kernels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
-import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.cpu import operations
-from gpu_renderer.backends.cpu.operations import HostTexels
+from gpu_renderer.backends.cpu import kernel_operations
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.gl import blend, layers, quads
-from gpu_renderer.backends.gl.quad_shader import Merge
-from gpu_renderer.backends.gl.textures import Textures
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget
+from gpu_renderer.backends.gl.quad_shader import BackdropBlend
+from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.vector import css
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import MatteUse
-from gpu_renderer.display_list.operations import Buffer
-from gpu_renderer.display_list.paint import PLAIN, Analytic, Flattened, Ink, Layered, Look, Picture
+from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
 from gpu_renderer.effects import Light, Lit
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
@@ -65,7 +60,8 @@ _TRIALS, _COLOURS = 4, 12
 """Of each variant, by turns opaque and fading, whole and in part; and of one that blends one colour at a time."""
 _LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
 _HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
-_KNOWN: WeakKeyDictionary[Painter, dict[Variant, bool]] = WeakKeyDictionary()
+TOLERANCE = 1 / 255
+"""In linear light: one level of 8 bits."""
 
 
 class _Trial(NamedTuple):
@@ -75,13 +71,10 @@ class _Trial(NamedTuple):
     coats: Sequence[Coat | None]
 
 
-def is_alike(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
-    """Whether coats of a variant come out as they are drawn here, to the last bit."""
-    known = _KNOWN.setdefault(painter, {})
-    if variant not in known:
-        rng = np.random.default_rng(0)
-        known[variant] = all(_agrees(painter, kernels, trial, variant, rng) for trial in _trials(painter, variant, rng))
-    return known[variant]
+def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
+    """Whether a kernel composites a variant as OpenGL draws it, within a level."""
+    rng = np.random.default_rng(0)
+    return all(_agrees(painter, kernels, trial, variant, rng) for trial in _trials(painter, variant, rng))
 
 
 def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant, rng: np.random.Generator) -> bool:
@@ -103,7 +96,11 @@ def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant,
         picture = np.zeros(shape, np.uint8)
         kernels.composed(ground, Coats(laid), levels, picture, _FRAME)
         found |= picture[..., :3].astype(np.uint16) << np.uint16(shift)
-    return np.array_equal(found, drawn)
+    return bool(np.abs(_floats(found) - _floats(drawn)).max() <= TOLERANCE)
+
+
+def _floats(patterns: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    return np.ascontiguousarray(patterns).view(np.float16).astype(np.float32)
 
 
 @cache
@@ -126,36 +123,29 @@ def _trials(painter: Painter, variant: Variant, rng: np.random.Generator) -> Ite
             yield from _buffer(painter, texels, opacity, variant, rng)
             continue
         if variant.kind == COARSE:
-            yield _Trial(
-                lambda into: blend.coarsen(painter, into, (_FRAME,), in_place=True), [coat_of(variant, _FRAME)]
-            )
+            yield _Trial(lambda into: blend.quantise(painter, into, (_FRAME,)), [coat_of(variant, _FRAME)])
             continue
         quad = _quad(variant, number, rng)
         mask = rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None
-        for ink in _inks(painter, variant, quad, color, number, rng):
-            with _look(painter, mask) as look:
-                yield _shown(painter, texels, ink, quad, opacity, variant, look)
+        for shown in _drawables(painter, variant, quad, color, number, rng):
+            yield _shown(painter, texels, shown, quad, opacity, variant, PLAIN if mask is None else Filter(mask))
 
 
 def _shown(
-    painter: Painter, texels: HostTexels, ink: Ink, quad: Matrix3, opacity: float, variant: Variant, look: Look
+    painter: Painter, texels: HostTexels, shown: Drawable, quad: Matrix3, opacity: float, variant: Variant, tint: Filter
 ) -> _Trial:
     is_smooth, mode = variant.samples != 1 and not variant.mode, variant.mode
-    coat = operations.of_ink(
-        ink, quad, texels, _FRAME, opacity=opacity, is_smooth=is_smooth, mode=mode, mask=look.mask_pixels
-    )
+    style = Style(opacity, tint, is_smooth=is_smooth)
+    coat = kernel_operations.of_drawable(shown, quad, texels, _FRAME, style, mode=mode)
 
     def draw(into: Target) -> None:
-        quads.draw(painter, ink, quad, into, opacity=opacity, is_smooth=is_smooth, look=look)
+        quads.draw(painter, shown, quad, into, style)
 
     def draw_blended(into: Target) -> None:
-        blend.coarsen(painter, into, (_FRAME,), in_place=True)
-        for parts, merge in blend.backdrops(painter, into, (_FRAME,), in_place=True):
-            shown = Merge({"MODE": mode, "BELOW": 1, **merge.defines}, textures=merge.textures)
-            quads.draw(
-                painter, ink, quad, into, opacity=opacity, blend="replace", scissor=parts, is_smooth=False, merge=shown,
-                look=look,
-            )  # fmt: skip
+        blend.quantise(painter, into, (_FRAME,))
+        for parts, backdrop in blend.backdrops(painter, into, (_FRAME,)):
+            merged = BackdropBlend({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
+            quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), parts=parts)
 
     return _Trial(draw_blended, [coat_of(Variant(COARSE), _FRAME), coat]) if mode else _Trial(draw, [coat])
 
@@ -184,8 +174,8 @@ def _buffer(
             def draw(into: Target) -> None:
                 layers.composite(painter, into, shown, opacity, "over", (_FRAME,), matte, through if matte else None)
 
-            buffer = Buffer(shown, opacity, variant.matte_mode, through if matte else None)
-            laid = operations.of_buffer(buffer, texels, _FRAME)
+            source = through if matte else None
+            laid = kernel_operations.of_buffer(shown, texels, _FRAME, opacity, variant.matte_mode, source)
             yield _Trial(draw, [*laid[1:], laid[0]])
 
 
@@ -208,9 +198,9 @@ def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
     return (across[0], along[0], float(right), across[1], along[1], float(down), float(far[0]), float(far[1]), 1.0)
 
 
-def _inks(
+def _drawables(
     painter: Painter, variant: Variant, quad: Matrix3, color: Rgba, number: int, rng: np.random.Generator
-) -> Iterator[Ink]:
+) -> Iterator[Drawable]:
     """Contents of noise, of a kind; their textures last until the next one is asked for."""
     columns, rows = _TEXELS
     width, height = (quad[0], quad[4]) if variant.samples == 0 else (60.0, 50.0)
@@ -219,41 +209,25 @@ def _inks(
         for is_hard in (False, True):
             fill = _gradient(variant, number, rng) if variant.gradient else color
             radius = rng.uniform(0, 30)
-            yield Analytic("rect" if variant.kind == RECTANGLE else "ellipse", fill, width, height, radius, is_hard)
+            yield Shape("rect" if variant.kind == RECTANGLE else "ellipse", fill, width, height, radius, is_hard)
     elif variant.kind == GROUP:
         with painter.pool.lent(_PICTURE, "f2") as target:
             target.texture.write(_premultiplied(rng, *_PICTURE[:1:-1], over=1.05).astype(np.float16).tobytes())
-            yield Layered(target, width, height)
+            yield GroupTarget(target, width, height)
     elif variant.kind in (CELLS, HALF_CELLS):
         is_half = variant.kind == HALF_CELLS
         with painter.pool.lent(Region(0, 0, columns, rows), "f2" if is_half else "f4") as target:
             noise = _premultiplied(rng, rows, columns)
             target.texture.write(noise.astype(np.float16 if is_half else np.float32).tobytes())
-            yield Flattened(target, width, height, crop=crop)
+            yield FlatTarget(target, width, height, crop=crop)
     elif variant.kind in (PICTURE, COVERAGE):
         is_coverage = variant.kind == COVERAGE
         pixels = np.floor(256 * _premultiplied(rng, rows, columns)).clip(0, 255).astype(np.uint8)
         shown = np.ascontiguousarray(pixels[..., 3]) if is_coverage else pixels
-        with _texture(painter, shown) as texture:
-            yield Picture(texture, width, height, crop=crop, color=color if is_coverage else None, source=shown)
-
-
-@contextmanager
-def _texture(painter: Painter, pixels: npt.NDArray[np.uint8]) -> Iterator[moderngl.Texture]:
-    textures = Textures(painter.context)
-    try:
-        yield textures.of(pixels)
-    finally:
-        textures.release()
-
-
-@contextmanager
-def _look(painter: Painter, mask: npt.NDArray[np.uint8] | None) -> Iterator[Look]:
-    if mask is None:
-        yield PLAIN
-    else:
-        with _texture(painter, mask) as texture:
-            yield Look(texture, mask_pixels=mask)
+        yield Image(
+            shown, width, height, crop=crop, is_nearest=variant.is_nearest, color=color if is_coverage else None
+        )
+        painter.textures.release()
 
 
 def _gradient(variant: Variant, number: int, rng: np.random.Generator) -> Gradient:

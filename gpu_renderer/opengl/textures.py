@@ -22,7 +22,7 @@ class Textures:
     are written again with the next one, as soon as a frame did without them.
     """
 
-    def __init__(self, context: moderngl.Context, *, keep: bool = True) -> None:
+    def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self._kept: OrderedDict[int, tuple[Pixels, moderngl.Texture]] = OrderedDict()
         self._fleeting: dict[int, bool] = {}
@@ -32,7 +32,8 @@ class Textures:
         """The trim after which each was spare."""
         self._trims = 0
         self._bytes = 0
-        self._bytes_max = KEPT_BYTES_MAX if keep else 0
+        self._bytes_max = KEPT_BYTES_MAX
+        self._tables: dict[bytes, moderngl.Texture] = {}
 
     def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
         """The texture of an array of shape (rows, columns) or (rows, columns, 3 or 4): linear filter, clamped to the edge.
@@ -49,6 +50,14 @@ class Textures:
         self._kept[key] = (pixels, texture)
         self._bytes += pixels.nbytes
         return texture
+
+    def table(self, table: bytes) -> moderngl.Texture:
+        """The texture of a colour table: RGB8, 256 texels."""
+        if table not in self._tables:
+            texture = self._context.texture((256, 1), 3, table, alignment=1)
+            texture.repeat_x = texture.repeat_y = False
+            self._tables[table] = texture
+        return self._tables[table]
 
     def trim(self) -> None:
         """Drops what is over the budget or has fleeted by; to be called when no pass is under way."""
@@ -69,6 +78,10 @@ class Textures:
         """Drops every texture."""
         self._bytes_max = 0
         self.trim()
+        self._bytes_max = KEPT_BYTES_MAX
+        for table in self._tables.values():
+            table.release()
+        self._tables.clear()
         for size in list(self._spare):
             self._taken(size).release()
 

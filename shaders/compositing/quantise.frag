@@ -2,7 +2,7 @@
 //
 // IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Linear premultiplied, to replace.
 #include "frame.glsl"
-#include "coarse.glsl"
+#include "quantise.glsl"
 
 #ifdef IN_PLACE
 layout(location = 0) inout vec4 o_color;
@@ -15,8 +15,8 @@ uniform vec4 u_backdrop_region;
 
 void main() {
 #ifdef IN_PLACE
-    o_color = coarse(o_color);
+    o_color = quantised(o_color);
 #else
-    o_color = coarse(texel_of(u_backdrop, u_backdrop_region, v_frame));
+    o_color = quantised(texel_of(u_backdrop, u_backdrop_region, v_frame));
 #endif
 }

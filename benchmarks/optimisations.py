@@ -7,19 +7,22 @@ from dataclasses import fields, replace
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured
-from gpu_renderer.optimisation import Levers
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.pipeline import PipelineOptions
 
 SCENES = ("title-card", "lower-third", "fifty-layers")
-OFF: dict[str, tuple[Levers, PipelineLevers]] = {
-    "all on": (Levers(), PipelineLevers()),
-    **{f"no {held.name}": (replace(Levers(), **{held.name: False}), PipelineLevers()) for held in fields(Levers)},
-    "no evaluate_ahead": (Levers(), PipelineLevers(evaluate_ahead_frames=0)),
-    "no encode_thread": (Levers(), PipelineLevers(encode_ahead_frames=0)),
-    "no readback_ring": (Levers(), PipelineLevers(readback_depth=1)),
-    "no convert_changes_only": (Levers(), PipelineLevers(convert_changes_only=False)),
-    "no encode_from_gpu": (Levers(), PipelineLevers(encode_from_gpu=False)),
-    "no reuse_unchanged": (Levers(), PipelineLevers(reuse_unchanged=False)),
+OFF: dict[str, tuple[Optimisations, PipelineOptions]] = {
+    "all on": (Optimisations(), PipelineOptions()),
+    **{
+        f"no {held.name}": (replace(Optimisations(), **{held.name: False}), PipelineOptions())
+        for held in fields(Optimisations)
+    },
+    "no evaluate_ahead": (Optimisations(), PipelineOptions(evaluate_ahead_frames=0)),
+    "no encode_thread": (Optimisations(), PipelineOptions(encode_ahead_frames=0)),
+    "no readback_ring": (Optimisations(), PipelineOptions(readback_depth=1)),
+    "no convert_changes_only": (Optimisations(), PipelineOptions(convert_changes_only=False)),
+    "no encode_from_gpu": (Optimisations(), PipelineOptions(encode_from_gpu=False)),
+    "no reuse_unchanged": (Optimisations(), PipelineOptions(reuse_unchanged=False)),
 }
 
 

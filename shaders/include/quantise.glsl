@@ -1,4 +1,4 @@
-// The passage through 8 linear bits of all that lies below a blended layer (format/compositing.md 1.3).
+// Quantises everything that lies below a blended layer to 8 linear bits (format/compositing.md 1.3).
 // What comes out is rounded to the bits of a half float: stored in a target or handed on, it is the same.
 
 vec4 levels(vec4 channels) {
@@ -6,7 +6,7 @@ vec4 levels(vec4 channels) {
     return uintBitsToFloat((floatBitsToUint(level) + 0x1000u) & 0xffffe000u);
 }
 
-vec4 coarse(vec4 premultiplied) {
+vec4 quantised(vec4 premultiplied) {
     vec4 c = levels(premultiplied);
     return vec4(min(c.rgb, c.a), c.a);
 }
