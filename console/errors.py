@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from fastapi.exceptions import RequestValidationError
@@ -55,7 +55,7 @@ async def shown(request: Request, error: Exception) -> Response:
     if status >= 500:
         log.error("page failed", exc_info=error)
     advice = ADVICE.get(status, UNEXPECTED if status >= 500 else "")
-    given = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
+    given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
     if "hx-request" in request.headers:
         answer = page(request, "parts/notice.html", **given)
         return HTMLResponse(answer.body, 200, {"HX-Retarget": "#notices", "HX-Reswap": "afterbegin"})

@@ -52,9 +52,8 @@ async def create_key(
     given: dict[str, Any] = {"name": name or "API key", "scopes": scopes}
     if (chosen := LIFETIMES.get(lifetime)) is not None:
         given["expiresAt"] = (state.clock.now() + chosen).isoformat()
-    made = await keys.create(work, state, viewer.caller, KeyRequest.model_validate(given))
+    made = await keys.create(state, viewer.caller, KeyRequest.model_validate(given))
     await record(work, viewer.actor, "create key", f"key {made.id}", {"name": made.name, "scopes": scopes})
-    await work.flush()
     return await _page(request, viewer, state, work, secret=made.secret, secret_name=made.name)
 
 

@@ -44,7 +44,7 @@ async def accounts_page(
         statement = statement.where(col(Account.name).icontains(text, autoescape=True))
     rows = (await work.execute(statement.order_by(col(Account.name)).limit(PAGE_SIZE + 1))).all()
     following = rows[PAGE_SIZE - 1][0].name if len(rows) > PAGE_SIZE else None
-    values = {
+    values: dict[str, Any] = {
         "rows": rows[:PAGE_SIZE],
         "following": following,
         "text": text,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -24,5 +26,11 @@ async def audit_page(
         work, limit=PAGE_SIZE + 1, before=before, who=who or None, action=action or None, target=target or None
     )
     following = entries[PAGE_SIZE - 1].id if len(entries) > PAGE_SIZE else None
-    values = {"entries": entries[:PAGE_SIZE], "following": following, "who": who, "action": action, "target": target}
+    values: dict[str, Any] = {
+        "entries": entries[:PAGE_SIZE],
+        "following": following,
+        "who": who,
+        "action": action,
+        "target": target,
+    }
     return page(request, "audit/audit.html", title="Audit log", **values)

@@ -57,7 +57,7 @@ async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -
             upload_id = await asyncio.to_thread(
                 pending.keep, state.storage, viewer.account.id, upload.path, state.clock.now()
             )
-    values = {"findings": looked, "upload_id": upload_id, "filename": upload.filename or "project"}
+    values: dict[str, Any] = {"findings": looked, "upload_id": upload_id, "filename": upload.filename or "project"}
     return page(request, "library/findings.html", title="Import a template", **values)
 
 

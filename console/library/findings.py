@@ -108,4 +108,4 @@ def _properties(document: Document) -> list[Mapping[str, Any]]:
         if isinstance(node, dict) and isinstance(held := node.get("components"), list)
         for component in held
     ]
-    return [one["props"] for one in components if isinstance(one, dict) and isinstance(one.get("props"), dict)]
+    return [props for one in components if isinstance(one, dict) and isinstance(props := one.get("props"), dict)]

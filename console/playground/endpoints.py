@@ -77,7 +77,7 @@ async def render(
     values = values_of(template, await request.form())
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values})
     try:
-        job = await service.create(work, state, viewer.caller, wanted, None, origin)
+        job = await service.create(state, viewer.caller, wanted, None, origin)
     except InvalidInputs as error:
         told: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in told]

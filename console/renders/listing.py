@@ -67,7 +67,7 @@ class Listing:
     """By the ids of renders in processing: how many workers render them now."""
 
 
-_COLUMNS: Final = (
+_COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.finished_at, Job.frame_count,
     Job.render_duration_ms, Job.width, Job.height, Job.fps, Job.template_id, Job.account_id, Job.priority,
     Job.reserved_ms, Job.video_key,
@@ -96,25 +96,27 @@ async def one(session: AsyncSession, account_id: str | None, job_id: str) -> tup
     return row, await _workers(session, [row] if row else [])
 
 
+_KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
 _ORDER: Final = (col(Job.created_at).desc(), col(Job.id).desc())
 
 
 def _rows() -> Select[Any]:
-    names = col(Template.name).label("template"), col(Account.name).label("account")
-    joined = select(*_COLUMNS, *names).join(Template, col(Template.id) == col(Job.template_id))
+    names: tuple[Any, ...] = (col(Template.name).label("template"), col(Account.name).label("account"))
+    joined: Select[Any] = select(*_COLUMNS, *names).join(Template, col(Template.id) == col(Job.template_id))
     return joined.join(Account, col(Account.id) == col(Job.account_id))
 
 
 def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[Any]:
     """The ids and times of what the filters let through."""
-    chosen = select(col(Job.id), col(Job.created_at)).where(*_conditions(account_id, filters, now))
+    chosen: Select[Any] = select(*_KEY).where(*_conditions(account_id, filters, now))
     if not filters.text:
         return chosen
     newest = chosen.add_columns(col(Job.error), col(Job.callback_url))
     found = newest.order_by(*_ORDER).limit(SEARCHED_MAX).subquery()
     texts = (found.c.id, found.c.error, found.c.callback_url)
     matches = or_(*(text.icontains(filters.text, autoescape=True) for text in texts))
-    return select(col(Job.id), col(Job.created_at)).where(col(Job.id).in_(select(found.c.id).where(matches)))
+    searched: Select[Any] = select(*_KEY)
+    return searched.where(col(Job.id).in_(select(found.c.id).where(matches)))
 
 
 def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list[ColumnElement[bool]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
@@ -27,7 +27,7 @@ async def workers_page(
 ) -> Response:
     """All workers."""
     shown = await workers(work, state.clock.now())
-    values = {
+    values: dict[str, Any] = {
         "workers": shown,
         "rates": (await snapshots.latest()).rates,
         "state_words": STATE_WORDS,

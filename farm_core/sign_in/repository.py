@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlmodel import col
@@ -81,7 +81,7 @@ async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedI
     statement = (
         select(ConsoleSession, Account, acted)
         .join(Account, col(Account.id) == col(ConsoleSession.account_id))
-        .outerjoin(acted, acted.id == col(ConsoleSession.acting_as))
+        .outerjoin(acted, col(acted.id) == col(ConsoleSession.acting_as))
         .where(col(ConsoleSession.token_hash) == _hash(token), col(ConsoleSession.expires_at) > now)
     )
     row = (await session.execute(statement)).first()
@@ -99,7 +99,7 @@ async def end_session(session: AsyncSession, token: str) -> None:
     await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == _hash(token)))
 
 
-def _usable(token: str, now: datetime) -> tuple[object, ...]:
+def _usable(token: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
     link = SignInLink
     return col(link.token_hash) == _hash(token), col(link.used_at).is_(None), col(link.expires_at) > now
 

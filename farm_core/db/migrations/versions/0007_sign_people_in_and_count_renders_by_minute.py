@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -10,12 +12,12 @@ down_revision = "0004"
 branch_labels = None
 depends_on = None
 
-_NEWEST = (sa.literal_column("created_at DESC"), sa.literal_column("id DESC"))
-_INDEXES = {
+_NEWEST: tuple[Any, ...] = (sa.literal_column("created_at DESC"), sa.literal_column("id DESC"))
+_INDEXES: dict[str, tuple[Any, ...]] = {
     "jobs_newest": _NEWEST,
     "jobs_newest_of_template": ("template_id", *_NEWEST),
 }
-_PARTIAL = {
+_PARTIAL: dict[str, tuple[Any, ...]] = {
     "jobs_not_completed": ("status", *_NEWEST),
     "jobs_not_completed_of_account": ("account_id", "status", *_NEWEST),
 }
