@@ -17,6 +17,7 @@ from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, Work
 from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
+from scheduler.stills import StillService
 from scheduler.watch import RunningTaskWatcher
 
 _log = logs.logger(__name__)
@@ -38,7 +39,8 @@ class Scheduler:
         self.deliverer = Deliverer(dependencies)
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
-        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher)
+        self.stills = StillService(dependencies, self.running_tasks)
+        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),

@@ -38,6 +38,11 @@ _CALLBACK: Final = {
     "anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}],
     "description": "Public http(s) URL that one webhook goes to when the render ends.",
 }
+METADATA_BYTES_MAX: Final = 4096
+METADATA: Final = {
+    "anyOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}],
+    "description": f"Extension: an object of the caller's own, at most {METADATA_BYTES_MAX} bytes of JSON; returned with the job.",
+}
 _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the caller's account."}
 
 
@@ -45,8 +50,10 @@ class RenderRequest(Asked):
     """A render to create. Every fault of it is told at once."""
 
     model_config = ConfigDict(
+        extra="allow",  # to be named with all other faults
         json_schema_extra={
             "required": ["templateId", "inputs"],
+            "additionalProperties": False,
             "examples": [
                 {
                     "templateId": "tpl_0mwp2m4bexso1mmxmmmb6n",
@@ -55,13 +62,14 @@ class RenderRequest(Asked):
                     "callbackUrl": "https://example.com/render-finished",
                 }
             ],
-        }
+        },
     )
 
     template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)] = Field(default_factory=lambda: None)
     inputs: Annotated[Any, WithJsonSchema(INPUTS)] = Field(default_factory=lambda: None)
     output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
+    metadata: Annotated[Any, WithJsonSchema(METADATA)] = None
 
 
 class JobStatusShape(Shape):
@@ -69,6 +77,14 @@ class JobStatusShape(Shape):
 
     job_id: str
     status: JobStatus
+
+
+class JobWarning(Shape):
+    """One thing that the video leaves out or shows otherwise than its document asks."""
+
+    code: str = Field(description="Stable, for programs.", examples=["font_substituted"])
+    message: str = Field(description="For people.")
+    layer: str | None = Field(None, description="The layer's name.", exclude_if=lambda value: value is None)
 
 
 class JobRecord(Shape):
@@ -95,3 +111,10 @@ class JobRecord(Shape):
     video_url: str | None
     error: str | None
     created_at: Moment
+    warnings: list[JobWarning] = Field(
+        default_factory=list, exclude_if=lambda value: not value,
+        description="Extension: what the video leaves out; the field is there only if it leaves something out.",
+    )  # fmt: skip
+    metadata: dict[str, Any] | None = Field(
+        None, exclude_if=lambda value: value is None, description="Extension: the request's `metadata`, if it had one."
+    )

@@ -16,7 +16,7 @@ from api.auth import Caller
 from api.dependencies import Page
 from api.pagination import checked_id, found, listed
 from api.renders.rules import faults_of, output_of, resolved, uploads_of
-from api.renders.schemas import JobRecord, RenderRequest
+from api.renders.schemas import JobRecord, JobWarning, RenderRequest
 from api.shapes import Listed
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
@@ -40,7 +40,14 @@ from motion.timing import frame_count
 
 _MS_PER_MINUTE: Final = 60_000
 _SHOWN: Final = select(
-    col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at)
+    col(Job.id),
+    col(Job.status),
+    col(Job.progress),
+    col(Job.video_key),
+    col(Job.error),
+    col(Job.created_at),
+    col(Job.warnings),
+    col(Job.meta).label("meta"),
 ).where(col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id"))
 _VIDEO_SECONDS: Final = 24 * 3600
 _DOWNLOAD_SECONDS: Final = 3600
@@ -135,7 +142,7 @@ def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str
         )
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
-        created_at=job.created_at,
+        created_at=job.created_at, warnings=[JobWarning(**one) for one in job.warnings or ()], metadata=job.meta,
     )  # fmt: skip
 
 
@@ -185,7 +192,7 @@ def _job(
         width=output.width, height=output.height, fps=output.fps,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
-        request_hash="", created_at=state.clock.now(),
+        request_hash="", created_at=state.clock.now(), meta=wanted.metadata,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import ConfigDict, Field, StrictInt, WithJsonSchema
 
 from api.renders.schemas import INPUTS
-from api.shapes import Asked
+from api.shapes import Body
 from farm_core.stills.options import SIDE_MAX, WIDTH_DEFAULT, WIDTH_MIN
 
 Format = Literal["png", "jpeg", "webp"]
@@ -34,7 +34,7 @@ PICTURE: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-class StillRequest(Asked):
+class StillRequest(Body):
     """A still with inputs. With neither time nor frame it shows the frame at a third of the duration."""
 
     model_config = ConfigDict(

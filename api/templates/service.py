@@ -35,6 +35,7 @@ from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template
 from motion import bundle, template
 from motion.errors import DocumentError
+from motion.notices import of_document
 from motion.schema.compositions import CompositionSettings, chosen
 from motion.schema.stored import Document
 from motion.template import InputField
@@ -159,7 +160,8 @@ def draft_of_bundle(state: AppState, upload: Upload) -> tuple[TemplateDraft, lis
         raise NothingToExpose
     _check_limits(composition)
     fields, private = _without_private_defaults(state, found_fields.fields)
-    warnings = [*found_fields.warnings, *private, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
+    silent = (notice.message for notice in of_document(document))
+    warnings = [*found_fields.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     name = upload.fields.get("name", "").strip() or composition.name
     draft = TemplateDraft(
         name, upload.fields.get("description") or None, storable(document), fields, composition.width, composition.height,

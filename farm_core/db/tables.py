@@ -7,6 +7,7 @@ from sqlmodel import SQLModel
 from farm_core.accounts.models import Account, ApiKey
 from farm_core.assets.models import Asset
 from farm_core.audit.models import AuditEntry
+from farm_core.batches.models import Batch
 from farm_core.controls.models import DrainedNode, QueueState
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.jobs.queue_models import AccountQueue, OpenJob
@@ -25,6 +26,7 @@ __all__ = [
     "ApiKey",
     "Asset",
     "AuditEntry",
+    "Batch",
     "ConsoleSession",
     "Delivery",
     "DrainedNode",

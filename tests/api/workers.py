@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from scheduler.stills import StillService
-
 from farm_core.db.database import Database
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.running_tasks import RunningTasks
+from scheduler.stills import StillService
 from tests.api.world import World
 from tests.scheduler.farm import DummyWork, parts_for
 
