@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,6 +22,8 @@ from farm_core.templates.models import Template
 POSTER_WIDTH: Final = 480
 FRAME_WIDTH: Final = 240
 FILMSTRIP_FRAMES: Final = 6
+WAIT_SECONDS: Final = 5.0
+"""A page does not wait longer for a picture that only decorates it."""
 KEPT_SECONDS: Final = 7 * 24 * 3600
 _MISSING: Final = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90">'
@@ -63,7 +66,8 @@ async def _kept(request: Request, state: AppState, subject: StillSubject, time: 
     if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     try:
-        still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
-    except FarmError:
+        async with asyncio.timeout(WAIT_SECONDS):
+            still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
+    except (FarmError, TimeoutError):
         return Response(_MISSING, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
     return Response(still.picture, media_type=still.media_type, headers=headers)

@@ -13,7 +13,7 @@ from api.assets import service as assets
 from api.dependencies import AppStateOf, Origin, Work
 from api.pagination import checked_id, found
 from api.renders import service
-from api.renders.rules import faults_of, resolved, uploads_of
+from api.renders.rules import Uploads, faults_of, resolved, uploads_of
 from api.renders.schemas import RenderRequest
 from api.uploads import received
 from console.pages import page
@@ -39,7 +39,7 @@ async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, temp
     template = await _owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
     values = (await defaults_of(state.storage, template)) | given
-    faults = await _faults(state, viewer, template, given, origin_of(request)) if given else []
+    faults = (await _looked_at(state, viewer, template, given, origin_of(request)))[0] if given else []
     return await _form(request, state, viewer, template, values, faults)
 
 
@@ -63,7 +63,7 @@ async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_
     """What is wrong with the values, next to their fields; the code for them."""
     template = await _owned(state, viewer, template_id)
     given = values_of(template, await request.form())
-    faults = await _faults(state, viewer, template, given, origin_of(request))
+    faults, _ = await _looked_at(state, viewer, template, given, origin_of(request))
     code = {one.id: one.code for one in snippets(origin_of(request), template.id, given)}
     return JSONResponse({"faults": dict(reversed(list(faults))), "code": code})
 
@@ -109,28 +109,24 @@ async def _owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
     return found(row, "template")
 
 
-async def _faults(
+async def _looked_at(
     state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], origin: str
-) -> list[tuple[str, str]]:
+) -> tuple[list[tuple[str, str]], Uploads]:
+    """What is wrong with the values, and the account's own uploads among them."""
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": dict(values)})
-    async with state.database.reading() as session:
-        uploads = await _uploads(session, state, viewer, values, origin)
-    found_faults = await faults_of(state, template, wanted, uploads)
-    return [(field.removeprefix("inputs."), message) for field, message in found_faults]
-
-
-async def _uploads(session: Any, state: AppState, viewer: Viewer, values: Mapping[str, Any], origin: str) -> Any:
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
-    return await uploads_of(session, viewer.account.id, origins, state.links, state.clock.now(), dict(values))
+    async with state.database.reading() as session:
+        uploads = await uploads_of(session, viewer.account.id, origins, state.links, state.clock.now(), dict(values))
+    faults = await faults_of(state, template, wanted, uploads)
+    return [(field.removeprefix("inputs."), message) for field, message in faults], uploads
 
 
 async def _frame(
     request: Request, state: AppState, viewer: Viewer, template: Template, form: Mapping[str, Any]
 ) -> Response:
     values, origin = values_of(template, form), origin_of(request)
-    faulty = {field for field, _ in await _faults(state, viewer, template, values, origin)}
-    async with state.database.reading() as session:
-        uploads = await _uploads(session, state, viewer, values, origin)
+    faults, uploads = await _looked_at(state, viewer, template, values, origin)
+    faulty = {field for field, _ in faults}
     fit = {name: value for name, value in values.items() if name not in faulty}
     subject = of_template(template, resolved(template, fit, uploads), origin)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,8 @@ def link_token(world: World, account_id: str, *, read_only: bool = False) -> str
         finally:
             await database.close()
 
-    return asyncio.run(made())
+    with ThreadPoolExecutor(1) as pool:  # Playwright keeps a running event loop in the tests' own thread
+        return pool.submit(lambda: asyncio.run(made())).result()
 
 
 @contextmanager

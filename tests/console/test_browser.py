@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from redis.asyncio import Redis
+from redis import Redis
 
 from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
 from farm_core.progress.store import channel
+from tests.api.workers import drawing
 from tests.api.world import World
 from tests.console.people import Person
 
@@ -28,6 +28,13 @@ PAGES = (
     "/templates/{template}", "/templates/{template}/playground", "/uploads", "/workers", "/account", "/account/webhooks",
     "/accounts", "/accounts/{account}", "/accounts/{account}/delete", "/audit", "/sign-in", "/nowhere",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def pictures(own_world: World, tmp_path: Path) -> Iterator[None]:
+    """A worker that draws plain pictures."""
+    with drawing(own_world, tmp_path):
+        yield
 
 
 def farm(person: Person) -> dict[str, str]:
@@ -62,10 +69,16 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
     for path in PAGES:
         page.goto(f"{operator.origin}/console{path.format(**names)}")
         results = Axe().run(page).response["violations"]
-        grave = [(one["id"], [node["html"][:150] for node in one["nodes"]]) for one in results if one["impact"] in ("serious", "critical")]
+        grave = [
+            (one["id"], [node["html"][:150] for node in one["nodes"]])
+            for one in results
+            if one["impact"] in ("serious", "critical")
+        ]
         assert grave == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
-    assert {urlsplit(url).netloc for url in asked if not url.startswith(("blob:", "data:"))} == {urlsplit(operator.origin).netloc}
+    assert {urlsplit(url).netloc for url in asked if not url.startswith(("blob:", "data:"))} == {
+        urlsplit(operator.origin).netloc
+    }
     assert [line for line in said if "404" not in line] == []  # the browser itself notes that /nowhere is a 404
 
 
@@ -76,21 +89,29 @@ def test_progress_and_the_end_appear_without_reloading(operator: Person, window:
     page.goto(f"{operator.origin}/console/renders")
     page.evaluate("window.stayed = true")
     bar = page.locator(f"#row-{job} progress")
-    publish_until(world, {"job_id": job, "account_id": operator.api.account_id, "progress": 42.5}, lambda: bar.evaluate("bar => bar.value") == 42.5)
+    publish_until(
+        page,
+        world,
+        {"job_id": job, "account_id": operator.api.account_id, "progress": 42.5},
+        lambda: bar.evaluate("bar => bar.value") == 42.5,
+    )
     assert page.locator(f"#row-{job} [data-percent]").inner_text() == "42.5 %"
     world.move(job, "completed", video_key="results/x.mp4")
     done = page.locator(f"#row-{job} .state.completed")
-    publish_until(world, {"job_id": job, "account_id": operator.api.account_id, "status": "completed"}, lambda: done.count() == 1)
+    publish_until(
+        page,
+        world,
+        {"job_id": job, "account_id": operator.api.account_id, "status": "completed"},
+        lambda: done.count() == 1,
+    )
     assert page.evaluate("window.stayed")
 
 
 def test_the_stream_is_closed_while_nobody_looks(operator: Person, window: Window) -> None:
     page = window(operator)
-    streams: list[str] = []
-    page.on("requestfailed", lambda request: streams.append(request.url))
-    page.goto(f"{operator.origin}/console/renders")
+    with page.expect_response("**/console/events*"):
+        page.goto(f"{operator.origin}/console/renders")
     hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))"
-    page.wait_for_function("performance.getEntriesByType('resource').length > 3")
     with page.expect_event("requestfailed", lambda request: "/events" in request.url):
         page.evaluate(hide % "true")
     with page.expect_request("**/console/events*"):
@@ -117,7 +138,9 @@ def test_a_project_is_dropped_looked_at_and_imported(member: Person, window: Win
     assert member.api.get("/templates").json()["items"][0]["name"] == "Greeting"
 
 
-def test_what_cannot_be_imported_is_said_before_anything_is_stored(member: Person, window: Window, tmp_path: Path) -> None:
+def test_what_cannot_be_imported_is_said_before_anything_is_stored(
+    member: Person, window: Window, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken.motion"
     broken.write_bytes(b"this is no project")
     page = window(member)
@@ -157,7 +180,7 @@ def test_filters_change_the_list_and_the_address(operator: Person, window: Windo
     names, page = farm(operator), window(operator)
     page.goto(f"{operator.origin}/console/renders")
     page.select_option("select[name=status]", "failed")
-    page.wait_for_function("location.search.includes('status=failed')")
+    page.wait_for_url("**status=failed*")
     page.wait_for_selector(f"#row-{names['queued']}", state="detached")
     assert page.locator(f"#row-{names['failed']}").count() == 1
     page.reload()
@@ -226,17 +249,12 @@ def test_the_console_works_without_scripts(operator: Person, window: Window) -> 
     assert "input.headline=plain" in (page.get_attribute("#frame", "src") or "")
 
 
-def publish_until(world: World, change: JobChange, seen: Callable[[], bool]) -> None:
+def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[], bool]) -> None:
     """Publish a change until the page shows it: its stream may only just be opening."""
-
-    async def publish() -> None:
-        client = Redis.from_url(str(world.settings.redis_url))
-        await client.publish(channel(change["account_id"]), json.dumps(change))
-        await client.aclose()
-
-    for _ in range(100):
-        asyncio.run(publish())
-        if seen():
-            return
-        asyncio.run(asyncio.sleep(0.2))
+    with Redis.from_url(str(world.settings.redis_url)) as client:
+        for _ in range(100):
+            client.publish(channel(change["account_id"]), json.dumps(change))
+            if seen():
+                return
+            page.wait_for_timeout(200)
     raise AssertionError("the page does not show the change")
