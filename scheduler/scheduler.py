@@ -14,7 +14,7 @@ from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
 from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
-from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
+from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
 from scheduler.watch import RunningTaskWatcher
@@ -42,7 +42,7 @@ class Scheduler:
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
-            ScratchReaper(dependencies), WorkerRestarter(dependencies),
+            ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies),
         )  # fmt: skip
         self.listener = Listener(
             database_url,

@@ -53,6 +53,7 @@ class Job(SQLModel, table=True):
         Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("status = 'completed'")),
         Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
         Index("jobs_next", "account_id", text(PLACE), "id", postgresql_where=text("status = 'queued'")),
+        Index("jobs_template", "template_id"),
         Index("jobs_video", "video_key", postgresql_where=text("video_key IS NOT NULL")),
         Index("jobs_document", "document_key", postgresql_where=text("document_key IS NOT NULL")),
         Index(
