@@ -13,10 +13,10 @@ import psutil
 
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
-from farm_core.settings import ROOT, Settings
+from farm_core.settings import Settings
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
-from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.content.text.scripts import without_font
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
 from gpu_renderer.encode.probe import chosen, probe
@@ -163,7 +163,7 @@ def _fonts(settings: Settings) -> Iterator[Finding]:
     for folder in settings.further_fonts:
         if not folder.is_dir():
             yield Finding("fonts", "poor", f"there is no folder {folder}", "Check FONT_FOLDERS.")
-    files = FontFolders(ROOT / ".fonts", further=settings.further_fonts).files()
+    files = FontFolders(fonts_folder(), further=settings.further_fonts).files()
     families = len({file.family for file in files})
     if files:
         yield Finding("fonts", "good", f"{len(files)} faces of {families} families")
