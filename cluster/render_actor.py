@@ -24,7 +24,7 @@ from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
-from scheduler.ports import Ended, Finished, TaskAssignment
+from scheduler.ports import DrawnStill, Ended, Finished, StillAssignment, TaskAssignment
 
 NICENESS: Final = 10
 """Rendering yields the processor to those who answer requests; it uses what they leave."""
@@ -47,7 +47,7 @@ class ActorReport:
     quiet_seconds: float = 0.0
 
 
-@ray.remote(concurrency_groups={"assignments": 8, "control": 4})
+@ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
 class RenderActor:
     """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
@@ -100,6 +100,13 @@ class RenderActor:
         if self._leaving:
             return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
         return self._thread.submit(assignment).result()
+
+    @ray.method(concurrency_group="stills", enable_task_events=False)
+    def still(self, assignment: StillAssignment) -> DrawnStill:
+        """A picture file, drawn between two frames of the segments under way."""
+        if self._leaving:
+            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
+        return self._thread.still(assignment)
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:

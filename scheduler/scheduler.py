@@ -15,9 +15,10 @@ from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
 from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
-from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
+from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
+from scheduler.stills import StillService
 from scheduler.watch import RunningTaskWatcher
 
 _log = logs.logger(__name__)
@@ -40,11 +41,12 @@ class Scheduler:
         self.deliverer = Deliverer(dependencies)
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
-        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher)
+        self.stills = StillService(dependencies, self.running_tasks)
+        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
-            ScratchReaper(dependencies), WorkerRestarter(dependencies),
+            ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies),
         )  # fmt: skip
         self.listener = Listener(
             database_url,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from farm_core.jobs import tasks
+from farm_core.jobs import tasks, workers
 from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
@@ -39,7 +40,7 @@ class RunningTaskWatcher(Service):
         await self._renew()
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
-                self._watch(running_task, running_task.assignment)
+                await self._watch(running_task, running_task.assignment)
         await self._free_held_workers()
         return 0
 
@@ -81,7 +82,7 @@ class RunningTaskWatcher(Service):
                     session, self.dependencies.clock.now(), task.assignment.job_id, "restart worker", detail
                 )
 
-    def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
+    async def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
         now = time.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task)
@@ -92,7 +93,7 @@ class RunningTaskWatcher(Service):
         elif not self._has_copy(running_task) and self.estimator.straggles(
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
-            self._copy(running_task, assignment)
+            await self._copy(running_task, assignment)
 
     def _moved(self, running_task: RunningTask) -> float:
         """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
@@ -109,17 +110,20 @@ class RunningTaskWatcher(Service):
     def _has_copy(self, running_task: RunningTask) -> bool:
         return len(self.running_tasks.of_lease(running_task.lease)) > 1
 
-    def _copy(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
-        """Gives the order to an idle worker of the same renderer as well; the first result counts."""
+    async def _copy(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
+        """Gives the order to an idle worker of the same renderer that may get work as well; the first result counts."""
         busy = {other.worker_id for other in self.running_tasks}
         living = {worker.id: worker for worker in self.dependencies.executor.workers()}
         if running_task.worker_id not in living:
             return
         renderer = living[running_task.worker_id].renderer
-        idle = sorted(name for name, worker in living.items() if name not in busy and worker.renderer == renderer)
+        candidates = [name for name, worker in living.items() if name not in busy and worker.renderer == renderer]
+        now = self.dependencies.clock.now()
+        usable = partial(workers.usable_workers, now=now, ids=candidates)
+        idle = sorted(name for name, load in (await self.dependencies.database.single(usable)).items() if load == 0)
         if idle:
-            now = time.monotonic()
+            begun = time.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
-            self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], now, now))
+            self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
             self.dependencies.executor.submit(copy, idle[0])

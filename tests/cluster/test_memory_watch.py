@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from cluster.memory_watch import MemoryWatch, resident_bytes
 from cluster.render_thread import RenderThread
+from cluster.task_runner import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
-from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment, VideoFormat
+from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, VideoFormat
 
 MEGABYTES = 1 << 20
 
@@ -19,6 +20,12 @@ def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
 
     class Greedy:
         worker_id = "w"
+
+        def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+            raise AssertionError("no still is asked for")
+
+        def still_failure(self, error: Exception) -> Failure:
+            raise AssertionError("no still is asked for") from error
 
         def execute(
             self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
