@@ -16,7 +16,7 @@ from cluster.render_thread import RenderThread
 from cluster.segment_maker import SessionMaker
 from cluster.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
-from farm_core.settings import Settings
+from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.ports import Finished
@@ -81,7 +81,7 @@ def test_nothing_is_written_but_scratch_and_storage(places: dict[str, Path]) -> 
     assert inside(places, lambda: (places["scratch"] / "a").write_text("x")) == 1
     assert inside(places, lambda: (places["data"] / "storage" / "a").write_text("x")) == 1
     assert isinstance(inside(places, lambda: (places["elsewhere"] / "a").write_text("x")), PermissionError)
-    assert isinstance(inside(places, lambda: (sandbox.ROOT / "a").write_text("x")), PermissionError)
+    assert isinstance(inside(places, lambda: (ROOT / "a").write_text("x")), PermissionError)
 
 
 @pytest.mark.skipif(landlock.version() < 4, reason="the kernel's Landlock knows no ports")
