@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse
 from api.animations.endpoints import router as animations
 from api.app_state import AppState
 from api.assets.endpoints import router as assets
+from api.batches.endpoints import router as batches
 from api.documentation import add_documentation
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
@@ -116,6 +117,6 @@ async def to_console() -> RedirectResponse:
 def _public() -> APIRouter:
     """Everything under `/api/v1`."""
     public = APIRouter(prefix="/api/v1")
-    for router in (keys, templates, renders, assets, usage, animations, stills):
+    for router in (keys, templates, renders, assets, usage, animations, stills, batches):
         public.include_router(router)
     return public

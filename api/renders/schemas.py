@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
+from api.documentation import Fault
 from api.shapes import Asked, Moment, Number, Shape
 from farm_core.jobs.status import JobStatus
 
@@ -14,7 +15,7 @@ SIDE_MAX: Final = 4096
 PIXELS_MAX: Final = 16_000_000
 FPS_MAX: Final = 120
 
-_OUTPUT: Final = {
+OUTPUT: Final = {
     "anyOf": [
         {
             "type": "object",
@@ -34,7 +35,7 @@ INPUTS: Final = {
     "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}]},
     "description": "Values by input id, of the types that the template's inputs declare.",
 }
-_CALLBACK: Final = {
+CALLBACK: Final = {
     "anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}],
     "description": "Public http(s) URL that one webhook goes to when the render ends.",
 }
@@ -67,8 +68,8 @@ class RenderRequest(Asked):
 
     template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)] = Field(default_factory=lambda: None)
     inputs: Annotated[Any, WithJsonSchema(INPUTS)] = Field(default_factory=lambda: None)
-    output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
-    callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
+    output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
+    callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
     metadata: Annotated[Any, WithJsonSchema(METADATA)] = None
 
 
@@ -118,3 +119,16 @@ class JobRecord(Shape):
     metadata: dict[str, Any] | None = Field(
         None, exclude_if=lambda value: value is None, description="Extension: the request's `metadata`, if it had one."
     )
+
+
+class Validation(Shape):
+    """What a render would cost and lack."""
+
+    valid: bool
+    errors: list[Fault]
+    render_minutes: Number = Field(description="Minutes that the render would reserve.")
+    remaining_minutes: Number | None = Field(description="Minutes of the month that are left; null without a limit.")
+    expected_seconds: Number | None = Field(
+        description="Time that the render would take without a queue, by the account's last ones; null if none is known."
+    )
+    warnings: list[JobWarning] = Field(description="What the video would leave out, as far as known without drawing.")

@@ -19,7 +19,7 @@ OPEN = {"/sign-in", "/enter", "/theme"}
 DRAWING = {"/templates/{template_id}/preview", "/templates/{template_id}/check"}
 """POST for the length of their forms; they change nothing."""
 CHANGES = sorted(
-    route.path
+    getattr(route, "path", "")
     for router in ROUTERS
     for route in router.routes
     if "POST" in getattr(route, "methods", ()) and getattr(route, "path", "") not in OPEN | DRAWING
