@@ -1,7 +1,7 @@
 """Control the farm: audit log, pauses, drains, priorities; and keep each account's queue for the claim.
 
 Expands only: the former release goes on working on this schema, and the triggers keep the new tables right for it. Writers of
-jobs and tasks wait while it runs: some seconds for ten million finished jobs.
+jobs and tasks wait while it runs, longer the more jobs there are.
 """
 
 from __future__ import annotations
