@@ -110,9 +110,9 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
                     yield None
                     while True:
                         message = await subscription.get_message(timeout=POLL_SECONDS)
-                        if message is not None:
+                        if message is not None and message["type"] in _PUBLISHED:
                             yield _change(message)
-                        else:
+                        elif message is None:
                             await subscription.ping()
             except (RedisError, OSError) as error:
                 _log.info("listening to changes again soon", error=type(error).__name__)
@@ -121,6 +121,9 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
         await own.aclose()
         await own.connection_pool.disconnect()
 
+
+_PUBLISHED: Final = ("message", "pmessage")
+"""Messages of a subscription that carry a change; others answer a ping."""
 
 _ENDED: Final = frozenset({"completed", "failed", "cancelled"})
 
