@@ -110,10 +110,10 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
                     yield None
                     while True:
                         message = await subscription.get_message(timeout=POLL_SECONDS)
-                        if message is not None and message["type"] in _PUBLISHED:
-                            yield _change(message)
-                        elif message is None:
+                        if message is None:
                             await subscription.ping()
+                        elif message["type"] in ("message", "pmessage"):  # the answer to a ping is a message too
+                            yield _change(message)
             except (RedisError, OSError) as error:
                 _log.info("listening to changes again soon", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)
@@ -121,9 +121,6 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
         await own.aclose()
         await own.connection_pool.disconnect()
 
-
-_PUBLISHED: Final = ("message", "pmessage")
-"""Messages of a subscription that carry a change; others answer a ping."""
 
 _ENDED: Final = frozenset({"completed", "failed", "cancelled"})
 
