@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+INSTALL_SECONDS = 300
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,4 +22,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs pytest in the project's root; returns its status."""
     extra: list[str] = arguments.pytest_arguments
     os.chdir(ROOT)
+    _install_chromium()
     return subprocess.run([sys.executable, "-m", "pytest", *extra], check=False).returncode  # noqa: S603
+
+
+def _install_chromium() -> None:
+    """Install the browser of the console's tests where that may be done quietly; they are skipped without it."""
+    apt = shutil.which("apt-get")
+    if shutil.which("chromium") or shutil.which("chromium-browser") or apt is None or os.geteuid() != 0:
+        return
+    print("installing Chromium for the tests of the console", file=sys.stderr)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        for words in (("update", "-qq"), ("install", "-y", "-qq", "--no-install-recommends", "chromium")):
+            subprocess.run([apt, *words], capture_output=True, check=False, timeout=INSTALL_SECONDS)  # noqa: S603
