@@ -17,13 +17,25 @@ float disc(float d) {
     return soft > 0.0 ? edge * clamp((u_radius - d) / soft, 0.0, 1.0) : edge;
 }
 
-// Stops of a radial gradient: none may lie before the one that it follows.
+// A radial gradient of five stops (offset, alpha), which a browser sorts by their offsets, equal ones in order.
 float ring(float d) {
-    float inner = max(0.0, u_radius - u_thickness), soft = clamp(u_feather, 0.0, u_radius);
-    float full = min(u_radius, inner + soft), fading = max(u_radius - soft, full);
-    float rise = full > inner ? clamp((d - inner) / (full - inner), 0.0, 1.0) : step(inner, d);
-    float fall = u_radius > fading ? clamp((u_radius - d) / (u_radius - fading), 0.0, 1.0) : 1.0;
-    return min(rise, fall) * clamp(u_radius - d + 0.5, 0.0, 1.0);
+    float inner = max(0.0, u_radius - u_thickness) / u_radius, soft = clamp(u_feather, 0.0, u_radius) / u_radius;
+    vec2 stops[5] = vec2[](
+        vec2(0.0), vec2(max(0.0, inner - 1e-4), 0.0), vec2(min(1.0, inner + soft), 1.0), vec2(max(0.0, 1.0 - soft), 1.0),
+        vec2(1.0, 0.0));
+    for (int i = 1; i < 5; i++) {
+        for (int k = i; k > 0 && stops[k - 1].x > stops[k].x; k--) {
+            vec2 held = stops[k];
+            stops[k] = stops[k - 1];
+            stops[k - 1] = held;
+        }
+    }
+    float at = min(d / u_radius, 1.0), alpha = 0.0;
+    for (int i = 1; i < 5; i++) {
+        if (at < stops[i - 1].x || at >= stops[i].x) continue;
+        alpha = mix(stops[i - 1].y, stops[i].y, (at - stops[i - 1].x) / (stops[i].x - stops[i - 1].x));
+    }
+    return (at >= 1.0 ? stops[4].y : alpha) * clamp(u_radius - d + 0.5, 0.0, 1.0);
 }
 
 void main() {
@@ -31,5 +43,5 @@ void main() {
     float shape = u_radius <= 0.0 ? 0.0 : u_thickness > 0.0 ? ring(d) : disc(d);
     vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * u_color.a * opacity;
     int operation = int(floor(u_composite + 0.5));
-    f_color = u_invert_circle ? composited(under, tone, operation) * (1.0 - shape) : composited(under, tone * shape, operation);
+    f_color = u_invert_circle ? composited(under, tone, operation) * (1.0 - shape * tone.a) : composited(under, tone * shape, operation);
 }
