@@ -46,7 +46,7 @@ def test_a_template_is_tried_rendered_watched_and_played(chromium: Any, tmp_path
         page.click("#play")
 
         page.click("button:has-text('Render')")
-        page.wait_for_url("**/console/renders/job_*")
+        page.wait_for_url("**/console/renders/job_*", wait_until="commit")
         page.wait_for_selector("video")
         seconds = page.evaluate(
             "async () => { const video = document.querySelector('video'); video.muted = true; video.currentTime = 0.5; await video.play(); "
