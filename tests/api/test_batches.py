@@ -69,7 +69,12 @@ def test_rows_without_faults_may_go_ahead(world: World) -> None:
 def test_a_batch_is_bounded_and_needs_its_fields(world: World) -> None:
     ada = world.account()
     template = text_template(ada)
-    for body in ({"templateId": template, "rows": []}, {"templateId": template, "rows": [{}] * 1001}, {"rows": [{}]}):
+    bodies: list[dict[str, Any]] = [
+        {"templateId": template, "rows": []},
+        {"templateId": template, "rows": [{}] * 1001},
+        {"rows": [{}]},
+    ]
+    for body in bodies:
         assert ada.post("/batches", json=body).status_code == 400
     refused = ada.post("/batches", json={"templateId": template, "row": [{}], "rows": [{}]})
     assert "did you mean rows?" in refused.text
