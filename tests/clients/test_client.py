@@ -157,3 +157,13 @@ def test_an_agent_lists_previews_validates_and_renders(ada: Someone, tmp_path: P
 
     with drawing(ada.world, tmp_path):
         asyncio.run(run())
+
+
+def test_the_workflow_for_n8n_holds_together() -> None:
+    from farm_core.settings import ROOT
+
+    flow = json.loads((ROOT / "docs/recipes/n8n-render.json").read_text())
+    names = {node["name"] for node in flow["nodes"]}
+    targets = [one["node"] for held in flow["connections"].values() for outputs in held["main"] for one in outputs]
+    assert set(flow["connections"]) | set(targets) == names
+    assert len({node["id"] for node in flow["nodes"]}) == len(names)
