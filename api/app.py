@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 
 from api.animations.endpoints import router as animations
 from api.app_state import AppState
@@ -30,6 +31,7 @@ from api.renders.endpoints import router as renders
 from api.stills.endpoints import router as stills
 from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
+from console.app import create_console
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
@@ -104,7 +106,14 @@ def create_app(state: AppState) -> FastAPI:
     app.include_router(health)
     app.include_router(files)
     add_documentation(app)
+    app.mount("/console", create_console(state))
+    app.add_api_route("/console", to_console, include_in_schema=False)
     return app
+
+
+async def to_console() -> RedirectResponse:
+    """The console's first page."""
+    return RedirectResponse("/console/")
 
 
 def _public() -> APIRouter:

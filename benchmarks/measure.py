@@ -23,8 +23,8 @@ from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.geometry import damage
-from gpu_renderer.optimisation import Levers
-from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
+from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.bundle import read_value
 
@@ -48,8 +48,8 @@ class Case:
     frames: int
     rounds: int = 2
     encoder: EncoderProfile | None = None
-    pipeline: PipelineLevers = field(default_factory=PipelineLevers)
-    drawing: Levers = field(default_factory=Levers)
+    pipeline: PipelineOptions = field(default_factory=PipelineOptions)
+    drawing: Optimisations = field(default_factory=Optimisations)
     beside_encoding: bool = True
 
 
@@ -167,14 +167,14 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
     """The converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
     is_hardware = not session.identity.gpu.is_software
-    ring = ring_to_memory(session.painter, opened, of, PipelineLevers(readback_depth=1), pixel_buffers=is_hardware)
+    ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1), pixel_buffers=is_hardware)
     pictures: list[av.VideoFrame] = []
     for index in range(frames):
         picture = opened.drawn(opened.evaluated(index))
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
-        put(picture, damage.whole(picture.pixels.region), ring, encoder_frame(of))
+        ring.put(picture.frame, damage.whole(picture.frame.region), encoder_frame(of), picture.passthrough)
         pictures.append(ring.collect())
     ring.close()
     return pictures
@@ -212,7 +212,7 @@ def _exact_stages(session: RenderSession, case: Case, video: Path | None, frames
 
 def _case(record: dict[str, Any]) -> Case:
     encoder = EncoderProfile(**record.pop("encoder")) if record["encoder"] else record.pop("encoder")
-    pipeline, drawing = PipelineLevers(**record.pop("pipeline")), Levers(**record.pop("drawing"))
+    pipeline, drawing = PipelineOptions(**record.pop("pipeline")), Optimisations(**record.pop("drawing"))
     return Case(**record, encoder=encoder, pipeline=pipeline, drawing=drawing)
 
 

@@ -6,7 +6,9 @@ Only one of the workers may draw: a process has one GL context.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,7 +47,11 @@ class InlineExecutor:
 
     def workers(self) -> Sequence[WorkerState]:
         """All of them, always."""
-        return list(self._states.values())
+        return [
+            replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds)
+            if (thread := self._threads.get(name)) is not None else state
+            for name, state in self._states.items()
+        ]  # fmt: skip
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Queues the assignment at the worker."""

@@ -246,7 +246,11 @@ class RayExecutor:
             return
         moved = time.monotonic() - report.quiet_seconds
         worker.state = replace(
-            worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done, moved=moved
+            worker.state,
+            memory_bytes=report.memory_bytes,
+            frames_done=report.frames_done,
+            active=report.active,
+            moved=moved,
         )
         worker.active = report.active
         for token, frames in report.progress.items():

@@ -15,7 +15,7 @@ from cluster.task_runner import Progress, StillPicture, Stopped
 from farm_core.settings import ROOT, Settings
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment, StillAssignment
@@ -34,7 +34,7 @@ class SessionMaker:
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 raster_threads=raster_threads,
                 encoder=EncoderProfile(codec=settings.encoder) if settings.encoder else None,
-                pipeline=PipelineLevers(encode_from_gpu=settings.encode_from_gpu),
+                pipeline=PipelineOptions(encode_from_gpu=settings.encode_from_gpu),
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()

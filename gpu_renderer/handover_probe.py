@@ -16,19 +16,20 @@ from tempfile import TemporaryDirectory
 import av
 import numpy as np
 
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.interop.cuda import CudaDevice
 from gpu_renderer.backends.gl.interop.device import InteropFailed
 from gpu_renderer.backends.gl.interop.driver import DeviceNotShared, NoCudaDriver
 from gpu_renderer.backends.gl.interop.handover import Handover
-from gpu_renderer.encode.planes import Underlay
+from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.opengl.context import identity
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.targets import Target
-from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline
+from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, SegmentPipeline
 
 
 class Obstacle(StrEnum):
@@ -100,7 +101,7 @@ def _obstacle(error: InteropFailed) -> Obstacle:
 def _segment(
     painter: Painter, pictures: _Pictures, profile: EncoderProfile, handover: Handover | None, path: Path
 ) -> bytes:
-    pipeline = SegmentPipeline(painter, pictures, profile, PipelineLevers(), software=False, handover=handover)
+    pipeline = SegmentPipeline(painter, pictures, profile, PipelineOptions(), software=False, handover=handover)
     pipeline.run(range(pictures.COUNT), path)
     return path.read_bytes()
 
@@ -113,10 +114,10 @@ class _Pictures:
 
     COUNT = 14
     width, height, fps = 253, 141, 30.0
-    finishes_on_processor = False
+    backend: BackendName = "gl"
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def __init__(self, frame: GlFrame) -> None:
+        self._frame = frame
         y, x = np.mgrid[0 : self.height, 0 : self.width]
         self._gradient = np.stack([x // 2, y, x // 4 + y // 2, np.full_like(x, 247)], axis=-1)
 
@@ -124,23 +125,27 @@ class _Pictures:
         """A frame's own number stands for it."""
         return frame_index
 
-    def drawn(self, number: int) -> Picture:
+    def drawn(self, number: int) -> RenderedFrame:
         """The picture of a frame."""
         if number == 3:
-            return Picture(self._target, damage.nothing(self._target.region), is_repeat=True)
+            return RenderedFrame(self._frame, damage.nothing(self._frame.region), is_repeat=True)
         noise = np.random.default_rng(number).integers(0, 8, self._gradient.shape)
-        self._target.texture.write((self._gradient + noise).astype(np.uint8).tobytes(), alignment=1)
-        return Picture(self._target, damage.whole(self._target.region), _video(self) if number >= 10 else None)
+        self._frame.target.texture.write((self._gradient + noise).astype(np.uint8).tobytes(), alignment=1)
+        video = _video(self) if number >= 10 else None
+        return RenderedFrame(self._frame, damage.whole(self._frame.region), video)
 
 
-def _video(of: _Pictures) -> Underlay:
+def _video(of: _Pictures) -> VideoPassthrough:
     """A grey video, with something drawn over a part of it."""
     luma = np.full((of.height + 1, of.width + 1), 90, np.uint8)
     chroma = np.full_like(luma[::2, ::2], 128)
-    return Underlay(lambda: Samples(luma, chroma, chroma), (Region(33, 21, 70, 50),))
+    return VideoPassthrough(lambda: Samples(luma, chroma, chroma), (Region(33, 21, 70, 50),))
 
 
 @contextmanager
 def _pictures(painter: Painter) -> Iterator[_Pictures]:
-    with painter.pool.lent(Region(0, 0, _Pictures.width, _Pictures.height), "f1") as target:
-        yield _Pictures(target)
+    frame = GlFrame.taken(painter, Region(0, 0, _Pictures.width, _Pictures.height))
+    try:
+        yield _Pictures(frame)
+    finally:
+        frame.release()

@@ -144,6 +144,8 @@ class WorkerState:
     encoder: str
     memory_bytes: int = 0
     frames_done: int = 0
+    active: str | None = None
+    """Token of the assignment whose frame is being drawn."""
     moved: float = 0.0
     """When a frame or an assignment was last seen to end there, whoever gave it; on the clock of `time.monotonic`."""
 

@@ -14,6 +14,7 @@ import psutil
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import ROOT, Settings
+from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.content.text.scripts import without_font
@@ -24,12 +25,12 @@ from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.handover_probe import probed
-from gpu_renderer.host.kernels import KernelsUnavailable, cache_folder, loaded
+from gpu_renderer.host.kernels import KernelsUnavailable, installed, loaded
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter
 
 SQUARE = Region(0, 0, 16, 16)
-COMPILER = "A C compiler makes drawing without a GPU faster: apt-get install gcc libc6-dev."
+KERNELS = "The native kernels make drawing without a GPU faster: pip install --no-deps ./native, then see its message."
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
 NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
@@ -110,7 +111,7 @@ def _colours(painter: Painter) -> Finding:
     of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
     with closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring, painter.pool.lent(SQUARE, "f1") as target:
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
-        ring.put(target, damage.whole(SQUARE), encoder_frame(of))
+        ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
     expected = int(reference_planes(colour)[0][0, 0])
     if abs(luma - expected) <= 1:
@@ -123,10 +124,10 @@ def _colours(painter: Painter) -> Finding:
 def _finished_by() -> Finding:
     """What does the last steps of frames that the processor draws."""
     try:
-        loaded(cache_folder())
+        loaded(installed()[-1])
     except KernelsUnavailable as error:
-        return Finding("finishing", "poor", f"frames are finished by shaders: {error}", COMPILER)
-    return Finding("finishing", "good", "frames are finished by compiled loops")
+        return Finding("finishing", "poor", f"frames are finished by shaders: {error}", KERNELS)
+    return Finding("finishing", "good", "frames are finished by native kernels")
 
 
 def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:

@@ -12,6 +12,8 @@ from farm_core.controls.models import DrainedNode, QueueState
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.jobs.queue_models import AccountQueue, OpenJob
 from farm_core.presets.models import Preset
+from farm_core.sign_in.models import ConsoleSession, SignInLink
+from farm_core.statistics.models import JobMinute, RollUp
 from farm_core.templates.models import Template
 from farm_core.usage.models import Usage
 from farm_core.webhooks.models import Delivery
@@ -25,14 +27,18 @@ __all__ = [
     "Asset",
     "AuditEntry",
     "Batch",
+    "ConsoleSession",
     "Delivery",
     "DrainedNode",
     "Job",
     "JobEvent",
+    "JobMinute",
     "OpenJob",
     "Preset",
     "QueueState",
+    "RollUp",
     "Segment",
+    "SignInLink",
     "Task",
     "Template",
     "Usage",

@@ -56,7 +56,18 @@ class Job(SQLModel, table=True):
             "jobs_of_batch", "batch_id", "batch_index", unique=True, postgresql_where=text("batch_id IS NOT NULL")
         ),
         Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
+        Index("jobs_newest", text("created_at DESC"), text("id DESC")),
+        Index(
+            "jobs_not_completed", "status", text("created_at DESC"), text("id DESC"),
+            postgresql_where=text("status IN ('failed', 'cancelled')"),
+        ),
+        Index(
+            "jobs_not_completed_of_account", "account_id", "status", text("created_at DESC"), text("id DESC"),
+            postgresql_where=text("status IN ('failed', 'cancelled')"),
+        ),
+        Index("jobs_newest_of_template", "template_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_next", "account_id", text(PLACE), "id", postgresql_where=text("status = 'queued'")),
+        Index("jobs_template", "template_id"),
         Index("jobs_video", "video_key", postgresql_where=text("video_key IS NOT NULL")),
         Index("jobs_document", "document_key", postgresql_where=text("document_key IS NOT NULL")),
         Index(
@@ -148,6 +159,9 @@ class JobEvent(SQLModel, table=True):
     """What happened to a job, in order: every move of its machine and of its tasks' machines."""
 
     __tablename__ = "job_events"
+    __table_args__ = (
+        Index("job_events_strikes", "at", postgresql_where=text("(detail ->> 'kind') IN ('crash', 'stall')")),
+    )
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, primary_key=True, autoincrement=True))
     job_id: str = Field(foreign_key="jobs.id", index=True)

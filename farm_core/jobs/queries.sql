@@ -444,6 +444,12 @@ WITH accused AS (
 )
 UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE workers.id = held.id
 
+-- striking_accounts --
+-- Accounts whose jobs have brought workers down again and again.
+SELECT jobs.account_id, count(*) AS strikes FROM job_events JOIN jobs ON jobs.id = job_events.job_id
+WHERE job_events.at > :since AND (job_events.detail ->> 'kind') IN ('crash', 'stall')
+GROUP BY jobs.account_id HAVING count(*) >= :strikes_max
+
 -- forget_workers --
 DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
 
@@ -452,13 +458,16 @@ SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR
     AND drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
 
 -- surplus_segments --
--- The least recently used segments beyond the budget that no running job needs.
-SELECT key FROM (
-    SELECT key, sum(bytes) OVER (ORDER BY used_at DESC, key) AS newer_bytes FROM segments
-) AS ordered
-WHERE newer_bytes > :bytes_max AND NOT EXISTS (
-    SELECT 1 FROM tasks JOIN jobs ON jobs.id = tasks.job_id
-    WHERE tasks.segment_key = ordered.key AND jobs.status = 'processing'
+-- The least recently used segments beyond the budget that no running job needs, among the oldest ones.
+WITH surplus AS MATERIALIZED (
+    SELECT sum(bytes) - :bytes_max AS bytes FROM segments
+), oldest AS MATERIALIZED (
+    SELECT key, sum(bytes) OVER (ORDER BY used_at, key DESC) - bytes AS older_bytes FROM segments
+    ORDER BY used_at, key DESC LIMIT 2 * :segments_max
+)
+SELECT oldest.key FROM oldest JOIN surplus ON oldest.older_bytes < surplus.bytes
+WHERE NOT EXISTS (
+    SELECT 1 FROM open_jobs JOIN tasks ON tasks.job_id = open_jobs.job_id WHERE tasks.segment_key = oldest.key
 ) LIMIT :segments_max
 
 -- forget_segments --
@@ -606,15 +615,22 @@ SELECT doomed.video_key, doomed.receipt_key, doomed.document_key,
 FROM doomed JOIN gone ON gone.id = doomed.id
 
 -- needed_keys --
--- Each reference is found by its own index. A receipt is needed with its video.
+-- A job refers to its objects until it has ended before the moment (for ever, without one). Each reference is found by its own index.
+-- A receipt is needed with its video, the document of a deleted template with the jobs of the template.
 SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
-WHERE EXISTS (SELECT 1 FROM jobs WHERE jobs.video_key = regexp_replace(wanted.key, '[.]json$', '.mp4'))
-    OR EXISTS (SELECT 1 FROM jobs WHERE jobs.document_key = wanted.key)
-    OR EXISTS (
-        SELECT 1 FROM jobs WHERE jsonb_typeof(jobs.media) = 'object' AND jobs.media <> CAST('{}' AS jsonb)
-            AND jsonb_path_query_array(jobs.media, CAST('$.*' AS jsonpath)) @> to_jsonb(wanted.key)
-    )
-    OR EXISTS (
-        SELECT 1 FROM templates WHERE templates.document_key = wanted.key AND (templates.deleted_at IS NULL
-            OR EXISTS (SELECT 1 FROM jobs WHERE jobs.template_id = templates.id AND jobs.finished_at IS NULL))
-    )
+WHERE EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.video_key = regexp_replace(wanted.key, '[.]json$', '.mp4')
+        AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
+) OR EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.document_key = wanted.key
+        AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
+) OR EXISTS (
+    SELECT 1 FROM jobs WHERE jsonb_typeof(jobs.media) = 'object' AND jobs.media <> CAST('{}' AS jsonb)
+        AND jsonb_path_query_array(jobs.media, CAST('$.*' AS jsonpath)) @> to_jsonb(wanted.key)
+        AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
+) OR EXISTS (
+    SELECT 1 FROM templates WHERE templates.document_key = wanted.key AND (templates.deleted_at IS NULL OR EXISTS (
+        SELECT 1 FROM jobs WHERE jobs.template_id = templates.id
+            AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
+    ))
+)

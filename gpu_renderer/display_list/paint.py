@@ -1,16 +1,15 @@
-"""What a layer shows: a picture, an analytic shape, or a target drawn before; and where it lands in the frame."""
+"""Layer content as plain data: an image or an analytic shape, the filter it passes through, and where it lands."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
-import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.content.raster import WHOLE, Raster, Share
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import UNTINTED, Tint
 from gpu_renderer.effects.stage import ColorStage
@@ -19,20 +18,43 @@ from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.opengl.targets import Target
+from motion.snapshot import LayerSnapshot
 
-SAMPLE_REACH_PX = 0.5
-"""More than the distance of a pixel's samples from its centre."""
+SAMPLE_DISTANCE_PX = 0.5
+"""Upper bound of the distance of a pixel's samples from its centre."""
+
+Pixels = npt.NDArray[np.uint8]
+
+
+class Resident(Protocol):
+    """Pixels that a backend holds."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A texture over a box of layer px grown by the padding; `crop` of it is shown.
+class BakedPixels:
+    """Pixels still to be made: a raster after the effects that run on the layer's own canvas. Equal values, equal pixels."""
 
-    Its texels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
+    value: tuple[object, ...]
+    raster: Raster = field(compare=False, repr=False)
+    layer: LayerSnapshot = field(compare=False, repr=False)
+    scale: float
+    is_coverage: bool
+    """Only the alpha is needed: the colour is the same everywhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """Pixels over a box of layer px grown by the padding; `crop` of them is shown.
+
+    The pixels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
+    Two images are equal if they show the same pixel array (by identity) or equal baked pixels in the same way.
     """
 
-    texture: moderngl.Texture
+    pixels: Pixels | BakedPixels | Resident
     width: float
     height: float
     padding: float = 0.0
@@ -40,14 +62,34 @@ class Picture:
     is_nearest: bool = False
     is_opaque: bool = False
     color: Rgba | None = None
-    inked: Share = WHOLE
+    content_box: Share = WHOLE
     """The part of its box, as fractions, beyond which it is transparent."""
-    source: npt.NDArray[np.uint8] | Target | None = field(default=None, compare=False, repr=False)
-    """What the texture's texels are: the array that it was made of, or the target that it belongs to."""
+    is_transient: bool = False
+    """The pixels are shown for one frame only, as those of a video are."""
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Columns and rows of the pixels; None until they are baked."""
+        if isinstance(self.pixels, BakedPixels):
+            return None
+        return self.pixels.shape[1::-1] if isinstance(self.pixels, np.ndarray) else self.pixels.size
+
+    def _value(self) -> tuple[object, ...]:
+        pixels = self.pixels if isinstance(self.pixels, BakedPixels) else id(self.pixels)
+        return (
+            pixels, self.width, self.height, self.padding, self.crop, self.is_nearest, self.is_opaque, self.color,
+            self.content_box,
+        )  # fmt: skip
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Image) and self._value() == other._value())
+
+    def __hash__(self) -> int:
+        return hash(self._value())
 
 
 @dataclass(frozen=True, slots=True)
-class Analytic:
+class Shape:
     """A rectangle or ellipse of one linear straight colour, or a gradient, in a box of layer px; `is_hard` has no edge ramp."""
 
     primitive: Literal["rect", "ellipse"]
@@ -59,111 +101,83 @@ class Analytic:
     padding: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Layered:
-    """A target in frame pixels, cut to a box of layer px where `is_cropped`."""
-
-    target: Target
-    width: float
-    height: float
-    is_cropped: bool = True
-    padding: float = 0.0
+Paint = Image | Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Flattened:
-    """A layer with its effects in a target of its own space, linear and premultiplied, to be put on its plane.
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """Mask coverage and colour stage that paint passes through."""
 
-    `crop` of the target is shown: what is blurred is kept small, with cells beyond its edge. `inked` as in a Picture, but for
-    light that fades out.
-    """
-
-    target: Target
-    width: float
-    height: float
-    padding: float = 0.0
-    crop: Share = WHOLE
-    inked: Share = WHOLE
-
-
-Ink = Picture | Analytic | Layered | Flattened
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What content passes through on its way: mask coverage and colour stage."""
-
-    mask: moderngl.Texture | None = None
+    mask: Pixels | None = None
     stage: ColorStage | None = None
-    table: moderngl.Texture | None = None
+    table: bytes | None = None
+    """RGB8 of 256 texels: a table for each channel."""
     aces_cg: bool = False
     gain: Tint = UNTINTED
-    mask_pixels: npt.NDArray[np.uint8] | None = field(default=None, compare=False, repr=False)
-    """What the mask's texture was made of."""
+
+    @property
+    def is_mask_only(self) -> bool:
+        """Whether colours pass unchanged."""
+        return self.stage is None and self.table is None and not self.aces_cg and self.gain == UNTINTED
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether everything passes unchanged."""
+        return self.mask is None and self.is_mask_only
 
 
-PLAIN = Look()
+PLAIN = Filter()
 
 
-def smooth(ink: Ink) -> Ink:
-    """The content filtered linearly: draft quality shows only in a buffer of the layer's own (compositing.md 1.4)."""
-    return replace(ink, is_nearest=False) if isinstance(ink, Picture) and ink.is_nearest else ink
+def smooth(paint: Paint) -> Paint:
+    """The paint filtered linearly: draft quality shows only in a buffer of the layer's own (compositing.md 1.4)."""
+    return replace(paint, is_nearest=False) if isinstance(paint, Image) and paint.is_nearest else paint
 
 
-def quad_of(ink: Ink, placed: Placement) -> Matrix3:
-    """The matrix from the unit square to the frame for content in its place."""
-    if isinstance(ink, Layered) and not ink.is_cropped:
-        x, y, width, height = ink.target.region
-        return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
-    return placed.quad(ink.width, ink.height, ink.padding)
+def quad_of(paint: Paint, placed: Placement) -> Matrix3:
+    """The matrix from the unit square to the frame for paint in its place."""
+    return placed.quad(paint.width, paint.height, paint.padding)
 
 
-def inked(ink: Ink, quad: Matrix3) -> Matrix3:
-    """The quad of the part of the content that is not transparent."""
-    return matrix.boxed(quad, *ink.inked) if isinstance(ink, Picture) and ink.inked != WHOLE else quad
+def content_quad(paint: object, quad: Matrix3) -> Matrix3:
+    """The quad of the part of the paint that is not transparent."""
+    is_smaller = isinstance(paint, Image) and paint.content_box != WHOLE
+    return matrix.boxed(quad, *paint.content_box) if is_smaller and isinstance(paint, Image) else quad
 
 
-def touched(ink: Ink, quad: Matrix3, within: Region) -> Region:
-    """The pixels that content on a quad may touch."""
-    found = spot_of(ink, quad, within)
-    return Region(*within[:2], 0, 0) if found is None else found.touched
+class PlacedQuad(NamedTuple):
+    """Where paint lands."""
 
-
-class Spot(NamedTuple):
-    """Content where it lands."""
-
-    ink: Ink
     quad: Matrix3
     """From the unit square to the frame."""
     to_unit: Matrix3
-    """The way back."""
+    """The inverse."""
     drawn: Matrix3
     """The quad of the part that is not transparent."""
     touched: Region
     """The pixels that it may touch."""
 
 
-def spot_of(ink: Ink, quad: Matrix3, within: Region) -> Spot | None:
-    """Content on a quad, within a region of the frame; None where the quad is a line or a point."""
+def placed_quad(paint: object, quad: Matrix3, within: Region) -> PlacedQuad | None:
+    """Paint on a quad, within a region of the frame; None where the quad is a line or a point."""
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None
-    held = within.intersection(ink.target.region) if isinstance(ink, Layered) else within
-    drawn = inked(ink, quad)
-    return Spot(ink, quad, to_unit, drawn, placement.bounds(drawn, held))
+    drawn = content_quad(paint, quad)
+    return PlacedQuad(quad, to_unit, drawn, placement.bounds(drawn, within))
 
 
-def is_clear_of_edges(ink: Ink, to_unit: Matrix3) -> bool:
+def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
     """Whether no pixel that shows anything is cut by the quad's edge."""
-    if not isinstance(ink, Picture) or not matrix.is_affine(to_unit):
+    if not isinstance(paint, Image) or not matrix.is_affine(to_unit):
         return False
-    left, top, width, height = ink.inked
-    across = SAMPLE_REACH_PX * math.hypot(to_unit[0], to_unit[1])
-    down = SAMPLE_REACH_PX * math.hypot(to_unit[3], to_unit[4])
+    left, top, width, height = paint.content_box
+    across = SAMPLE_DISTANCE_PX * math.hypot(to_unit[0], to_unit[1])
+    down = SAMPLE_DISTANCE_PX * math.hypot(to_unit[3], to_unit[4])
     return min(left, 1.0 - left - width) > across and min(top, 1.0 - top - height) > down
 
 
-def is_one_to_one(ink: Picture, quad: Matrix3) -> bool:
-    """Whether each texel lands on a pixel of its own: there filtering has nothing to do, and only adds rounding."""
+def is_one_to_one(image: Image, quad: Matrix3) -> bool:
+    """Whether each texel lands on a pixel of its own. Filtering would only add rounding there."""
     size = tuple(round(side) for side in (quad[0], quad[4]))
-    return ink.crop == WHOLE and size == ink.texture.size and placement.pixel_aligned(quad)
+    return image.crop == WHOLE and size == image.size and placement.pixel_aligned(quad)

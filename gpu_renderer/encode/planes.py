@@ -66,7 +66,7 @@ def tagged(frame: av.VideoFrame) -> av.VideoFrame:
     return frame
 
 
-class Underlay(NamedTuple):
+class VideoPassthrough(NamedTuple):
     """A video whose own samples are the frame's, except for those that pixels within `drawn` have a part in."""
 
     samples: Callable[[], Samples]

@@ -23,6 +23,7 @@ from gpu_renderer.opengl.calls import Calls
 from gpu_renderer.opengl.context import identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Attached, Format, Target, TargetPool
+from gpu_renderer.opengl.textures import Textures
 
 FULLSCREEN = "fullscreen.vert"
 """Covers the whole target."""
@@ -69,6 +70,7 @@ class Painter:
         """Mesa's rasteriser: it waits within the call that reads what is being drawn, or does not wait at all when it copies."""
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
+        self.textures = Textures(context)
         self.no_picture = context.texture((1, 1), 4)
         """Stands for a picture that is not there yet."""
         self.calls = Calls()

@@ -8,10 +8,11 @@ import numpy.typing as npt
 import pytest
 from av.video.reformatter import Interpolation
 
-from gpu_renderer.backends.cpu.picture import HostPicture
-from gpu_renderer.backends.cpu.ring import HostRing
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.backends.cpu.ring import KernelRing
+from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
-from gpu_renderer.encode.planes import PlaneLayout, Underlay, encoder_frame, layout, reference_planes, texels_of
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, encoder_frame, layout, reference_planes, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Area
 from gpu_renderer.geometry.region import Parts, Region
@@ -41,15 +42,20 @@ class Way:
         loops = kernels()
         if loops is None:
             pytest.skip("no C compiler")
-        self._host = HostPicture(painter, loops, Region(0, 0, of.width, of.height)), HostRing(of, loops)
+        self._host = CpuFrame(painter, loops, Region(0, 0, of.width, of.height)), KernelRing(of, loops)
 
-    def put(self, target: Target, changed: Area, into: av.VideoFrame, underlay: Underlay | None = None) -> None:
+    def put(
+        self, target: Target, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
         if self._ring is not None:
-            self._ring.put(target, changed, into, underlay)
+            self._ring.put(GlFrame(self._painter, target), changed, into, passthrough)
         elif self._host is not None:
             picture, ring = self._host
-            picture.copy(target.texture, changed.parts())
-            ring.put(picture, changed, into, underlay)
+            pixels = np.frombuffer(target.texture.read(), np.uint8).reshape(picture.read().shape)
+            for part in changed.parts():
+                inside = np.s_[part.y : part.bottom, part.x : part.right]
+                picture.read()[inside] = pixels[inside]
+            ring.put(picture, changed, into, passthrough)
 
     def collect(self) -> av.VideoFrame:
         ring = self._ring or (self._host or (None, None))[1]
@@ -150,7 +156,7 @@ def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
-        ring.put(target, damage.whole(target.region), encoder_frame(of))
+        ring.put(GlFrame(painter, target), damage.whole(target.region), encoder_frame(of))
         lent.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()
@@ -197,7 +203,7 @@ def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Pa
     target.texture.write(rgba.tobytes(), alignment=1)
     ring = Way(painter, way, of)
     into, whole = encoder_frame(of), damage.whole(target.region)
-    ring.put(target, whole, into, Underlay(lambda: samples, drawn))
+    ring.put(target, whole, into, VideoPassthrough(lambda: samples, drawn))
     luma, chroma = planes(ring.collect(), of)
     over, over_pairs = np.zeros(luma.shape, bool), np.zeros(chroma.shape[:2], bool)
     for texels in map(texels_of, drawn):

@@ -1,144 +1,174 @@
-"""The layers on top of a frame, laid by a loop instead of drawn by a software rasteriser, as far down as it knows how.
+"""The CPU compositor: native kernels composite the operations from the top down to the first that only OpenGL can draw.
 
-    steps    0 1 2 3 4 5 6 7          3 blends with all that is below it: a shader's work
-             drawn --> laid ------>   4 to 7 are contents and light, each over what is below it
+    operations   0 1 2 3 4 5 6 7          3 is an adjustment layer: a shader's work
+                 OpenGL  kernels -->      4 to 7 are paint, buffers and glows, each over what is below it
 
-What is drawn is kept as it is read back, and drawn again only where it changes: layers that move above it do not touch it.
+Everything below is drawn with OpenGL, read back, and drawn again only where it changes. A long stable prefix is cached in
+the same way. Effects and groups are drawn into buffers with OpenGL (`backends/gl/buffers.py`), wherever they are in the list.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from gpu_renderer.backends.cpu.likeness import is_alike
-from gpu_renderer.backends.cpu.operations import HostTexels, of_buffer, of_ink, of_light
-from gpu_renderer.backends.gl import background, blend
-from gpu_renderer.backends.gl.blit import is_by_channel
-from gpu_renderer.backends.gl.executor import Executor
-from gpu_renderer.display_list import bounds
-from gpu_renderer.display_list.graph import RenderGraph
-from gpu_renderer.display_list.operations import Buffer, Coarse, Content, Laid, LaidStep
-from gpu_renderer.display_list.paint import PLAIN
-from gpu_renderer.frame.static_prefix import SETTLED_FRAMES, still_count
-from gpu_renderer.geometry.region import Parts, Region, meets, pixels, shared
-from gpu_renderer.host.loops import COARSE, Coat, Coats, Ground, Kernels, Variant, coat_of
-from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.targets import Target
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.cpu.below import Below, first_of, plain_ground
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.layers import KernelLayers
+from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
+from gpu_renderer.backends.gl.blit import is_per_channel
+from gpu_renderer.backends.gl.compositor import GlScene, scene_format
+from gpu_renderer.backends.gl.drawing import ListDrawing
+from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
+from gpu_renderer.display_list.video_base import layers_above, surroundings
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region, meets, pixels, shared, without
+from gpu_renderer.host.loops import Coat, Coats, Ground, Kernels
 
-Halves = npt.NDArray[np.uint16]
-
-
-class Split(NamedTuple):
-    """A graph as what is drawn, and what is laid over that in the parts asked for."""
-
-    drawn_count: int
-    """How many steps are drawn."""
-    coats: Coats
+GroundOf = Callable[[Region], Ground]
+"""What the kernel operations lie on in a part of the frame."""
 
 
-class Compositor:
-    """Splits the graphs of one sequence of frames, and keeps what is drawn of them."""
+class CpuCompositor:
+    """Composites with native kernels."""
 
-    def __init__(self, painter: Painter, executor: Executor, kernels: Kernels) -> None:
-        self._painter, self._executor, self._kernels = painter, executor, kernels
-        self._texels = HostTexels(painter)
-        self._last: RenderGraph | None = None
-        self._still_counts: deque[int] = deque(maxlen=SETTLED_FRAMES)
-        self._halves: Halves | None = None
-        self.drawn: RenderGraph | None = None
-        """What was read back last."""
+    name: BackendName = "cpu"
 
-    def split(self, graph: RenderGraph, into: Target, parts: Parts, first: int = 0) -> Split | None:
-        """Where laying begins, not below the step `first`; None where nothing is laid. Beyond the composition's clip nothing is."""
-        shown = into.region.intersection(graph.scene.clip)
-        is_by_table = into.format == "f2" and is_by_channel(graph.scene.color)
-        if shown.is_empty or not is_by_table or not blend.is_opaque(graph, shown):
+    def __init__(self, drawing: ListDrawing, kernels: Kernels) -> None:
+        self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
+        self._texels = HostTexels(drawing.painter)
+        self._scene = GlScene(drawing)
+        self._below = Below(drawing.painter, kernels, self._scene)
+        self._filters = VideoFilters(drawing.painter)
+        self._frame: CpuFrame | None = None
+        self._known: list[tuple[Operation, bool]] = []
+        """The last list's operations, and whether each suits the kernels."""
+
+    @property
+    def target_count(self) -> int:
+        """How many targets of the pool it holds between frames, without those of the layer cache."""
+        return self._scene.target_count
+
+    def prefix_count(self, shown: DisplayList) -> int:
+        """How many operations at the bottom of a list are cached as pixels."""
+        return max(self._below.count(shown), self._scene.prefix_count(shown))
+
+    def composite(self, shown: DisplayList, damage: Area, stable_count: int) -> CpuFrame:
+        """Bring the frame up to date within the damage; see `Compositor`."""
+        frame = self._fitted(shown.scene.frame)
+        video = shown.video
+        parts = damage.parts() if video is None else surroundings(frame.region, layers_above(shown))
+        if not self._suits_kernels(shown):
+            self._encode_scene(shown, frame, damage.parts() if video is None else (frame.region,), stable_count)
+            return frame
+        ground = None if video is None else self._video_ground(video, frame)
+        if video is not None and ground is None:
+            parts = (frame.region,)
+        if parts:
+            self._composite(shown, frame, parts, stable_count, ground)
+        return frame
+
+    def release(self) -> None:
+        """Give every target back."""
+        self._scene.release()
+        self._below.forget()
+        self._known.clear()
+        self._frame = None
+
+    def _fitted(self, region: Region) -> CpuFrame:
+        if self._frame is None or self._frame.region != region:
+            self._below.forget()
+            self._frame = CpuFrame(self._painter, self._kernels, region)
+        return self._frame
+
+    def _suits_kernels(self, shown: DisplayList) -> bool:
+        """Whether the scene is opaque half floats that are display-encoded channel by channel."""
+        visible = shown.scene.frame.intersection(shown.scene.clip)
+        is_by_table = scene_format(shown) == "f2" and is_per_channel(shown.scene.color)
+        return is_by_table and not visible.is_empty and blending.is_opaque(shown, visible)
+
+    def _encode_scene(self, shown: DisplayList, frame: CpuFrame, parts: Parts, stable_count: int) -> None:
+        """Draw everything with OpenGL, and display-encode the scene."""
+        self._below.forget()
+        scene = self._scene.fitted(frame.region, scene_format(shown))
+        pending = self._scene.draw(shown, scene, parts, stable_count)
+        is_opaque = blending.is_opaque(shown, frame.region)
+        frame.encode(scene, shown.scene.color, parts, is_opaque=is_opaque, pending=pending)
+
+    def _composite(
+        self, shown: DisplayList, frame: CpuFrame, parts: Parts, stable_count: int, video_ground: GroundOf | None
+    ) -> None:
+        with self._drawing.buffers(shown) as buffers:
+            layers = KernelLayers(self._drawing.contents, buffers, self._texels, shown.scene.clip)
+            count = self._opengl_count(shown, layers)
+            if count == len(shown.operations) > 0:
+                self._encode_scene(shown, frame, parts, stable_count)
+                return
+            if count == 1 and video_ground is not None:
+                ground = video_ground
+            elif count == 0 and background.color_of(shown) is not None:
+                count = self._prefix_count(shown, parts, stable_count)
+                ground = self._prefix_ground(shown, layers, count)
+            else:
+                self._below.draw(first_of(shown, count), parts, stable_count)
+                ground = self._below.ground
+            coats = self._coats(shown, layers, count, parts)
+        frame.blank(without(parts, (shown.scene.clip,)))
+        for part in shared(parts, shown.scene.clip):
+            frame.composite(ground(part), coats, part, shown.scene.color)
+
+    def _opengl_count(self, shown: DisplayList, layers: KernelLayers) -> int:
+        """How many operations at the bottom are drawn with OpenGL: up to the highest that the kernels cannot composite."""
+        known, self._known = self._known, []
+        found = 0
+        for index, operation in enumerate(shown.operations):
+            is_known = index < len(known) and known[index][0] == operation
+            suits = known[index][1] if is_known else layers.suits(operation, index)
+            self._known.append((operation, suits))
+            found = found if suits else index + 1
+        return found
+
+    def _coats(self, shown: DisplayList, layers: KernelLayers, first: int, parts: Parts) -> Coats:
+        """The kernel operations of all operations from the first one on that touch the parts."""
+        found: list[Coat] = []
+        for index, operation in enumerate(shown.operations[first:], first):
+            if meets(parts, operation.bounds):
+                coats = layers.of(operation, index)
+                assert coats is not None, "it suits the kernels"
+                found.extend(coats)
+        return Coats(found)
+
+    def _prefix_ground(self, shown: DisplayList, layers: KernelLayers, count: int) -> GroundOf:
+        """The background, or the stable prefix of so many operations."""
+        if count == 0:
+            plain = plain_ground(self._painter, shown)
+            return lambda _part: plain
+        if self._below.count(shown) != count:
+            below = first_of(shown, count)
+            self._below.composite(below, self._coats(below, layers, 0, (shown.scene.frame,)))
+        return self._below.ground
+
+    def _prefix_count(self, shown: DisplayList, parts: Parts, stable_count: int) -> int:
+        """How many operations at the bottom are better cached than composited in each frame."""
+        if 0 < self._below.count(shown) <= stable_count:
+            return stable_count
+        stable = shown.operations[:stable_count]
+        composited_px = sum(pixels(shared(parts, operation.bounds)) for operation in stable)
+        return stable_count if composited_px > pixels((shown.scene.frame,)) else 0
+
+    def _video_ground(self, video: DrawVideo, frame: CpuFrame) -> GroundOf | None:
+        """The video's pixels; one of another size is resampled into the frame. None where that needs OpenGL."""
+        linear = linear_codes(self._painter)
+        if video.is_own_size:
+            return lambda part: Ground(footage=video.shown.pixels_of(part), linear=linear)
+        by = self._filters.find(video.shown.upright_size, video.quad, video.crop, frame.region)
+        if by is None:
             return None
-        found: list[tuple[Coat, ...]] = []
-        count = len(graph.steps)
-        first = first or self._settled_count(graph, parts)
-        with self._executor.laying(graph, into) as laid:
-            while count > first and (coats := self._coats(graph, count - 1, laid, parts)) is not None:
-                found.append(coats)
-                count -= 1
-        return Split(count, Coats([coat for coats in reversed(found) for coat in coats])) if any(found) else None
-
-    def _settled_count(self, graph: RenderGraph, parts: Parts) -> int:
-        """How many steps at the bottom are better drawn once than laid again and again: they stand still beneath much that moves."""
-        last, self._last = self._last, graph
-        self._still_counts.append(0 if last is None else max(0, still_count(graph, last)))
-        settled = min(self._still_counts) if len(self._still_counts) == SETTLED_FRAMES else 0
-        drawn_count = 0 if self.drawn is None else len(self.drawn.steps)
-        if self.drawn is not None and 0 < drawn_count <= settled and still_count(graph, self.drawn) == drawn_count:
-            return settled
-        regions = (bounds.of_step(step, graph.scene, self._executor.inks) for step in graph.steps[:settled])
-        laid_px = sum(pixels(shared(parts, region)) for region in regions)
-        return settled if laid_px > pixels((graph.scene.frame,)) else 0
-
-    def is_plain(self, graph: RenderGraph) -> bool:
-        """Whether all there is of a graph is one colour."""
-        return not graph.steps and background.colour_of(graph) is not None
-
-    def ground(self, graph: RenderGraph, part: Region) -> Ground:
-        """What the coats of a part lie on: one colour where that is all there is of the graph, else what was read back."""
-        if self.is_plain(graph):
-            colour = background.colour_of(graph)
-            assert colour is not None, "it is plain"
-            red, green, blue = self._painter.cleared(colour, "f2")[:8].view(np.float16)[:3].tolist()
-            return Ground(color=(red, green, blue))
-        assert self._halves is not None, "it was read back"
-        return Ground(halves=self._halves[part.y :, part.x :])
-
-    def read(self, graph: RenderGraph, scene: Target, parts: Parts) -> None:
-        """Takes over parts of a target that shows the graph, all that differs from what was taken over before."""
-        if self._halves is None or self._halves.shape[1::-1] != scene.size:
-            self._halves = np.empty((scene.region.height, scene.region.width, 4), np.uint16)
-        self._painter.settle()
-        for part in shared(parts, scene.region):
-            first = self._halves[part.y :, part.x :]
-            self._painter.calls.read_texels(scene.texture, part, first.ctypes.data, first.strides[0])
-        self.drawn = graph
-
-    def forget(self) -> None:
-        """Keeps nothing that was drawn."""
-        self._halves = self.drawn = self._last = None
-        self._still_counts.clear()
-
-    def _coats(self, graph: RenderGraph, index: int, laid: LaidStep, parts: Parts) -> tuple[Coat, ...] | None:
-        """The coats of a step within the parts, from bottom to top; None where it is to be drawn."""
-        region = bounds.of_step(graph.steps[index], graph.scene, self._executor.inks)
-        if region.is_empty or not meets(parts, region):
-            return () if bounds.lies_over(graph.steps[index]) else None
-        contents = laid(index)
-        if contents is None:
-            return None
-        coats = [coat for each in contents for coat in self._made(each, graph.scene.clip)]
-        known = [coat for coat in coats if coat is not None and self._is_known(coat)]
-        return tuple(known) if len(known) == len(coats) else None
-
-    def _made(self, laid: Laid, within: Region) -> list[Coat | None]:
-        """The coats of a content or light, of which those are None that the loop does not know."""
-        if isinstance(laid, Coarse):
-            return [coat_of(Variant(COARSE), within)]
-        if isinstance(laid, Buffer):
-            return of_buffer(laid, self._texels, within)
-        if not isinstance(laid, Content):
-            return [of_light(laid, self._texels, within)]
-        look = laid.look
-        is_masked = look.mask is not None
-        if (look is not PLAIN and replace(look, mask=None) != PLAIN) or is_masked != (look.mask_pixels is not None):
-            return [None]
-        coat = of_ink(
-            laid.ink, laid.quad, self._texels, within,
-            opacity=laid.opacity, is_smooth=laid.is_smooth, known=laid.known, mode=laid.mode,
-            mask=look.mask_pixels,
-        )  # fmt: skip
-        return [coat]
-
-    def _is_known(self, coat: Coat) -> bool:
-        return coat.region.is_empty or is_alike(self._painter, self._kernels, coat.variant)
+        video.shown.resample(by.columns, by.rows, frame.read())
+        return lambda part: Ground(
+            footage=np.array(frame.read()[part.y : part.bottom, part.x : part.right]), linear=linear
+        )

@@ -1,7 +1,7 @@
-"""Videos that fill the frame at another size than their own, enlarged or reduced by a loop instead of a software rasteriser.
+"""Videos that fill the frame at another size than their own: the filter taps by which a kernel resamples them.
 
-A rasteriser filters textures of 8 bits with shares of 8 bits, one side after the other. Where it places texels is asked of the
-very arithmetic of the quad shader, and what comes out is tried on noise against what it draws (`_agrees`).
+A rasteriser filters textures of 8 bits with weights of 8 bits, one axis after the other. The arithmetic of the quad shader
+itself places the taps, so that the kernel samples where the shader does.
 """
 
 from __future__ import annotations
@@ -12,92 +12,72 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.cpu.overlay import linear_codes
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.cache.lru import Recent
 from gpu_renderer.content.raster import Share
-from gpu_renderer.display_list.paint import Picture
+from gpu_renderer.display_list.paint import Image
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.loops import Kernels, Places
+from gpu_renderer.host.loops import Places
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 FILTERS_MAX = 16
 SHARES = 256
-_NOISE_BYTES = 1 << 20
+_CODES = 256
+
+Floats = npt.NDArray[np.float32]
+_LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
 
 
 class Filter(NamedTuple):
-    """The texels of a picture for each column and each row of the frame."""
+    """The taps of an image for each column and each row of the frame."""
 
     columns: Places
     rows: Places
 
 
-class Stretch(NamedTuple):
-    """How a picture of so many columns and rows lies over a frame, which it fills: upright, `crop` of it shown."""
+class VideoFilters:
+    """Finds the filters of upright videos: by their size, quad, crop and the frame."""
 
-    size: tuple[int, int]
-    quad: Matrix3
-    crop: Share
-    frame: Region
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._known: Recent[Filter | None] = Recent(FILTERS_MAX, lambda _: 1)
 
-
-_FILTERS: WeakKeyDictionary[Painter, Recent[Filter | None]] = WeakKeyDictionary()
-"""The filters of each context; None where the loop gives other pixels."""
-
-
-class Filters:
-    """Finds the filters of one sequence of frames: for a picture that lies as it did in the frame before."""
-
-    def __init__(self, painter: Painter, kernels: Kernels) -> None:
-        self._painter, self._kernels = painter, kernels
-        self._known = _FILTERS.setdefault(painter, Recent(FILTERS_MAX, lambda _: 1))
-        self._last: Stretch | None = None
-
-    def find(self, stretch: Stretch) -> Filter | None:
-        """The filter; None where it is not known yet, or the rasteriser's own is another."""
-        is_lasting, self._last = stretch == self._last, stretch
-        return self._known.get(stretch, lambda: self._tried(stretch)) if is_lasting else None
-
-    def _tried(self, stretch: Stretch) -> Filter | None:
-        found = _filter(self._painter, stretch)
-        return found if found is not None and self._agrees(stretch, found) else None
-
-    def _agrees(self, stretch: Stretch, by: Filter) -> bool:
-        """Whether noise comes out as it is drawn."""
-        columns, rows = stretch.size
-        noise = np.random.default_rng(0).integers(0, 256, (_NOISE_BYTES // 4, 4), dtype=np.uint8)
-        noise[:, 3] = 255
-        pixels = np.resize(noise, (rows, columns, 4))
-        shown = np.empty((stretch.frame.height, stretch.frame.width, 4), np.uint8)
-        self._kernels.resampled(pixels, None, by.columns, by.rows, shown)
-        texture = self._painter.context.texture(stretch.size, 4, pixels, alignment=1)
-        texture.repeat_x = texture.repeat_y = False
-        ink = Picture(texture, columns, rows, crop=stretch.crop, is_opaque=True)
-        with self._painter.pool.lent(stretch.frame, "f2") as into:
-            quads.draw(self._painter, ink, stretch.quad, into)
-            drawn = _read(self._painter, into, np.float16)
-        texture.release()
-        wanted: npt.NDArray[np.float16] = linear_codes(self._painter).astype(np.float16)[shown[..., :3]]
-        return np.array_equal(drawn[..., :3], wanted)
+    def find(self, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
+        """The filter of a video of (columns, rows); None where its quad is a line or a point."""
+        return self._known.get((size, quad, crop, frame), lambda: _filter(self._painter, size, quad, crop, frame))
 
 
-def _filter(painter: Painter, stretch: Stretch) -> Filter | None:
-    """By the places that the shader works out for a row and for a column of pixels."""
-    to_unit = matrix.inverse(stretch.quad)
+def linear_codes(painter: Painter) -> Floats:
+    """The linear half float that OpenGL draws for each of the 256 codes of an opaque image, as single floats."""
+    if painter not in _LINEAR:
+        codes = np.repeat(np.arange(_CODES, dtype=np.uint8)[:, None], 4, axis=1)
+        codes[:, 3] = _CODES - 1
+        line = Region(0, 0, _CODES, 1)
+        with painter.pool.lent(line, "f1") as shown, painter.pool.lent(line, "f2") as into:
+            shown.texture.write(codes.tobytes())
+            image = Image(shown, _CODES, 1, is_opaque=True)
+            quads.draw(painter, image, matrix.scaling(_CODES, 1), into)
+            drawn = _read(painter, into, np.float16)[0]
+        _LINEAR[painter] = np.ascontiguousarray(drawn[:, 0].astype(np.float32))
+    return _LINEAR[painter]
+
+
+def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
+    """By the places that the shader computes for a row and for a column of pixels."""
+    to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None
-    x, y, width, height = stretch.frame
+    x, y, width, height = frame
     found = []
     for line, side in ((Region(x, y, width, 1), 0), (Region(x, y, 1, height), 1)):
         with painter.pool.lent(line, "f4") as into:
-            placed = {"u_to_unit": matrix.columns(to_unit), "u_crop": stretch.crop}
+            placed = {"u_to_unit": matrix.columns(to_unit), "u_crop": crop}
             painter.draw("compositing/texel.frag", into, uniforms=placed)
             shares = _read(painter, into, np.float32)[..., side].ravel()
-        found.append(_places(shares, stretch.size[side]))
+        found.append(_places(shares, size[side]))
     return Filter(*found)
 
 

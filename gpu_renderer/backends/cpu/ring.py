@@ -9,15 +9,15 @@ from collections import deque
 
 import av
 
-from gpu_renderer.backends.cpu.picture import HostPicture
-from gpu_renderer.encode.planes import PlaneLayout, Underlay, texels_of
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Area
 from gpu_renderer.geometry.region import Parts, Region
 from gpu_renderer.host.loops import Kernels
 
 
-class HostRing:
+class KernelRing:
     """With the calls of `ReadbackRing`; frames are complete when they are put. They must have the ring's layout."""
 
     def __init__(self, layout: PlaneLayout, kernels: Kernels, *, changes_only: bool = True) -> None:
@@ -35,19 +35,23 @@ class HostRing:
         """Whether the frame was put and not collected."""
         return any(frame is put for put in self._put)
 
-    def put(self, picture: HostPicture, changed: Area, into: av.VideoFrame, underlay: Underlay | None = None) -> None:
+    def put(
+        self, picture: CpuFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
         """Converts a picture that differs from the one put before only in `changed`.
 
-        Over an `underlay` only what is drawn there of the picture counts.
+        Over an `passthrough` only what is drawn there of the picture counts.
         """
         changed = changed if self._changes_only else self._whole
         self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
-        if underlay is None:
+        if passthrough is None:
             self._convert(picture, self._stale.get(id(into), self._whole).parts(), into)
         else:
             luma, chroma = into.planes
-            self._kernels.interleave(underlay.samples(), luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes)
-            self._convert(picture, underlay.drawn, into)
+            self._kernels.interleave(
+                passthrough.samples(), luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes
+            )
+            self._convert(picture, passthrough.drawn, into)
         self._stale[id(into)] = self._nothing
         self._put.append(into)
 
@@ -58,7 +62,7 @@ class HostRing:
     def close(self) -> None:
         """Holds nothing that has to be given back."""
 
-    def _convert(self, picture: HostPicture, parts: Parts, into: av.VideoFrame) -> None:
+    def _convert(self, picture: CpuFrame, parts: Parts, into: av.VideoFrame) -> None:
         """Writes the samples that show the parts, the same ones as the shader does (`texels_of`)."""
         pixels, (luma, chroma) = picture.read(), into.planes
         for part in parts:

@@ -9,9 +9,9 @@ import moderngl
 
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import layers
-from gpu_renderer.backends.gl.layer_contents import Inks
+from gpu_renderer.display_list.contents import stage_filter
 from gpu_renderer.display_list.graph import Scene
-from gpu_renderer.display_list.paint import Look
+from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.effects import EffectScene
 from gpu_renderer.geometry.region import Parts, Region
 from gpu_renderer.opengl.painter import Painter
@@ -23,30 +23,24 @@ SHADER = "compositing/grade.frag"
 
 
 class _Grading(TypedDict):
-    """What the shader needs to know of a colour stage."""
+    """A colour stage as the arguments of its shader."""
 
     defines: dict[str, object]
     textures: dict[str, Target | moderngl.Texture]
     uniforms: dict[str, UniformValue]
 
 
-def regrade(
+def adjust(
     painter: Painter,
     into: Target,
     layer: LayerSnapshot,
     scene: Scene,
-    inks: Inks,
     parts: Parts,
     layer_target: Callable[[str], Target | None],
-    *,
-    in_place: bool,
 ) -> None:
-    """Replaces parts of the target by themselves, graded and run through the layer's chain, which may read other layers.
-
-    `in_place` as in `blit`.
-    """
+    """Replace parts of the target by themselves, graded and run through the layer's effects, which may read other layers."""
     where = EffectScene.adjustment(scene.frame, scene.view_scale, layer_target)
-    grading, in_place = _grading(inks.stage_look(layer.effects)), in_place and painter.can_read_in_place
+    grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
         _grade(painter, into, parts, grading)
         effects.retouch(painter, into, layer.effects, where, parts)
@@ -75,12 +69,12 @@ def _grade(painter: Painter, into: Target, parts: Parts, grading: _Grading) -> N
     )  # fmt: skip
 
 
-def _grading(look: Look) -> _Grading:
-    defines: dict[str, object] = {} if look.stage is None else {"MATRIX": 1}
-    if look.table is not None:
+def _grading(painter: Painter, filter: Filter) -> _Grading:
+    defines: dict[str, object] = {} if filter.stage is None else {"MATRIX": 1}
+    if filter.table is not None:
         defines["TABLES"] = 1
     return {
         "defines": defines,
-        "textures": {} if look.table is None else {"u_grade_table": look.table},
-        "uniforms": {} if look.stage is None else look.stage.uniforms,
+        "textures": {} if filter.table is None else {"u_grade_table": painter.textures.table(filter.table)},
+        "uniforms": {} if filter.stage is None else filter.stage.uniforms,
     }

@@ -19,29 +19,27 @@ def blit(
     color: ColorManagement,
     parts: Parts,
     *,
-    in_place: bool,
     is_opaque: bool,
-    coarse: Parts = (),
+    pending: Parts = (),
 ) -> None:
     """Encodes parts of the scene into an 8-bit target, opaque.
 
-    `in_place`: reads the scene as an attachment where the driver can, which spares software rasterisers the texture unit.
     `is_opaque`: the scene's alpha is 1.
-    `coarse`: those of the parts that have yet to pass through 8 linear bits, see `blend`.
+    `pending`: those of the parts that are still to be quantised to 8 linear bits, see `blend`.
     """
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
     if color.working_space == "aces-cg":
         defines["ACES"] = 1
     if is_opaque:
         defines["OPAQUE"] = 1
-    if in_place and painter.can_read_in_place:
+    if painter.can_read_in_place:
         with painter.beside(scene, into) as both:
-            _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, parts, coarse)
+            _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, parts, pending)
     else:
-        _encode(painter, into, {"u_scene": scene}, defines, parts, coarse)
+        _encode(painter, into, {"u_scene": scene}, defines, parts, pending)
 
 
-def is_by_channel(color: ColorManagement) -> bool:
+def is_per_channel(color: ColorManagement) -> bool:
     """Whether each channel of an opaque pixel is shown by itself: the pass has no matrix."""
     is_aces = color.working_space == "aces-cg"
     return color.display_transform == "srgb" or is_aces == (color.display_transform == "aces")
@@ -53,8 +51,8 @@ def _encode(
     textures: Mapping[str, Target],
     defines: Mapping[str, object],
     parts: Parts,
-    coarse: Parts,
+    pending: Parts,
 ) -> None:
-    for held, passage in ((without(parts, coarse), {}), (coarse, {"COARSE": 1})):
+    for held, passage in ((without(parts, pending), {}), (pending, {"QUANTISE": 1})):
         if held:
             painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines={**defines, **passage})

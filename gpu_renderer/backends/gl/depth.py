@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import moderngl
 
-from gpu_renderer.backends.gl import blend, quad_shader, quads
+from gpu_renderer.backends.gl import quad_shader, quads
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
+from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.display_list.blending import fixed_function
 from gpu_renderer.display_list.graph import Draw, Scene
-from gpu_renderer.display_list.operations import Content, Laid
-from gpu_renderer.display_list.paint import Flattened, Ink, Look, Picture, quad_of
+from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.display_list.space import lights, overlaps
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Parts, Region, shared
@@ -24,80 +26,60 @@ SAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """A plane with what is drawn on it; `ink` is None where there is nothing."""
+class ProjectedPlane:
+    """A plane with what is drawn on it; `shown` is None where there is nothing."""
 
     step: Draw
-    ink: Ink | None
-    look: Look
+    shown: Drawable | None
+    filter: Filter
     scene: Scene
     writes_depth: bool = True
 
+    @property
+    def lighting(self) -> dict[str, UniformValue]:
+        """The uniforms that light the plane; empty where it takes no light."""
+        plane, shown = self.step.plane, self.shown
+        if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
+            return {}
+        width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
+        return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
 
-def lighting(step: Draw, ink: Ink, scene: Scene) -> dict[str, UniformValue]:
-    """The uniforms that light a plane; empty where it takes no light."""
-    if step.plane is None or not step.plane.material.accepts_lights or not scene.lights:
-        return {}
-    width, height = ink.width + 2 * ink.padding, ink.height + 2 * ink.padding
-    return lights.uniforms(step.plane, (-width / 2, -height / 2, width, height), scene)
 
-
-def draw(
-    painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts, *, split_edges: bool
-) -> None:
-    """Draws the sheets, in painter's order, over parts of the target, each hiding what of the others lies behind it."""
-    if _hide_in_order(sheets):
-        for sheet in sheets:
-            draw_alone(painter, into, sheet, parts, split_edges=split_edges)
+def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, parts: Parts) -> None:
+    """Draw planes, in painter's order, over parts of the target, each hiding what of the others lies behind it."""
+    if hide_in_order(planes):
+        for plane in planes:
+            draw_alone(painter, into, plane, parts)
     else:
-        _tested(painter, into, sheets, region, parts)
+        _tested(painter, into, planes, region, parts)
 
 
-def draw_alone(painter: Painter, into: Target, sheet: Sheet, parts: Parts, *, split_edges: bool) -> None:
-    """Draws a sheet over parts of the target and all that is there: four samples a pixel, no buffer of its own."""
-    if sheet.ink is None:
-        return
-    quads.draw(
-        painter, sheet.ink, quad_of(sheet.ink, sheet.step.placement), into, opacity=sheet.step.opacity, look=sheet.look,
-        blend=blend.fixed(sheet.step), scissor=parts, lighting=lighting(sheet.step, sheet.ink, sheet.scene),
-        split_edges=split_edges,
-    )  # fmt: skip
+def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, parts: Parts) -> None:
+    """Draw a plane over parts of the target: four samples a pixel, no buffer of its own."""
+    if plane.shown is not None:
+        step = plane.step
+        style = Style(step.opacity, plane.filter, fixed_function(step), lighting=plane.lighting)
+        quads.draw(painter, plane.shown, quad_of(plane.shown, step.placement), into, style, parts=parts)
 
 
-def laid(sheets: Sequence[Sheet]) -> tuple[Laid, ...] | None:
-    """What drawing sheets in painter's order comes to; None where they cut one another, or one is more than its content."""
-    if not _hide_in_order(sheets):
-        return None
-    found = [laid_alone(sheet) for sheet in sheets]
-    return None if None in found else tuple(content for contents in found for content in contents or ())
-
-
-def laid_alone(sheet: Sheet) -> tuple[Laid, ...] | None:
-    """What drawing a sheet comes to; None where it is lit."""
-    if sheet.ink is None:
-        return ()
-    if blend.fixed(sheet.step) != "over" or lighting(sheet.step, sheet.ink, sheet.scene):
-        return None
-    return (Content(sheet.ink, quad_of(sheet.ink, sheet.step.placement), sheet.step.opacity, sheet.look),)
-
-
-def _hide_in_order(sheets: Sequence[Sheet]) -> bool:
-    shown = [sheet for sheet in sheets if sheet.ink is not None]
-    if any(sheet.step.plane is not None and sheet.step.plane.is_wall for sheet in shown):
+def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
+    """Whether planes drawn one after the other hide each other as a depth buffer would have them do."""
+    shown = [plane for plane in planes if plane.shown is not None]
+    if any(plane.step.plane is not None and plane.step.plane.is_wall for plane in shown):
         return False  # a body's faces share their edges
-    cards = [
-        overlaps.card(quad_of(ink, sheet.step.placement), _inked(ink), hides=sheet.writes_depth)
-        for sheet in shown
-        if (ink := sheet.ink) is not None
+    outlines = [
+        overlaps.card(quad_of(drawable, plane.step.placement), _content_box(drawable), hides=plane.writes_depth)
+        for plane in shown
+        if (drawable := plane.shown) is not None
     ]
-    return None not in cards and overlaps.hide_in_order([card for card in cards if card is not None])
+    return None not in outlines and overlaps.hide_in_order([outline for outline in outlines if outline is not None])
 
 
-def _inked(ink: Ink) -> Share:
-    return ink.inked if isinstance(ink, (Picture, Flattened)) else WHOLE
+def _content_box(shown: Drawable) -> Share:
+    return shown.content_box if isinstance(shown, (Image, FlatTarget)) else WHOLE
 
 
-def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Region, parts: Parts) -> None:
+def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, parts: Parts) -> None:
     """Draws them as real geometry with a depth buffer.
 
     All of their `region` is drawn whatever the parts are: where its edges lie decides how rasterisers round vertices.
@@ -112,8 +94,8 @@ def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Reg
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "<="
         try:
-            for sheet in sheets:
-                _sheet(painter, buffer, sheet)
+            for plane in planes:
+                _plane(painter, buffer, plane)
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
@@ -125,30 +107,31 @@ def _tested(painter: Painter, into: Target, sheets: Sequence[Sheet], region: Reg
     painter.pool.give_back(resolved)
 
 
-def _sheet(painter: Painter, into: Target, sheet: Sheet) -> None:
-    if sheet.ink is None:
+def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
+    step, shown = plane.step, plane.shown
+    if shown is None:
         return
-    quad = quad_of(sheet.ink, sheet.step.placement)
+    quad = quad_of(shown, step.placement)
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return
-    into.framebuffer.depth_mask = sheet.writes_depth
-    quads.set_filter(sheet.ink)
-    light = lighting(sheet.step, sheet.ink, sheet.scene)
-    variant = quad_shader.defines(sheet.ink, sheet.look, quad) | ({"LIT": 1} if light else {})
+    into.framebuffer.depth_mask = plane.writes_depth
+    quads.set_filter(painter, shown)
+    lighting = plane.lighting
+    variant = quad_shader.defines(shown, plane.filter, quad) | ({"LIT": 1} if lighting else {})
     painter.draw(
         "compositing/quad.frag",
         into,
         vertex="space/plane.vert",
-        textures=quad_shader.textures(sheet.ink, sheet.look),
-        blend=blend.fixed(sheet.step),
+        textures=quad_shader.textures(painter, shown, plane.filter),
+        blend=fixed_function(step),
         defines={"SAMPLES": 0, **variant},
         uniforms={
             "u_to_frame": matrix.columns(quad),
             "u_to_unit": matrix.columns(to_unit),
-            "u_opacity": sheet.step.opacity,
-            **quad_shader.uniforms(sheet.ink, sheet.look),
-            **light,
+            "u_opacity": step.opacity,
+            **quad_shader.uniforms(shown, plane.filter),
+            **lighting,
         },
     )
 

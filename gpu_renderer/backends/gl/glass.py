@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gpu_renderer.backends.gl import blend, layers
+from gpu_renderer.backends.gl import layers
+from gpu_renderer.display_list.blending import fixed_function
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
 from gpu_renderer.effects.lit import Lit
@@ -44,7 +45,7 @@ def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, par
             scissor=part.intersection(layer.region),
             uniforms={"u_backdrop_scale": scale},
         )
-    layers.composite(painter, into, Lit(layer), 1.0, blend.fixed(step), (part,), None, None)
+    layers.composite(painter, into, Lit(layer), 1.0, fixed_function(step), (part,), None, None)
 
 
 @contextmanager

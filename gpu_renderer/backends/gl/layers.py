@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.drawable import Drawable, quad_of
+from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list.graph import Draw, MatteUse
-from gpu_renderer.display_list.paint import Ink, Look, quad_of
+from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.effects import lit
 from gpu_renderer.effects.lit import Light, Lit
 from gpu_renderer.geometry.region import Parts, Region, shared
@@ -17,26 +19,21 @@ _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma",
 def content(
     painter: Painter,
     into: Target,
-    ink: Ink,
+    shown: Drawable,
     step: Draw,
-    look: Look,
+    filter: Filter,
     *,
     feeds_effects: bool = False,
-    split_edges: bool = False,
     parts: Parts | None = None,
 ) -> None:
-    """Draws the content into the target or parts of it, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
+    """Draw the content into the target or parts of it, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
     if not step.samples:
-        quad = quad_of(ink, step.placement)
-        quads.draw(
-            painter, ink, quad, into, opacity=step.opacity, look=look, is_smooth=False, feeds_effects=feeds_effects,
-            split_edges=split_edges, scissor=parts,
-        )  # fmt: skip
+        style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects)
+        quads.draw(painter, shown, quad_of(shown, step.placement), into, style, parts=parts)
         return
     for sample in step.samples:
-        quad = quad_of(ink, sample.placement)
-        weight = sample.opacity / len(step.samples)
-        quads.draw(painter, ink, quad, into, opacity=weight, look=look, blend="add", is_smooth=False, scissor=parts)
+        style = Style(sample.opacity / len(step.samples), filter, "add", is_smooth=False)
+        quads.draw(painter, shown, quad_of(shown, sample.placement), into, style, parts=parts)
 
 
 def composite(

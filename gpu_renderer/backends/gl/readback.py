@@ -17,7 +17,8 @@ import av
 import moderngl
 import numpy as np
 
-from gpu_renderer.encode.planes import PlaneLayout, Planes, Underlay, rows_of, texels_of
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, rows_of, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Area
 from gpu_renderer.geometry.region import Parts, Region, around
@@ -72,15 +73,21 @@ class ReadbackRing:
         """Whether the frame is still on its way."""
         return any(frame is asked.into for asked in self._asked)
 
-    def put(self, picture: Target, changed: Area, into: av.VideoFrame, underlay: Underlay | None = None) -> None:
-        """Converts a picture that differs from the one put before only in `changed`, and asks for its planes.
+    def put(
+        self, frame: GlFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
+        """Convert a frame that differs from the one put before only in `changed`, and asks for its planes.
 
-        Over an `underlay` only what is drawn there of the picture counts.
+        Over an `passthrough` only what is drawn there of the picture counts.
         Their samples are in `into` once `collect` has returned it.
         """
         self._mark_stale(changed if self._changes_only else self._whole)
         slot = self._free.popleft()
-        asked = self._drawn(slot, picture, into) if underlay is None else self._over(underlay, slot, picture, into)
+        asked = (
+            self._drawn(slot, frame.target, into)
+            if passthrough is None
+            else self._over(passthrough, slot, frame.target, into)
+        )
         self._stale[id(into)] = self._nothing.bounds
         if slot.buffers is not None and not asked.box.is_empty:
             for attachment, buffer in enumerate(slot.buffers):
@@ -129,12 +136,12 @@ class ReadbackRing:
         rows = Region(0, top, texels.width, bottom - top).intersection(texels)
         return _Asked(slot, into, rows, (rows,))
 
-    def _over(self, underlay: Underlay, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
+    def _over(self, passthrough: VideoPassthrough, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
         """Only what is drawn goes through the planes; the video's own samples are copied here."""
-        underlay.copy_samples(into, self._layout)
-        slot.planes.convert(picture, underlay.drawn)
+        passthrough.copy_samples(into, self._layout)
+        slot.planes.convert(picture, passthrough.drawn)
         slot.stale = self._whole
-        parts = tuple(texels_of(part).intersection(slot.planes.region) for part in underlay.drawn)
+        parts = tuple(texels_of(part).intersection(slot.planes.region) for part in passthrough.drawn)
         return _Asked(slot, into, around(parts), parts)
 
     def _fill(self, asked: _Asked) -> None:

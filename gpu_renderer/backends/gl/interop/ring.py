@@ -12,8 +12,9 @@ from contextlib import suppress
 
 import av
 
+from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.interop.device import Copy, Device, InteropFailed
-from gpu_renderer.encode.planes import PlaneLayout, Planes, Underlay, texels_of
+from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Area
 from gpu_renderer.geometry.region import Parts, Region
@@ -44,13 +45,15 @@ class DeviceRing:
         """Whether the frame is still on its way."""
         return any(frame is into for into, _ in self._asked)
 
-    def put(self, picture: Target, changed: Area, into: av.VideoFrame, underlay: Underlay | None = None) -> None:
-        """Converts a picture that differs from the one put before only in `changed`, and asks for its copy.
+    def put(
+        self, frame: GlFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
+        """Convert a frame that differs from the one put before only in `changed`, and asks for its copy.
 
-        Over an `underlay` only what is drawn there of the picture counts. `into` is complete once `collect` has returned it.
+        Over an `passthrough` only what is drawn there of the picture counts. `into` is complete once `collect` has returned it.
         """
         self._stale = self._stale.union(changed if self._changes_only else self._whole)
-        parts = self._drawn(picture) if underlay is None else self._over(underlay, picture, into)
+        parts = self._drawn(frame.target) if passthrough is None else self._over(passthrough, frame.target, into)
         self._textures.copy([copy for part in parts for copy in _copies(part, into)])
         self._asked.append((into, self._device.mark()))
 
@@ -77,13 +80,13 @@ class DeviceRing:
         self._stale = self._nothing
         return (self._planes.region,)
 
-    def _over(self, underlay: Underlay, picture: Target, into: av.VideoFrame) -> Parts:
+    def _over(self, passthrough: VideoPassthrough, picture: Target, into: av.VideoFrame) -> Parts:
         """The texels to copy: those drawn over the video, whose own samples are brought up first."""
-        for plane, samples in zip(into.planes, underlay.samples().interleaved(), strict=True):
+        for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
             self._device.upload(samples, plane.buffer_ptr, plane.line_size)
-        self._planes.convert(picture, underlay.drawn)
+        self._planes.convert(picture, passthrough.drawn)
         self._stale = self._whole
-        return tuple(texels_of(part).intersection(self._planes.region) for part in underlay.drawn)
+        return tuple(texels_of(part).intersection(self._planes.region) for part in passthrough.drawn)
 
 
 def _copies(part: Region, into: av.VideoFrame) -> Iterator[Copy]:

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from gpu_renderer.backends.cpu.picture import HostPicture
-from gpu_renderer.backends.gl.picture import GpuPicture
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.geometry.region import Parts, Region
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -18,7 +18,7 @@ from motion.snapshot import ColorManagement
 pytestmark = pytest.mark.gl
 FRAME = Region(0, 0, 301, 77)
 PARTS: Parts = (Region(0, 0, 7, 77), Region(30, 5, 200, 41), Region(250, 60, 51, 17))
-COARSE: Parts = (Region(100, 10, 60, 20), Region(250, 60, 8, 8))
+PENDING: Parts = (Region(100, 10, 60, 20), Region(250, 60, 8, 8))
 SPACES: tuple[Literal["srgb-linear", "aces-cg"], ...] = ("srgb-linear", "aces-cg")
 DISPLAYS: tuple[Literal["srgb", "aces", "pq", "hlg"], ...] = ("srgb", "aces", "pq", "hlg")
 COLORS = [ColorManagement(space, display) for space, display in itertools.product(SPACES, DISPLAYS)]
@@ -38,28 +38,13 @@ def test_every_way_of_display_gives_the_bytes_of_the_shader(
     values[..., 3] = 1.0 if is_opaque else rng.uniform(0, 1, values.shape[:2])
     with painter.pool.lent(FRAME, format) as scene:  # type: ignore[arg-type]
         scene.texture.write(values.astype(np.float16 if format == "f2" else np.float32).tobytes(), alignment=1)
-        gpu, host = GpuPicture(painter, FRAME), HostPicture(painter, loops, FRAME)
+        gpu, host = GlFrame.taken(painter, FRAME), CpuFrame(painter, loops, FRAME)
         gpu.target.framebuffer.clear()
-        for picture in (gpu, host):
-            picture.encode(scene, color, PARTS, in_place=True, is_opaque=is_opaque, coarse=COARSE)
+        frames: tuple[GlFrame | CpuFrame, ...] = (gpu, host)
+        for frame in frames:
+            frame.encode(scene, color, PARTS, is_opaque=is_opaque, pending=PENDING)
         shown = host.read()
         assert np.array_equal(shown, gpu.read())
         assert np.array_equal(np.unique(shown[30:46, 30:230, 3]), [255])
         assert not shown[50:60, 7:].any(), "only the parts are shown"
         gpu.release()
-        host.release()
-
-
-def test_an_opaque_texture_is_shown_as_it_is(painter: Painter) -> None:
-    loops = kernels()
-    if loops is None:
-        pytest.skip("no C compiler")
-    pixels = np.random.default_rng(1).integers(0, 256, (FRAME.height, FRAME.width, 4), dtype=np.uint8)
-    with painter.pool.lent(FRAME, "f1") as source:
-        source.texture.write(pixels.tobytes(), alignment=1)
-        host = HostPicture(painter, loops, FRAME)
-        host.copy(source.texture, PARTS)
-    for part in PARTS:
-        inside = np.s_[part.y : part.bottom, part.x : part.right]
-        assert np.array_equal(host.read()[inside], pixels[inside])
-    assert not host.read()[50:60, 7:].any()

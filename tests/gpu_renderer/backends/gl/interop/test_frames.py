@@ -6,6 +6,7 @@ import av
 import numpy as np
 import pytest
 
+from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.interop.device import InteropFailed
 from gpu_renderer.backends.gl.interop.frames import PITCH_BYTES, DeviceFrames, Packing
 from gpu_renderer.backends.gl.interop.ring import DeviceRing
@@ -56,7 +57,7 @@ def test_a_picture_arrives_as_it_does_through_the_processors_memory(painter: Pai
     with painter.pool.lent(region, "f1") as target:
         target.texture.write(np.random.default_rng(1).integers(0, 256, 4 * size[0] * size[1], np.uint8), alignment=1)
         for way, into in ((ring, frames.take()), (readback, encoder_frame(of))):
-            way.put(target, damage.whole(region), into)
+            way.put(GlFrame(painter, target), damage.whole(region), into)
         arrived, expected = ring.collect(), readback.collect()
     assert np.array_equal(arrived.to_ndarray(), expected.to_ndarray())
     ring.close()

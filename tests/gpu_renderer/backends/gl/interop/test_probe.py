@@ -15,7 +15,7 @@ from gpu_renderer.encode.probe import probe
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.handover_probe import Obstacle, Verdict, compared, probed
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import RenderSession, SessionOptions
 from tests.gpu_renderer.backends.gl.interop.host_device import HostDevice
 
@@ -85,7 +85,7 @@ def test_an_encoder_that_fails_closes_the_way_with_its_reason(painter: Painter) 
 @pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")
 @pytest.mark.parametrize(("switch", "obstacle"), [(True, Obstacle.ENCODER), (False, Obstacle.TURNED_OFF)])
 def test_a_session_tells_why_its_frames_leave_the_gpu(switch: bool, obstacle: Obstacle) -> None:
-    levers = PipelineLevers(encode_from_gpu=switch)
+    levers = PipelineOptions(encode_from_gpu=switch)
     options = SessionOptions(fonts=FontFolders(FONTS), encoder=SOFTWARE, pipeline=levers)
     with RenderSession(options) as session:
         assert session.from_gpu.obstacle is obstacle
