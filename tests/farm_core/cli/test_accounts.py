@@ -97,7 +97,9 @@ def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
     assert (first["plan"], first["limits"]["apiEnabled"]) == ("free", False)
     own = terminal.account("create", "own")
     assert (own["plan"], set(own["limits"].values())) == ("unlimited", {True, None})
-    ada = terminal.account("create", "ada", "--plan", "pro", "--limit", "monthlyRenderMinutes=2.5", "--limit", "maxUploadBytes=null")
+    ada = terminal.account(
+        "create", "ada", "--plan", "pro", "--limit", "monthlyRenderMinutes=2.5", "--limit", "maxUploadBytes=null"
+    )
     assert ada["limits"] == {
         "apiEnabled": True, "monthlyRenderMinutes": 2.5, "monthlyApiRequests": 1000, "maxActiveApiKeys": 5,
         "maxUploadBytes": None,
