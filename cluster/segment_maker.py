@@ -12,8 +12,8 @@ import orjson
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.task_runner import Progress, StillPicture, Stopped
-from farm_core.settings import ROOT, Settings
-from gpu_renderer.content.text.folders import FontFolders
+from farm_core.settings import Settings
+from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
@@ -30,7 +30,7 @@ class SessionMaker:
     def __init__(self, settings: Settings, cuda_index: int | None = None, raster_threads: int | None = None) -> None:
         self._session = RenderSession(
             SessionOptions(
-                fonts=FontFolders(ROOT / ".fonts", further=settings.further_fonts),
+                fonts=FontFolders(fonts_folder(), further=settings.further_fonts),
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 raster_threads=raster_threads,
                 encoder=EncoderProfile(codec=settings.encoder) if settings.encoder else None,

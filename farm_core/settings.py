@@ -114,6 +114,10 @@ class Settings(BaseSettings):
     segment_memory_bytes_max: int = Field(
         4_000_000_000, ge=500_000_000, description="Memory of a render actor's process; the job that exceeds it fails."
     )
+    drawing_sandbox: bool = Field(
+        True,
+        description="Keep render threads from other files and connections than drawing needs, where the kernel can.",
+    )
     log_level: LogLevel = Field(
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
     )
