@@ -34,6 +34,7 @@ from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver, system_resolver
 from farm_core.rates import RateLimiter
+from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -61,6 +62,7 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url),
         resolve=resolve,
+        sandbox=Sandbox(),
     )
 
 
@@ -69,7 +71,9 @@ def create_app(state: AppState) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        state.sandbox.warm()
         yield
+        state.sandbox.close()
         await state.redis.aclose()
         await state.database.close()
 

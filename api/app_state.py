@@ -12,6 +12,7 @@ from farm_core.clock import Clock
 from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver
 from farm_core.rates import RateLimiter
+from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.port import Storage
@@ -30,6 +31,7 @@ class AppState:
     links: Links
     tokens: TokenReader
     resolve: Resolver
+    sandbox: Sandbox
 
 
 def app_state_of(request: HTTPConnection) -> AppState:

@@ -5,6 +5,7 @@ The table in `docs/settings.md` is generated from the descriptions below, and a 
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -109,6 +110,16 @@ class Settings(BaseSettings):
     def further_fonts(self) -> tuple[Path, ...]:
         """The operator's own folders of fonts."""
         return tuple(Path(folder) for folder in self.font_folders.split(":") if folder)
+
+
+_OF_CHILDREN: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "HOME", "MAGIC")
+
+
+def environment_of_children() -> dict[str, str]:
+    """Environment of processes that read foreign files: what the interpreter needs, and no secret of the farm."""
+    kept = {name: value for name in _OF_CHILDREN if (value := os.environ.get(name)) is not None}
+    folders = filter(None, (str(ROOT), kept.get("PYTHONPATH")))
+    return kept | {"PYTHONPATH": os.pathsep.join(folders), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @cache

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm_core.clock import Clock
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
+from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.storage.port import Storage
 from scheduler.ports import RenderExecutor
@@ -26,3 +27,5 @@ class Dependencies:
     settings: Settings
     scratch: Path
     """A folder of this process for files on their way to storage."""
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    """Workers that read media and documents."""

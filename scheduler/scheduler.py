@@ -56,6 +56,7 @@ class Scheduler:
 
     async def start(self) -> None:
         """Makes the workers ready and starts every service."""
+        self.dependencies.sandbox.warm()
         await self.dependencies.executor.start()
         for service in (*self.keepers, *self.takers):
             service.start()
@@ -69,6 +70,7 @@ class Scheduler:
         await asyncio.gather(*(service.stop() for service in self.keepers))
         await self._hand_back()
         await self.dependencies.executor.close()
+        self.dependencies.sandbox.close()
         await self.dependencies.database.close()
 
     async def _drained(self) -> None:
