@@ -38,7 +38,7 @@ def main(words: list[str]) -> int:
             host=arguments.host,
             port=arguments.port,
             proxy_headers=bool(chosen.trusted_proxies),
-            forwarded_allow_ips=chosen.trusted_proxies or None,
+            forwarded_allow_ips=chosen.trusted_proxies,
             timeout_graceful_shutdown=DRAIN_SECONDS,
         )
         uvicorn.Server(options).run()

@@ -33,6 +33,8 @@ from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver, system_resolver
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
@@ -52,16 +54,19 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
     clock = clock or SystemClock()
     links = Links(secret, clock)
     client = redis.connect(settings.redis_url)
+    database = Database(settings.database_url, POOL_CONNECTIONS, ping=False)
     return AppState(
         settings=settings,
         clock=clock,
-        database=Database(settings.database_url, POOL_CONNECTIONS, ping=False),
+        database=database,
         redis=client,
         rates=RateLimiter(client),
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url),
         resolve=resolve,
+        progress=ProgressReader(client, database),
+        changes=ChangePublisher(client),
         sandbox=Sandbox(),
     )
 
@@ -73,6 +78,7 @@ def create_app(state: AppState) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         state.sandbox.warm()
         yield
+        await state.changes.close()
         state.sandbox.close()
         await state.redis.aclose()
         await state.database.close()

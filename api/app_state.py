@@ -11,6 +11,8 @@ from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
 from farm_core.net.resolver import Resolver
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
@@ -31,6 +33,8 @@ class AppState:
     links: Links
     tokens: TokenReader
     resolve: Resolver
+    progress: ProgressReader
+    changes: ChangePublisher
     sandbox: Sandbox
 
 

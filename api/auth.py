@@ -19,7 +19,7 @@ from farm_core.accounts.models import Account
 from farm_core.accounts.plans import Limits, limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.accounts.tokens import InvalidToken
-from farm_core.errors import InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
+from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
 
 
@@ -75,6 +75,12 @@ async def session_account(state: AppState, token: str | None) -> Account:
     account = await state.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
         raise Unauthorized
+    return _in_good_standing(account)
+
+
+def _in_good_standing(account: Account) -> Account:
+    if account.suspended_at is not None:
+        raise Forbidden("This account is suspended.")
     return account
 
 
@@ -105,6 +111,7 @@ async def _valid_key(state: AppState, secret: str) -> UsedKey:
         raise Unauthorized
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= state.clock.now()):
         raise Unauthorized("This API key has been revoked or has expired.")
+    _in_good_standing(key.account)
     return key
 
 

@@ -19,10 +19,16 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 async def listed(
-    session: AsyncSession, statement: Select[Any], order: tuple[Any, ...], page: Page, shaped: Callable[[Any], Item]
+    session: AsyncSession,
+    statement: Select[Any],
+    order: tuple[Any, ...],
+    page: Page,
+    shaped: Callable[[Any], Item],
+    total: int | None = None,
 ) -> Listed[Item]:
-    """The page of what the statement selects, and how many that is in all."""
-    total = int(await session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0)
+    """The page of what the statement selects, and how many that is in all; they are counted unless `total` says so."""
+    if total is None:
+        total = int(await session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0)
     rows = await session.scalars(statement.order_by(*order).limit(page.limit).offset(page.offset))
     return Listed(items=[shaped(row) for row in rows], total=total, limit=page.limit, offset=page.offset)
 

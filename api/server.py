@@ -47,6 +47,7 @@ def config(app: Any, **options: Any) -> uvicorn.Config:
     fixed: dict[str, Any] = {
         "http": LimitedProtocol, "ws": "none", "log_config": None, "access_log": False, "server_header": False,
         "limit_concurrency": _connections_max(), "timeout_keep_alive": 75,
+        "proxy_headers": False, "forwarded_allow_ips": "",
     }  # fmt: skip
     return uvicorn.Config(app, **(fixed | options))
 

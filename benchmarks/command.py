@@ -19,7 +19,7 @@ import benchmarks
 from benchmarks.benchmark import Benchmark, Row, names
 from benchmarks.machine import ROOT, machine_line
 from benchmarks.result import Result, compared, plot, show
-from gpu_renderer.context import create_context, identity
+from gpu_renderer.opengl.context import create_context, identity
 
 OUT = ROOT / "out" / "bench"
 STORED = ROOT / "benchmarks" / "results"

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
-from gpu_renderer.compositing import matrix, quads
-from gpu_renderer.compositing.ink import Look, Picture
-from gpu_renderer.context import create_context
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.region import Region
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.context import create_context
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transform2D
 
 WIDTH, HEIGHT = 1920, 1080
@@ -81,15 +82,9 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     """A picture drawn with the colour stage in its own pass, as layers are."""
     stage = color_stage((entry,))
     assert stage is not None
-    picture = painter.context.texture((WIDTH, HEIGHT), 4, _PICTURE.tobytes())
-    table = None if stage.table is None else painter.context.texture((256, 1), 3, stage.table.tobytes(), alignment=1)
+    style = quads.Style(filter=Filter(stage=stage, table=None if stage.table is None else stage.table.tobytes()))
     with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as into:
-        quads.draw(
-            painter, Picture(picture, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into,
-            look=Look(stage=stage, table=table),
-        )  # fmt: skip
-    for texture in filter(None, (picture, table)):
-        texture.release()
+        quads.draw(painter, Image(_PICTURE, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into, style)
 
 
 def _fastest_ms(painter: Painter, work: Callable[[], None]) -> float:

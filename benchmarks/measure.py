@@ -15,17 +15,17 @@ import av
 
 from benchmarks.footage import footage
 from benchmarks.machine import peak_rss_mb_of_process
-from benchmarks.plain import PlainEncoder
+from benchmarks.plain_encoder import PlainEncoder
 from benchmarks.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
-from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.levers import Levers
-from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
-from gpu_renderer.planes import PlaneLayout, encoder_frame, layout
+from gpu_renderer.geometry import damage
+from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_value
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,8 +48,8 @@ class Case:
     frames: int
     rounds: int = 2
     encoder: EncoderProfile | None = None
-    pipeline: PipelineLevers = field(default_factory=PipelineLevers)
-    drawing: Levers = field(default_factory=Levers)
+    pipeline: PipelineOptions = field(default_factory=PipelineOptions)
+    drawing: Optimisations = field(default_factory=Optimisations)
     beside_encoding: bool = True
 
 
@@ -57,7 +57,7 @@ class Case:
 class Measured:
     """What came out. Times are milliseconds a frame; shares are fps over encoding the same frames alone.
 
-    `alone_fps` is encoding as PyAV does it unless told otherwise (`plain.py`), `same_alone_fps` as the pipeline does it.
+    `alone_fps` is encoding as PyAV does it unless told otherwise (`plain_encoder.py`), `same_alone_fps` as the pipeline does it.
     """
 
     scene: str
@@ -167,14 +167,14 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
     """The converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
     is_hardware = not session.identity.gpu.is_software
-    ring = ring_to_memory(session.painter, opened, of, PipelineLevers(readback_depth=1), pixel_buffers=is_hardware)
+    ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1), pixel_buffers=is_hardware)
     pictures: list[av.VideoFrame] = []
     for index in range(frames):
         picture = opened.drawn(opened.evaluated(index))
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
-        put(picture, area.whole(picture.pixels.region), ring, encoder_frame(of))
+        ring.put(picture.frame, damage.whole(picture.frame.region), encoder_frame(of), picture.passthrough)
         pictures.append(ring.collect())
     ring.close()
     return pictures
@@ -212,7 +212,7 @@ def _exact_stages(session: RenderSession, case: Case, video: Path | None, frames
 
 def _case(record: dict[str, Any]) -> Case:
     encoder = EncoderProfile(**record.pop("encoder")) if record["encoder"] else record.pop("encoder")
-    pipeline, drawing = PipelineLevers(**record.pop("pipeline")), Levers(**record.pop("drawing"))
+    pipeline, drawing = PipelineOptions(**record.pop("pipeline")), Optimisations(**record.pop("drawing"))
     return Case(**record, encoder=encoder, pipeline=pipeline, drawing=drawing)
 
 

@@ -1,7 +1,7 @@
 """Three compositions that other tools were measured on, each as a share of encoding alone on the same machine.
 
-Encoding alone is here what it was for them, PyAV's with two threads as it sets them (`plain.py`). ffmpeg's filter graph, where
-the program is installed, and a Skia loop by hand are measured in the same run (`rivals.py`); of them the better of that share
+Encoding alone is here what it was for them, PyAV's with two threads as it sets them (`plain_encoder.py`). ffmpeg's filter graph, where
+the program is installed, and a Skia loop by hand are measured in the same run (`baselines.py`); of them the better of that share
 and the one of the list counts.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import rivals
+from benchmarks import baselines
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured, video_of
 
@@ -75,13 +75,13 @@ def _row(letter: str, label: str, quick: bool) -> Row:
 
 
 def _measured_here(letter: str, case: Case) -> dict[str, float]:
-    """Frames a second of the rivals that can be had here, the best of as many rounds as ours in each turn."""
+    """Frames a second of the baselines that can be had here, the best of as many rounds as ours in each turn."""
     found: dict[str, float] = {}
     footage = video_of(case)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rival.mp4"
         for _ in range(case.rounds):
-            for peer, rival in ((FFMPEG, rivals.ffmpeg_fps), (SKIA, rivals.skia_fps)):
+            for peer, rival in ((FFMPEG, baselines.ffmpeg_fps), (SKIA, baselines.skia_fps)):
                 fps = rival(letter, case.width, case.height, case.frames, footage, path)
                 if fps is not None:
                     found[peer] = max(found.get(peer, 0.0), fps)

@@ -24,6 +24,8 @@ from farm_core.db.database import Database
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -93,7 +95,10 @@ def _parts(database: Database, storage: LocalStorage, folder: Path) -> Dependenc
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     settings = Settings(data_folder=folder)
-    return Dependencies(database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch)
+    progress, changes = ProgressReader(None, database), ChangePublisher(None)
+    return Dependencies(
+        database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch, progress, changes
+    )
 
 
 def _job(number: int, frames: int) -> Job:

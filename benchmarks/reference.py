@@ -16,7 +16,7 @@ import av
 
 from benchmarks.benchmark import Benchmark, Row
 from gpu_renderer.commands import options
-from gpu_renderer.local import LocalMedia, read_local
+from gpu_renderer.commands.local import LocalMedia, read_local
 from gpu_renderer.session import Output, RenderSession
 
 CORPUS = options.ROOT.parent / "shared" / "corpus"

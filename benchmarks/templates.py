@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.reference import CORPUS
 from gpu_renderer.commands import options
-from gpu_renderer.local import LocalMedia, read_local
+from gpu_renderer.commands.local import LocalMedia, read_local
 from gpu_renderer.session import Output, RenderSession
 
 FRAMES_MAX = 40

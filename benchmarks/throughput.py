@@ -1,6 +1,6 @@
 """Every scene at 720p, 1080p and 4K beside encoding its frames alone.
 
-The limit is the one that other tools were measured against: PyAV's x264 on two threads as PyAV sets them (`plain.py`). What the
+The limit is the one that other tools were measured against: PyAV's x264 on two threads as PyAV sets them (`plain_encoder.py`). What the
 farm's own encoder makes of the same frames alone, which threads on whole frames make faster, stands beside it as `same_alone`.
 """
 

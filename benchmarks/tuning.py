@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.pipeline import PipelineOptions
 
 SCENES = ("title-card", "fifty-layers")
-VARIANTS: dict[str, tuple[EncoderProfile, PipelineLevers]] = {
-    "as shipped": (EncoderProfile(), PipelineLevers()),
-    **{f"{n} encoder threads": (EncoderProfile(threads=n), PipelineLevers()) for n in (1, 2, 4)},
+VARIANTS: dict[str, tuple[EncoderProfile, PipelineOptions]] = {
+    "as shipped": (EncoderProfile(), PipelineOptions()),
+    **{f"{n} encoder threads": (EncoderProfile(threads=n), PipelineOptions()) for n in (1, 2, 4)},
     **{
-        f"preset {name}": (EncoderProfile(preset=name), PipelineLevers())
+        f"preset {name}": (EncoderProfile(preset=name), PipelineOptions())
         for name in ("ultrafast", "superfast", "medium")
     },
-    **{f"readback depth {n}": (EncoderProfile(), PipelineLevers(readback_depth=n)) for n in (1, 3)},
-    **{f"evaluate {n} ahead": (EncoderProfile(), PipelineLevers(evaluate_ahead_frames=n)) for n in (0, 8)},
-    **{f"encode {n} ahead": (EncoderProfile(), PipelineLevers(encode_ahead_frames=n)) for n in (0, 8)},
+    **{f"readback depth {n}": (EncoderProfile(), PipelineOptions(readback_depth=n)) for n in (1, 3)},
+    **{f"evaluate {n} ahead": (EncoderProfile(), PipelineOptions(evaluate_ahead_frames=n)) for n in (0, 8)},
+    **{f"encode {n} ahead": (EncoderProfile(), PipelineOptions(encode_ahead_frames=n)) for n in (0, 8)},
 }
 
 

@@ -6,41 +6,33 @@ Only one of the workers may draw: a process has one GL context.
 from __future__ import annotations
 
 import asyncio
-import queue
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Advanced, Ended, Report, TaskAssignment, WorkerState
 
 if TYPE_CHECKING:
     from cluster.task_runner import TaskRunner
 
 
-@dataclass(slots=True)
-class _Hand:
-    """A worker's thread, and the assignments that wait for it."""
-
-    state: WorkerState
-    assignments: queue.SimpleQueue[TaskAssignment | None] = field(default_factory=queue.SimpleQueue)
-    thread: threading.Thread | None = None
-
-
 class InlineExecutor:
     """Runs every assignment on the thread of its worker."""
 
-    def __init__(self, works: Sequence[TaskRunner]) -> None:
+    def __init__(self, works: Sequence[TaskRunner], writer: ProgressWriter | None = None) -> None:
+        self._writer = writer or ProgressWriter(None)
         self.gone = asyncio.Event()
         self._works = {work.worker_id: work for work in works}
-        self._hands = {
-            work.worker_id: _Hand(
-                WorkerState(work.worker_id, "inline", work.maker.renderer, work.maker.device, work.maker.encoder)
+        self._states = {
+            work.worker_id: WorkerState(
+                work.worker_id, "inline", work.maker.renderer, work.maker.device, work.maker.encoder
             )
             for work in works
         }
-        self._cancelled: set[str] = set()
+        self._threads: dict[str, RenderThread[TaskRunner]] = {}
         self._reports: list[Report] = []
         self._reported = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -48,20 +40,19 @@ class InlineExecutor:
     async def start(self) -> None:
         """Starts the threads."""
         self._loop = asyncio.get_running_loop()
-        for name, hand in self._hands.items():
-            hand.thread = threading.Thread(target=self._run, args=(name,), name=name, daemon=True)
-            hand.thread.start()
+        for name, work in self._works.items():
+            self._threads[name] = RenderThread(partial(_as_it_is, work), self._writer, self._advanced)
 
     def workers(self) -> Sequence[WorkerState]:
         """All of them, always."""
-        return [hand.state for hand in self._hands.values()]
+        return list(self._states.values())
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Queues the assignment at the worker."""
-        if worker_id not in self._hands:
+        if worker_id not in self._threads:
             self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
-        self._hands[worker_id].assignments.put(assignment)
+        self._threads[worker_id].submit(assignment).add_done_callback(lambda done: self._hand_over(done.result()))
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """What has been reported since the last call."""
@@ -76,7 +67,8 @@ class InlineExecutor:
 
     def cancel(self, token: str) -> None:
         """Stops the assignment at its next frame."""
-        self._cancelled.add(token)
+        for thread in self._threads.values():
+            thread.cancel(token)
 
     def restart(self, worker_id: str) -> None:
         """A thread cannot be killed; its assignment is told to stop."""
@@ -86,25 +78,11 @@ class InlineExecutor:
 
     async def close(self) -> None:
         """Ends the threads after what they are at."""
-        for hand in self._hands.values():
-            hand.assignments.put(None)
-        for hand in self._hands.values():
-            if hand.thread is not None:
-                await asyncio.to_thread(hand.thread.join)
+        await asyncio.gather(*(asyncio.to_thread(thread.join) for thread in self._threads.values()))
+        await asyncio.to_thread(self._writer.close)
 
-    def _run(self, worker_id: str) -> None:
-        work, assignments = self._works[worker_id], self._hands[worker_id].assignments
-        assert self._loop is not None, "start() was awaited"
-        while (assignment := assignments.get()) is not None:
-            self._hand_over(self._executed(work, assignment))
-
-    def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Report:
-        token = assignment.token
-        report = work.execute(
-            assignment, lambda frames: self._hand_over(Advanced(token, frames)), lambda: token in self._cancelled
-        )
-        self._cancelled.discard(token)
-        return report
+    def _advanced(self, token: str, frames: int) -> None:
+        self._hand_over(Advanced(token, frames))
 
     def _hand_over(self, report: Report) -> None:
         assert self._loop is not None, "start() was awaited"
@@ -113,3 +91,7 @@ class InlineExecutor:
     def _report(self, report: Report) -> None:
         self._reports.append(report)
         self._reported.set()
+
+
+def _as_it_is(work: TaskRunner) -> TaskRunner:
+    return work

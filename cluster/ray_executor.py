@@ -45,9 +45,9 @@ class _Worker:
     actor: Any
     state: WorkerState
     tokens: dict[str, int] = field(default_factory=dict)
-    """Frames shown by each assignment, in the order in which they were given: the first one is under way, unless..."""
-    elsewhere: bool = False
-    """...another scheduler's was when the actor was last asked."""
+    """Frames shown by each assignment, in the order in which they were given."""
+    active: str | None = None
+    """The assignment whose frame was being drawn when the actor was last asked, perhaps another scheduler's."""
     fatal: str | None = None
     """The assignment that it died of. Those that waited behind are lost without fault."""
     condemned: bool = False
@@ -68,7 +68,7 @@ class RayExecutor:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._growth = Growth()
-        self._wish: int | None = None
+        self._target_workers: int | None = None
 
     async def start(self) -> None:
         """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
@@ -116,8 +116,8 @@ class RayExecutor:
     def demand(self, open_tasks: int) -> None:
         """Asks the cluster's autoscaler for as many workers as the queue is worth, or lets go of those it is not."""
         if self._settings.workers_max is not None:
-            self._wish = self._growth.wish(open_tasks, self._settings.workers_max, time.monotonic())
-            self._spawn(asyncio.to_thread(_ask_for, self._wish, self._settings))
+            self._target_workers = self._growth.target_workers(open_tasks, self._settings.workers_max, time.monotonic())
+            self._spawn(asyncio.to_thread(_ask_for, self._target_workers, self._settings))
 
     async def close(self) -> None:
         """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
@@ -139,12 +139,16 @@ class RayExecutor:
             _log.warning("assignment lost", task=assignment.task_id, error=type(error).__name__)
             report = Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
         worker.tokens.pop(assignment.token, None)
+        if isinstance(report, Ended) and report.worker_ends:
+            worker.fatal = ""
+        if worker.active == assignment.token:
+            worker.active = None
         self._report(report)
 
     async def _failure(self, worker: _Worker, token: str, error: RayActorError) -> Failure:
         """Tells an assignment that its worker died of from one that waited there, or whose machine or cluster went away."""
         if worker.fatal is None:
-            worker.fatal = "" if worker.elsewhere else next(iter(worker.tokens))
+            worker.fatal = _culprit(worker)
         if self._workers.get(worker.state.id) is worker:
             del self._workers[worker.state.id]
         name = worker.state.id
@@ -185,7 +189,7 @@ class RayExecutor:
     async def _reconcile(self) -> None:
         """Compares the slots that should have an actor with those that have, and starts what is missing."""
         nodes = await asyncio.to_thread(ray.nodes)
-        wanted = {slot.name: slot for slot in list(slots_of(nodes, self._settings))[: self._wish]}
+        wanted = {slot.name: slot for slot in list(slots_of(nodes, self._settings))[: self._target_workers]}
         for name in set(self._workers) - set(wanted):
             self._workers.pop(name).actor.leave.remote()
         for name, slot in wanted.items():
@@ -220,8 +224,11 @@ class RayExecutor:
             return
         except (TimeoutError, RayError):
             return
-        worker.state = replace(worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done)
-        worker.elsewhere = bool(report.progress.keys() - worker.tokens.keys())
+        moved = time.monotonic() - report.quiet_seconds
+        worker.state = replace(
+            worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done, moved=moved
+        )
+        worker.active = report.active
         for token, frames in report.progress.items():
             if frames > worker.tokens.get(token, frames):
                 worker.tokens[token] = frames
@@ -271,6 +278,13 @@ def _actor(slot: Slot, settings: Settings) -> Any:
         scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=False), **options,
     )  # fmt: skip
     return handle.remote(slot.name, settings, slot.raster_threads)
+
+
+def _culprit(worker: _Worker) -> str:
+    """The assignment that a worker died of: the active one, or the oldest where none was seen. Empty if it is not ours."""
+    if worker.active is None or worker.active in worker.tokens:
+        return worker.active or next(iter(worker.tokens))
+    return ""
 
 
 def _title(assignment: TaskAssignment) -> str:

@@ -6,10 +6,7 @@ Frames never pass through Ray: documents and media come from storage, segments g
 from __future__ import annotations
 
 import os
-import queue
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -18,22 +15,24 @@ import psutil
 import ray
 
 from cluster.execution import task_runner
+from cluster.render_thread import RenderThread
 from cluster.task_runner import TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
-from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import Ended, Finished, TaskAssignment
 
 NICENESS: Final = 10
 """Rendering yields the processor to those who answer requests; it uses what they leave."""
-CLOSE_SECONDS: Final = 3.0
 LAST_WORDS_SECONDS: Final = 1.0
 """Time for an actor that ends to hand over why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActorReport:
-    """What an actor says of itself. `progress` is frames done by token of the assignment under way."""
+    """State of an actor. `progress` is frames done by token of the assignments that have begun; `active` is the token of the one whose
+    frame is being drawn, for `quiet_seconds` by now."""
 
     renderer: str
     device: str
@@ -41,66 +40,11 @@ class ActorReport:
     memory_bytes: int
     frames_done: int
     progress: dict[str, int] = field(default_factory=dict)
+    active: str | None = None
+    quiet_seconds: float = 0.0
 
 
-class RenderThread:
-    """The thread that owns the GL context, which `make` makes on it: started with the actor, ended with it."""
-
-    def __init__(self, make: Callable[[], TaskRunner]) -> None:
-        self._orders: queue.SimpleQueue[tuple[TaskAssignment, Future[Finished | Ended]] | None] = queue.SimpleQueue()
-        self._ready: Future[TaskRunner] = Future()
-        self._cancelled: set[str] = set()
-        self.frames_done = 0
-        self.progress: dict[str, int] = {}
-        self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
-        self._thread.start()
-
-    def work(self) -> TaskRunner:
-        """What the thread works with, once it is ready; raises what kept it from becoming so."""
-        return self._ready.result()
-
-    def execute(self, assignment: TaskAssignment) -> Finished | Ended:
-        """Waits for the assignment's turn and its end."""
-        result: Future[Finished | Ended] = Future()
-        self._orders.put((assignment, result))
-        return result.result()
-
-    def cancel(self, token: str) -> None:
-        """Stops an assignment at its next frame, or before it begins."""
-        self._cancelled.add(token)
-
-    def close(self) -> None:
-        """Lets the assignment under way end, within a bounded time."""
-        self._orders.put(None)
-        self._thread.join(CLOSE_SECONDS)
-
-    def _run(self, make: Callable[[], TaskRunner]) -> None:
-        try:
-            work = make()
-        except BaseException as error:
-            self._ready.set_exception(error)
-            raise
-        self._ready.set_result(work)
-        while (entry := self._orders.get()) is not None:
-            assignment, result = entry
-            result.set_result(self._executed(work, assignment))
-
-    def _executed(self, work: TaskRunner, assignment: TaskAssignment) -> Finished | Ended:
-        token = assignment.token
-        self.progress = {token: 0}
-
-        def advanced(frames: int) -> None:
-            self.progress = {token: frames}
-
-        report = work.execute(assignment, advanced, lambda: token in self._cancelled)
-        self.progress = {}
-        self._cancelled.discard(token)
-        if isinstance(assignment, SegmentAssignment) and isinstance(report, Finished) and not report.cached:
-            self.frames_done += assignment.frame_count
-        return report
-
-
-@ray.remote(concurrency_groups={"assignments": 4, "control": 4})
+@ray.remote(concurrency_groups={"assignments": 8, "control": 4})
 class RenderActor:
     """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
@@ -110,7 +54,11 @@ class RenderActor:
         self._process = psutil.Process()
         self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
         scratch = self._scratch.path
-        self._thread = RenderThread(partial(task_runner, worker_id, settings, scratch, _cuda_index(), raster_threads))
+        self._writer = ProgressWriter(settings.redis_url)
+        make = partial(task_runner, worker_id, settings, scratch, _cuda_index(), raster_threads)
+        self._thread: RenderThread[TaskRunner] = RenderThread(
+            make, self._writer, may_pause=lambda work: work.maker.may_pause
+        )
         self._leaving = False
 
     def __repr__(self) -> str:
@@ -137,15 +85,16 @@ class RenderActor:
         memory = int(self._process.memory_info().rss)
         thread = self._thread
         return ActorReport(
-            maker.renderer, maker.device, maker.encoder, memory, thread.frames_done, dict(thread.progress)
-        )
+            maker.renderer, maker.device, maker.encoder, memory, thread.frames_done, thread.progress, thread.active,
+            thread.quiet_seconds,
+        )  # fmt: skip
 
     @ray.method(concurrency_group="assignments")
     def execute(self, assignment: TaskAssignment) -> Finished | Ended:
         """The assignment's one report."""
         if self._leaving:
             return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
-        return self._thread.execute(assignment)
+        return self._thread.submit(assignment).result()
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
@@ -162,6 +111,7 @@ class RenderActor:
         """Ends the process for good: drivers have been seen to hang in an ordinary exit, holding the GPU."""
         self._leaving = True
         self._thread.close()
+        self._writer.close()
         self._scratch.close()
         os._exit(0)
 

@@ -13,10 +13,10 @@ from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.task_runner import Progress, Stopped
 from farm_core.settings import ROOT, Settings
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment
 
@@ -34,10 +34,11 @@ class SessionMaker:
                 device_index=device_index(cuda_index, software=settings.gl_software),
                 raster_threads=raster_threads,
                 encoder=EncoderProfile(codec=settings.encoder) if settings.encoder else None,
-                pipeline=PipelineLevers(encode_from_gpu=settings.encode_from_gpu),
+                pipeline=PipelineOptions(encode_from_gpu=settings.encode_from_gpu),
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()
+        self._in_use: list[Opened] = []
         identity = self._session.identity
         self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
@@ -57,10 +58,25 @@ class SessionMaker:
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Draws and encodes the segment."""
         opened = self._open(assignment, media)
-        report = self._session.render_segment(
-            opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
-        )
+        self._in_use.append(opened)
+        try:
+            report = self._session.render_segment(
+                opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
+            )
+        finally:
+            self._in_use.remove(opened)
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
+
+    @property
+    def may_pause(self) -> bool:
+        """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/interop/handover.py`)."""
+        return not self._session.from_gpu.works
+
+    def _close_surplus(self) -> None:
+        """Make room for one more document. Those of paused segments stay open."""
+        idle = [place for place, opened in self._opened.items() if opened not in self._in_use]
+        for place in idle[: max(0, len(self._opened) - OPENED_MAX + 1)]:
+            self._opened.pop(place).close()
 
     def _open(self, assignment: SegmentAssignment, media: MediaCache) -> Opened:
         place = (assignment.document_key, (assignment.video_format, tuple(sorted(assignment.media.items()))))
@@ -76,7 +92,6 @@ class SessionMaker:
             video_format.composition_id,
             video_format.duration_seconds,
         )
-        while len(self._opened) >= OPENED_MAX:
-            self._opened.popitem(last=False)[1].close()
+        self._close_surplus()
         self._opened[place] = self._session.open(document, output, media.resolver(assignment.media))
         return self._opened[place]

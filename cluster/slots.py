@@ -67,7 +67,7 @@ class Growth:
     def __init__(self) -> None:
         self._peaks: deque[tuple[float, int]] = deque()
 
-    def wish(self, open_tasks: int, workers_max: int, now: float) -> int:
+    def target_workers(self, open_tasks: int, workers_max: int, now: float) -> int:
         """The most workers that the queue was worth within the last KEEP_SECONDS; at least one, at most `workers_max`."""
         worth = max(1, min(workers_max, math.ceil(open_tasks / TASKS_PER_WORKER)))
         while self._peaks and self._peaks[-1][1] <= worth:

@@ -51,6 +51,11 @@ class SegmentMaker(Protocol):
         """What encodes, for operators."""
         ...
 
+    @property
+    def may_pause(self) -> bool:
+        """Whether another segment can be rendered between two frames of one."""
+        ...
+
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
         """A digest of everything that the segment's bytes depend on."""
         ...
@@ -102,7 +107,21 @@ class TaskRunner:
         else:
             seconds = time.perf_counter() - began
             return Finished(assignment.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
-        path = self._scratch / "segment.mp4"
+        path = self._scratch / f"{assignment.token}.mp4"
+        try:
+            return self._rendered(assignment, key, path, began, on_progress, should_stop)
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _rendered(
+        self,
+        assignment: SegmentAssignment,
+        key: str,
+        path: Path,
+        began: float,
+        on_progress: Progress,
+        should_stop: Stopped,
+    ) -> Finished:
         stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, should_stop)
         upload_began = time.perf_counter()
         self._storage.put_file(key, path, "video/mp4")

@@ -39,6 +39,8 @@ COMMANDS: Final = {
     "queue": ("farm_core.cli.queue", "show the queue"),
     "webhooks": ("farm_core.cli.webhooks", "show webhook deliveries"),
     "retry": ("farm_core.cli.retry", "render a failed job again"),
+    "backup": ("cluster.commands.backup", "write the embedded stores to one file, while the farm runs"),
+    "restore": ("cluster.commands.restore", "restore a backup into a data folder"),
     "verify": ("cluster.commands.verify", "render random segments of a job again and compare"),
 }
 

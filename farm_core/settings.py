@@ -102,6 +102,15 @@ class Settings(BaseSettings):
     worker_memory_bytes: int = Field(
         1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."
     )
+    segment_seconds_max: float = Field(
+        900, gt=0, description="Seconds of a worker's time that a segment may take; its job fails beyond."
+    )
+    job_seconds_max: float = Field(
+        14_400, gt=0, description="Seconds of workers' time that all segments of a job may take; the job fails beyond."
+    )
+    segment_memory_bytes_max: int = Field(
+        4_000_000_000, ge=500_000_000, description="Memory of a render actor's process; the job that exceeds it fails."
+    )
     log_level: LogLevel = Field(
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
     )

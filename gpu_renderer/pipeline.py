@@ -6,7 +6,7 @@ The ring brings frames back from the GPU (`readback.py`), leaves them there (`in
 memory, where a software rasteriser's are finished (`host/`).
 
 A frame in which nothing changed is not converted or read back: the same planes are encoded again; of one in which a part
-changed, that part is. Every lever of `PipelineLevers` only changes when things happen, never the bytes of the segment.
+changed, that part is. Every lever of `PipelineOptions` only changes when things happen, never the bytes of the segment.
 """
 
 from __future__ import annotations
@@ -17,45 +17,61 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import av
 
-from gpu_renderer import area
-from gpu_renderer.ahead import iterated_ahead
-from gpu_renderer.area import Area
+from gpu_renderer.backends.compositor import BackendName, Frame
+from gpu_renderer.backends.cpu.ring import KernelRing
+from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames
 from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.stages import StageClock
 from gpu_renderer.errors import RenderError
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.picture import HostPicture
-from gpu_renderer.host.ring import HostRing
-from gpu_renderer.interop.handover import Handover
-from gpu_renderer.interop.ring import DeviceRing
-from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Underlay, layout
-from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.stages import StageClock
-from gpu_renderer.targets import Target
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.prefetch import iterated_ahead
 
 SnapshotT = TypeVar("SnapshotT")
-Ring = ReadbackRing | DeviceRing | HostRing
+
+
+class Ring(Protocol):
+    """Frames on their way to the encoder, oldest first. A ring takes the frames of its own backend."""
+
+    def __len__(self) -> int:
+        """How many frames are on their way."""
+
+    def holds(self, frame: av.VideoFrame) -> bool:
+        """Whether the frame is still on its way."""
+
+    def put(self, frame: Any, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None) -> None:
+        """Convert a frame that differs from the one put before only in `changed`."""
+
+    def collect(self) -> av.VideoFrame:
+        """The oldest frame put, complete."""
+
+    def close(self) -> None:
+        """Give everything back."""
 
 
 class RenderStopped(RenderError):
     """The caller asked to stop; the unfinished segment was deleted."""
 
 
-class Picture(NamedTuple):
-    """A finished frame: 8 bits, display-encoded, opaque; where it may differ from the one drawn before it; and the video
-    that it is drawn over, if it is: then the pixels may be undefined where nothing is drawn."""
+class RenderedFrame(NamedTuple):
+    """A finished frame, where it may differ from the one drawn before it, and the video that it is drawn over, if any: then
+    its pixels may be undefined where nothing is drawn."""
 
-    pixels: Target | HostPicture
+    frame: Frame
     changed: Area
-    underlay: Underlay | None = None
+    passthrough: VideoPassthrough | None = None
     is_repeat: bool = False
-    """Whether the snapshot is the one drawn before it."""
+    """The snapshot is the one drawn before it."""
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -74,18 +90,18 @@ class FrameSource(Protocol[SnapshotT]):
         """Output frames per second."""
 
     @property
-    def finishes_on_processor(self) -> bool:
-        """Whether pictures are HostPictures; they are all of one kind."""
+    def backend(self) -> BackendName:
+        """The backend that composites all frames."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
         """A frame as numbers. Called in order, perhaps on another thread than `drawn`."""
 
-    def drawn(self, snapshot: SnapshotT) -> Picture:
+    def drawn(self, snapshot: SnapshotT) -> RenderedFrame:
         """The frame as pixels. They belong to the source, which may overwrite them at the next call."""
 
 
 @dataclass(frozen=True, slots=True)
-class PipelineLevers:
+class PipelineOptions:
     """What makes the pipeline fast; each can be turned off, and the bytes stay the same."""
 
     evaluate_ahead_frames: int = 3
@@ -129,7 +145,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         painter: Painter,
         source: FrameSource[SnapshotT],
         profile: EncoderProfile,
-        levers: PipelineLevers,
+        levers: PipelineOptions,
         *,
         software: bool,
         handover: Handover | None = None,
@@ -139,7 +155,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._layout: PlaneLayout = layout(source.width, source.height)
         self._pixel_buffers = not software
         self._handover = handover
-        self._in_flight = 0 if source.finishes_on_processor else levers.readback_depth - 1
+        self._in_flight = 0 if source.backend == "cpu" else levers.readback_depth - 1
         self._pool = self._frames()
         self._clock = StageClock()
         self._converted_frames = 0
@@ -204,26 +220,26 @@ class SegmentPipeline(Generic[SnapshotT]):
         for number, snapshot in enumerate(snapshots):
             if should_stop():
                 raise RenderStopped("stopped on request", "The render was stopped.")
-            picture = self._drawn(snapshot)
-            if is_new := number == 0 or not (picture.changed.is_empty and self._levers.reuse_unchanged):
+            rendered = self._drawn(snapshot)
+            if is_new := number == 0 or not (rendered.changed.is_empty and self._levers.reuse_unchanged):
                 self._pool.drop(current)
                 current = self._pool.take()
-                self._convert(picture, ring, current, whole=number == 0)
-            waiting.append(_Waiting(self._pool.keep(current), number > 0 and picture.is_repeat))
+                self._convert(rendered, ring, current, whole=number == 0)
+            waiting.append(_Waiting(self._pool.keep(current), number > 0 and rendered.is_repeat))
             self._collect(ring, waiting, encoder, in_flight=self._in_flight if is_new else 0)
             on_progress(encoder.encoded_count)
         self._collect(ring, waiting, encoder, in_flight=0)
 
-    def _drawn(self, snapshot: SnapshotT) -> Picture:
+    def _drawn(self, snapshot: SnapshotT) -> RenderedFrame:
         with self._clock.stage("draw"):
-            picture = self._source.drawn(snapshot)
+            rendered = self._source.drawn(snapshot)
             self._settle()
-        return picture
+        return rendered
 
-    def _convert(self, picture: Picture, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
+    def _convert(self, rendered: RenderedFrame, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
-            changed = area.whole(picture.pixels.region) if whole else picture.changed
-            put(picture, changed, ring, into)
+            changed = damage.whole(rendered.frame.region) if whole else rendered.changed
+            ring.put(rendered.frame, changed, into, rendered.passthrough)
             self._settle()
         self._converted_frames += 1
 
@@ -242,23 +258,13 @@ class SegmentPipeline(Generic[SnapshotT]):
 
 
 def ring_to_memory(
-    painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, levers: PipelineLevers, *, pixel_buffers: bool
-) -> ReadbackRing | HostRing:
+    painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, levers: PipelineOptions, *, pixel_buffers: bool
+) -> Ring:
     """The ring for a source's pictures to an encoder that takes frames from the processor's memory."""
     changes_only = levers.convert_changes_only
-    if source.finishes_on_processor and (loops := kernels()) is not None:
-        return HostRing(of, loops, changes_only=changes_only)
+    if source.backend == "cpu" and (loops := kernels()) is not None:
+        return KernelRing(of, loops, changes_only=changes_only)
     return ReadbackRing(painter, of, levers.readback_depth, pixel_buffers=pixel_buffers, changes_only=changes_only)
-
-
-def put(picture: Picture, changed: Area, ring: Ring, into: av.VideoFrame) -> None:
-    """Puts a picture into the ring for pictures of its kind."""
-    if isinstance(ring, HostRing):
-        assert isinstance(picture.pixels, HostPicture), "a source's pictures are what it says that they are"
-        ring.put(picture.pixels, changed, into, picture.underlay)
-    else:
-        assert isinstance(picture.pixels, Target), "a source's pictures are what it says that they are"
-        ring.put(picture.pixels, changed, into, picture.underlay)
 
 
 def _ignored(_encoded_frames: int) -> None:

@@ -19,24 +19,24 @@ import numpy as np
 import numpy.typing as npt
 from av import FFmpegError
 
-from gpu_renderer.content import Contents
-from gpu_renderer.context import GpuIdentity, create_context, identity
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.gl.interop.device import InteropFailed
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.text import folders
+from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.content.text.source_rect import source_rect
 from gpu_renderer.encode.probe import chosen
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.frame import FrameRenderer
+from gpu_renderer.frame.renderer import FrameRenderer, backend_of
+from gpu_renderer.handover_probe import Obstacle, Verdict, probed
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.interop.device import InteropFailed
-from gpu_renderer.interop.probe import Obstacle, Verdict, probed
-from gpu_renderer.levers import Levers
-from gpu_renderer.media.library import MediaLibrary
 from gpu_renderer.memory import return_large_blocks
-from gpu_renderer.painter import Painter
-from gpu_renderer.picture import GpuPicture
-from gpu_renderer.pipeline import Picture, PipelineLevers, SegmentPipeline, SegmentReport
-from gpu_renderer.text import folders
-from gpu_renderer.text.families import Fonts
-from gpu_renderer.text.folders import FontFolders
-from gpu_renderer.text.source_rect import source_rect
+from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, SegmentPipeline, SegmentReport
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
 from motion.evaluate.expressions import SourceRect
@@ -46,7 +46,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
 log = logging.getLogger(__name__)
-BUILD = "10"
+BUILD = "11"
 """Raised whenever frames of the same document may come out differently."""
 
 ResolveMedia = Callable[[str], Path | None]
@@ -65,8 +65,8 @@ class SessionOptions:
     """The first codec that passes its probe when None."""
     parity: Parity = REFERENCE
     """Which oddities of the reference are matched."""
-    drawing: Levers = field(default_factory=Levers)
-    pipeline: PipelineLevers = field(default_factory=PipelineLevers)
+    drawing: Optimisations = field(default_factory=Optimisations)
+    pipeline: PipelineOptions = field(default_factory=PipelineOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,16 @@ class SessionIdentity:
     gpu: GpuIdentity
     encoder: EncoderProfile
     fonts: str
+    backend: BackendName = "gl"
     build: str = BUILD
 
     @property
     def digest(self) -> str:
         """Hex, for keys of caches."""
-        words = (self.gpu.vendor, self.gpu.renderer, self.gpu.version, self.encoder.identity, self.fonts, self.build)
+        gpu = self.gpu
+        words = (
+            gpu.vendor, gpu.renderer, gpu.version, self.backend, self.encoder.identity, self.fonts, self.build,
+        )  # fmt: skip
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
@@ -136,16 +140,15 @@ class Opened:
     def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
         return source_rect(self._contents, source, extents)
 
-    def drawn(self, frame: Snapshot) -> Picture:
+    def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """A frame as the pipeline encodes it; its pixels hold until the next call."""
-        finished = self._renderer.draw(frame, self.width, self.height, over_footage=True)
-        pixels = finished.target if isinstance(finished, GpuPicture) else finished
-        return Picture(pixels, self._renderer.changed, self._renderer.underlay, self._renderer.is_repeat)
+        frame = self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
+        return RenderedFrame(frame, self._renderer.changed, self._renderer.passthrough, self._renderer.is_repeat)
 
     @property
-    def finishes_on_processor(self) -> bool:
-        """Whether pictures are in the processor's memory."""
-        return self._renderer.finishes_on_processor
+    def backend(self) -> BackendName:
+        """The backend that composites the frames."""
+        return self._renderer.backend
 
     def pictured(self, frame: Snapshot) -> npt.NDArray[np.uint8]:
         """A frame's pixels, every one of them: (rows, columns, 4). They hold until the next call."""
@@ -184,7 +187,10 @@ class RenderSession:
             create_context(options.device_index, options.raster_threads), raster_threads=options.raster_threads
         )
         kernels()  # compiled or loaded now, so that no job's first frame waits for it
-        self.identity = SessionIdentity(identity(self.painter.context), self.profile, folders.identity(font_files))
+        self.identity = SessionIdentity(
+            identity(self.painter.context), self.profile, folders.identity(font_files),
+            backend_of(self.painter, options.drawing),
+        )  # fmt: skip
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
         """Whether frames stay on the GPU on their way to the encoder, or why not. Once it failed, they do not for good."""
 

@@ -14,10 +14,13 @@ import uvloop
 from prometheus_client import start_http_server
 
 from cluster.execution import executor_of
+from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.storage.choice import storage_of
@@ -69,8 +72,10 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
     """The scheduler's dependencies as the settings say."""
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
+    database = Database(chosen.database_url, ping=False)
+    client = None if chosen.redis_url is None else redis.connect(chosen.redis_url)
     return Dependencies(
-        database=Database(chosen.database_url, ping=False),
+        database=database,
         storage=storage,
         executor=executor_of(chosen),
         media_guard=Guard(allow_private=chosen.automation_allow_private_assets),
@@ -78,6 +83,8 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
         clock=SystemClock(),
         settings=chosen,
         scratch=scratch,
+        progress=ProgressReader(client, database),
+        changes=ChangePublisher(client),
     )
 
 

@@ -13,6 +13,8 @@ from farm_core.jobs import claims
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
+from farm_core.jobs.status import JobStatus
+from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
@@ -68,7 +70,11 @@ class Claimer(Service):
         taken = await database.single(lambda connection: claims.adopt_jobs(connection, now, room))
         if len(taken) < room:
             rest = room - len(taken)
-            taken += await database.single(lambda connection: claims.claim_jobs(connection, now, rest))
+            claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest))
+            self.dependencies.changes.publish(
+                changed(job.id, job.account_id, JobStatus.processing, 0) for job in claimed
+            )
+            taken += claimed
         return taken
 
     def _ended(self, token: str, _: asyncio.Task[None]) -> None:
@@ -94,7 +100,8 @@ class Claimer(Service):
     async def _failed(self, job: ClaimedJob, message: str) -> None:
         async with self.dependencies.database.connection() as connection:
             ending = Ending(job.id, lease_token=job.lease_token, error=message)
-            await end_jobs(connection, self.dependencies.clock.now(), "fail", [ending])
+            ended = await end_jobs(connection, self.dependencies.clock.now(), "fail", [ending])
+        self.dependencies.changes.publish(changed(job.id, job.account_id, JobStatus.failed) for _ in ended)
 
     async def _handed_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
         """For another attempt; where the database is away, the lease's end does the same."""

@@ -11,7 +11,9 @@ from typing import Any, Final, Generic, TypeVar
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.judge import Fail, Failure, FailureKind
+from farm_core.jobs.status import JobStatus
 from farm_core.jobs.tasks import RenderedSegment
+from farm_core.progress.changes import changed
 from farm_core.telemetry import logs
 from scheduler import metrics
 from scheduler.batch import together
@@ -173,6 +175,7 @@ class Collector(Service):
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
         _log.info("attempt failed", job_id=job_id, task=running_task.assignment.task_id, kind=str(report.failure.kind))
+        percent = await self.dependencies.progress.percent(job_id)
         async with self.dependencies.database.work() as session:
             verdict = await tasks.judge_task(session, now, running_task.lease, report.failure)
             if report.missing:
@@ -180,7 +183,10 @@ class Collector(Service):
             if report.missing and verdict is not None:
                 await tasks.lose_segments(session, now, job_id, report.missing)
             if verdict is not None and isinstance(verdict.verdict, Fail):
-                await end_jobs(session, now, "fail", [Ending(job_id, error=verdict.verdict.public_message)])
+                ending = Ending(job_id, error=verdict.verdict.public_message, percent=percent)
+                ended = await end_jobs(session, now, "fail", [ending])
+                change = changed(job_id, running_task.assignment.account_id, JobStatus.failed, percent)
+                self.dependencies.changes.publish_after_commit(session, [change for _ in ended])
         await self._blamed(report.failure)
 
     async def _blamed(self, failure: Failure) -> None:

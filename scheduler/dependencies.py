@@ -8,6 +8,8 @@ from pathlib import Path
 from farm_core.clock import Clock
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.storage.port import Storage
@@ -27,5 +29,7 @@ class Dependencies:
     settings: Settings
     scratch: Path
     """A folder of this process for files on their way to storage."""
+    progress: ProgressReader
+    changes: ChangePublisher
     sandbox: Sandbox = field(default_factory=Sandbox)
     """Workers that read media and documents."""

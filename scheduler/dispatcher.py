@@ -15,9 +15,10 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
+from farm_core.settings import Settings
 from scheduler.dependencies import Dependencies
-from scheduler.placement import FreeWorker, OpenJob, OpenTask, assign
-from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, VideoFormat, WorkerState
+from scheduler.placement import AccountLoad, FreeWorker, OpenJob, OpenTask, assign
+from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
@@ -38,11 +39,13 @@ class Dispatcher(Service):
     async def tick(self) -> int:
         """One round of assignments: everything that can go out now."""
         living = {worker.id: worker for worker in self.dependencies.executor.workers()}
-        room = DEPTH * len(living) - len(self.running_tasks)
-        if room <= 0:
+        if not living:
             return 0
+        room = max(
+            1, DEPTH * len(living) - len(self.running_tasks)
+        )  # an account that has nothing running may have one more
         for row in await self._leased(living, room):
-            now, assignment = time.monotonic(), _order(row)
+            now, assignment = time.monotonic(), self._order(row)
             self.running_tasks.add(
                 RunningTask(assignment, assignment.token, row["worker"], now, now, job=_rendered(row))
             )
@@ -52,16 +55,19 @@ class Dispatcher(Service):
     async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
         """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        ids = list(living)
+        ids, renderers = list(living), sorted({worker.renderer for worker in living.values()})
         loads, rows = await asyncio.gather(
             database.single(lambda connection: workers.usable_workers(connection, now, ids)),
-            database.single(lambda connection: tasks.open_work(connection, now, room)),
+            database.single(lambda connection: tasks.open_work(connection, now, room, renderers)),
         )
-        made = assign(jobs_of(rows), self._free(living, loads), now)
+        made = assign(jobs_of(rows), self._free(living, loads), now, loads_of(rows))
         if not made:
             return []
         leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]
         return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
+
+    def _order(self, row: RowMapping) -> TaskAssignment:
+        return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
 
     def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
         copies = self.running_tasks.copies_by_worker()
@@ -71,17 +77,35 @@ class Dispatcher(Service):
         ]
 
 
-def _order(row: RowMapping) -> TaskAssignment:
+def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
+    """The limit that a segment of a job reaches first, when finished segments have taken so many seconds."""
+    left = settings.job_seconds_max - spent_seconds
+    if left < settings.segment_seconds_max:
+        return TimeLimit(left, f"The render took longer than {settings.job_seconds_max:g} s (JOB_SECONDS_MAX).")
+    seconds = settings.segment_seconds_max
+    return TimeLimit(seconds, f"A segment took longer than {seconds:g} s to render (SEGMENT_SECONDS_MAX).")
+
+
+def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
     video_format = VideoFormat(
         row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
     )  # fmt: skip
     if TaskKind(row["kind"]) is TaskKind.assemble:
         video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
         keys = tuple(segment["key"] for segment in row["segments"])
-        return AssemblyAssignment(row["task_id"], row["lease_token"], row["job_id"], keys, video_format, video_key)
+        return AssemblyAssignment(
+            row["task_id"],
+            row["lease_token"],
+            row["job_id"],
+            keys,
+            video_format,
+            video_key,
+            row["account_id"],
+            row["task_index"],
+        )
     return SegmentAssignment(
         row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,
-        row["first_frame"], row["frame_count"],
+        row["first_frame"], row["frame_count"], row["account_id"], row["task_index"], row["finished_frames"], limit,
     )  # fmt: skip
 
 
@@ -100,11 +124,16 @@ def jobs_of(rows: Sequence[RowMapping]) -> list[OpenJob]:
     return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])]
 
 
+def loads_of(rows: Sequence[RowMapping]) -> dict[str, AccountLoad]:
+    """The loads of the accounts in the rows of `open_work`, whose jobs are not all there."""
+    return {row["account_id"]: AccountLoad(row["account_frames"], row["account_priority"]) for row in rows}
+
+
 def _job(rows: list[RowMapping]) -> OpenJob:
     first = rows[0]
     return OpenJob(
         first["id"], first["account_id"], first["fps"], first["created_at"], first["renderer"],
-        first["leased_frames"], first["open_frames"], tuple(_heads(rows)),
+        first["leased_frames"], first["open_frames"], tuple(_heads(rows)), first["priority"],
     )  # fmt: skip
 
 

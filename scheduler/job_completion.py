@@ -11,6 +11,8 @@ import orjson
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
 from farm_core.jobs.receipt import RenderedJob, receipt
+from farm_core.jobs.status import JobStatus
+from farm_core.progress.changes import changed
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Finished
 
@@ -35,7 +37,13 @@ class JobCompleter:
         """Writes the receipts beside the videos and completes the jobs; passes over those whose lease no longer counts."""
         endings = await asyncio.gather(*(self._ending(one) for one in assembled))
         now = self.dependencies.clock.now()
-        await self.dependencies.database.single(lambda connection: end_jobs(connection, now, "complete", endings))
+        ended = await self.dependencies.database.single(
+            lambda connection: end_jobs(connection, now, "complete", endings)
+        )
+        accounts = {one.job.id: one.assignment.account_id for one in assembled}
+        self.dependencies.changes.publish(
+            changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(ended)
+        )
 
     async def _ending(self, assembled: Assembled) -> Ending:
         assignment, job, report, storage = (

@@ -1,19 +1,25 @@
 """Which worker gets which task next: a pure function over what is open and who is free.
 
-Accounts take turns by frames running, so nobody's long job holds up another's. Within an account the job that has least
-left to draw goes first, less the time it has waited, so short jobs overtake and long ones are never starved. Assemblies
-come before everything: the job is nearly done. All segments of a job go to workers of one renderer, because only they
-give the same bytes.
+Accounts take turns by frames running, divided by the weight of their priority, so nobody's long job holds up another's; of
+accounts with the same load the one with the most pressing job goes first. Within an account the job that has least left to draw
+goes first, less the time it has waited and a day for each step of its priority, so short jobs overtake and long ones are never
+starved. Assemblies come before everything: the job is nearly done. All segments of a job go to workers of one renderer, because
+only they give the same bytes.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
 from farm_core.jobs.plan import TaskKind
+
+PRIORITY_SECONDS: Final = 86400.0
+"""Waiting time that a step of a job's priority is worth, as in `farm_core.jobs.models.PLACE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,15 @@ class OpenJob:
     leased_frames: int
     open_frames: int
     heads: tuple[OpenTask, ...]
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AccountLoad:
+    """Frames of an account being rendered, and its priority: each step doubles its share."""
+
+    leased_frames: int = 0
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +75,40 @@ class Placement:
     renderer: str
 
 
-def assign(jobs: Sequence[OpenJob], workers: Sequence[FreeWorker], now: datetime) -> list[Placement]:
-    """The assignments to make now, fairest first; at most one per task and `room` per worker."""
+def assign(
+    jobs: Sequence[OpenJob],
+    workers: Sequence[FreeWorker],
+    now: datetime,
+    accounts: Mapping[str, AccountLoad] | None = None,
+) -> list[Placement]:
+    """The assignments to make now, fairest first; at most one per task and `room` per worker.
+
+    `accounts` gives the loads of accounts of which `jobs` is only a part; else a load is the sum over the account's jobs.
+    """
     pool = _Pool(workers)
-    turns = [(share.leased_frames, account, share) for account, share in _shares(jobs, now).items()]
+    shares = _shares(jobs, now, accounts or {})
+    turns = [(*share.turn, account, share) for account, share in shares.items()]
     heapq.heapify(turns)
     made: list[Placement] = []
     while turns and pool:
-        _, account, share = heapq.heappop(turns)
+        _, _, account, share = heapq.heappop(turns)
         assignment = share.take(pool)
         if assignment is None:
             continue
         made.append(assignment)
-        heapq.heappush(turns, (share.leased_frames, account, share))
-    return made
+        heapq.heappush(turns, (*share.turn, account, share))
+    return made + _first_ones(shares.values(), workers)
+
+
+EXPRESS_ROOM: Final = 4
+"""Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
+
+
+def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
+    """One assignment for each account that has nothing running, where workers are full of others' tasks."""
+    pool = _Pool([replace(worker, room=worker.room + EXPRESS_ROOM) for worker in workers])
+    made = (share.take(pool) for share in shares if share.leased_frames == 0)
+    return [placement for placement in made if placement is not None]
 
 
 @dataclass(slots=True, order=False)
@@ -81,9 +116,15 @@ class _Share:
     """What one account has open, its most pressing job first."""
 
     leased_frames: int = 0
+    weight: float = 1.0
     jobs: list[tuple[tuple[bool, float], str, OpenJob]] = field(default_factory=list)
     cursors: dict[str, int] = field(default_factory=dict)
     pins: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def turn(self) -> tuple[float, tuple[bool, float]]:
+        """Sorts accounts: the least load first, then the one whose first job is most pressing."""
+        return self.leased_frames / self.weight, self.jobs[0][0] if self.jobs else (True, math.inf)
 
     def take(self, pool: _Pool) -> Placement | None:
         """The account's next assignment, or None where none of its tasks can go to anybody who is free."""
@@ -101,15 +142,14 @@ class _Share:
             return Placement(task.id, job.id, worker.id, worker.renderer)
         return None
 
-    def __lt__(self, other: _Share) -> bool:
-        return self.leased_frames < other.leased_frames
 
-
-def _shares(jobs: Iterable[OpenJob], now: datetime) -> dict[str, _Share]:
+def _shares(jobs: Iterable[OpenJob], now: datetime, accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:
     shares: dict[str, _Share] = {}
     for job in jobs:
-        share = shares.setdefault(job.account_id, _Share())
-        share.leased_frames += job.leased_frames
+        load = accounts.get(job.account_id)
+        share = shares.setdefault(job.account_id, _Share() if load is None else _share_of(load))
+        if load is None:
+            share.leased_frames += job.leased_frames
         if job.heads:
             share.jobs.append((_urgency(job, now), job.id, job))
     for share in shares.values():
@@ -117,10 +157,15 @@ def _shares(jobs: Iterable[OpenJob], now: datetime) -> dict[str, _Share]:
     return shares
 
 
+def _share_of(load: AccountLoad) -> _Share:
+    return _Share(load.leased_frames, 2.0**load.priority)
+
+
 def _urgency(job: OpenJob, now: datetime) -> tuple[bool, float]:
-    """Sorts the most pressing first: nearly done, then seconds of output left less seconds waited."""
+    """Sorts the most pressing first: nearly done, then seconds of output left less seconds waited and the priority's days."""
     waited = (now - job.created_at).total_seconds()
-    return job.heads[0].kind is not TaskKind.assemble, job.open_frames / job.fps - waited
+    urgency = job.open_frames / job.fps - waited - PRIORITY_SECONDS * job.priority
+    return job.heads[0].kind is not TaskKind.assemble, urgency
 
 
 class _Pool:

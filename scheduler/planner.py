@@ -15,6 +15,8 @@ from farm_core.jobs.claims import FrozenJob, PlannedJob
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
+from farm_core.jobs.status import JobStatus
+from farm_core.progress.changes import changed
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
 
@@ -55,9 +57,17 @@ class Planner:
             held = [one for one in jobs if one.job.id in mine]
             if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
                 await claims.plan_jobs(connection, now, planned)
-            if reused := [one for one in held if one.job.id in videos]:
-                endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
-                await end_jobs(connection, now, "complete", endings)
+        # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
+        completed: set[str] = set()
+        if reused := [one for one in held if one.job.id in videos]:
+            endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
+            completed = await self.dependencies.database.single(
+                lambda connection: end_jobs(connection, now, "complete", endings)
+            )
+        accounts = {one.job.id: one.job.account_id for one in jobs}
+        self.dependencies.changes.publish(
+            changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(completed)
+        )
 
     async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, _Video]:
         """By the ids of jobs: the videos of equal jobs, if they still lie in storage."""

@@ -23,6 +23,14 @@ class VideoFormat:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """Seconds of a worker's time that an assignment may take, and the public message of the failure beyond them."""
+
+    seconds: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class SegmentAssignment:
     """Render frames [first_frame, first_frame + frame_count) of a frozen document to a segment in storage.
 
@@ -37,6 +45,11 @@ class SegmentAssignment:
     video_format: VideoFormat
     first_frame: int
     frame_count: int
+    account_id: str = ""
+    index: int = 0
+    finished_frames: int = 0
+    """Frames of the job's segments that were finished when this one was leased."""
+    time_limit: TimeLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +62,8 @@ class AssemblyAssignment:
     segment_keys: tuple[str, ...]
     video_format: VideoFormat
     video_key: str
+    account_id: str = ""
+    index: int = 0
 
 
 TaskAssignment = SegmentAssignment | AssemblyAssignment
@@ -85,6 +100,8 @@ class Ended:
     token: str
     failure: Failure
     missing: tuple[str, ...] = ()
+    worker_ends: bool = False
+    """The worker's process ends after this report. What else waited there is lost without fault."""
 
 
 Report = Advanced | Finished | Ended
@@ -101,6 +118,8 @@ class WorkerState:
     encoder: str
     memory_bytes: int = 0
     frames_done: int = 0
+    moved: float = 0.0
+    """When a frame or an assignment was last seen to end there, whoever gave it; on the clock of `time.monotonic`."""
 
 
 class RenderExecutor(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from farm_core.jobs.receipt import RenderedJob
-from scheduler.ports import SegmentAssignment, TaskAssignment
+from scheduler.ports import TaskAssignment
 
 
 @dataclass(slots=True)
@@ -66,15 +66,3 @@ class RunningTasks:
     def copies_by_worker(self) -> Counter[str]:
         """How many second copies each worker has: the database does not count those."""
         return Counter(running_task.worker_id for running_task in self._by_token.values() if running_task.is_copy)
-
-    def frames_by_job(self) -> dict[str, int]:
-        """Frames shown so far by the segments under way, the better of two copies counting once."""
-        best: dict[str, tuple[str, int]] = {}
-        for running_task in self._by_token.values():
-            if isinstance(running_task.assignment, SegmentAssignment):
-                _, frames = best.get(running_task.lease, ("", 0))
-                best[running_task.lease] = (running_task.assignment.job_id, max(frames, running_task.frames_done))
-        totals: Counter[str] = Counter()
-        for job_id, frames in best.values():
-            totals[job_id] += frames
-        return dict(totals)

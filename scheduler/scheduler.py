@@ -13,11 +13,11 @@ from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
-from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry
+from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
 from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
-from scheduler.watch import ProgressReporter, RunningTaskWatcher
+from scheduler.watch import RunningTaskWatcher
 
 _log = logs.logger(__name__)
 
@@ -40,9 +40,9 @@ class Scheduler:
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
         self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher)
         self.keepers: tuple[Service, ...] = (
-            self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer), ProgressReporter(dependencies, self.running_tasks),
+            self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
-            ScratchReaper(dependencies),
+            ScratchReaper(dependencies), WorkerRestarter(dependencies),
         )  # fmt: skip
         self.listener = Listener(
             database_url,
@@ -70,6 +70,7 @@ class Scheduler:
         await asyncio.gather(*(service.stop() for service in self.keepers))
         await self._hand_back()
         await self.dependencies.executor.close()
+        await self.dependencies.changes.close()
         self.dependencies.sandbox.close()
         await self.dependencies.database.close()
 

@@ -1,8 +1,9 @@
-"""Watches over what is running: that its leases hold, that it moves, and how far it is."""
+"""Watches over what is running: that its leases hold, and that it moves."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from farm_core.jobs import tasks
 from farm_core.telemetry import logs
@@ -48,9 +49,8 @@ class RunningTaskWatcher(Service):
     def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
         now = time.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
-        if self.estimator.stalled(assignment.job_id, *size, now - running_task.advanced) and self._is_first_at_worker(
-            running_task
-        ):
+        quiet = now - self._moved(running_task)
+        if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
             _log.warning("worker hangs", worker=running_task.worker_id, job_id=assignment.job_id)
             running_task.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
@@ -58,6 +58,12 @@ class RunningTaskWatcher(Service):
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
             self._copy(running_task, assignment)
+
+    def _moved(self, running_task: RunningTask) -> float:
+        """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
+        states = {worker.id: worker.moved for worker in self.dependencies.executor.workers()}
+        own = (task.advanced for task in self.running_tasks if task.worker_id == running_task.worker_id)
+        return max(states.get(running_task.worker_id, 0.0), *own)
 
     def _is_first_at_worker(self, running_task: RunningTask) -> bool:
         """An assignment that waits behind another shows no frames, and is not to blame."""
@@ -78,32 +84,7 @@ class RunningTaskWatcher(Service):
         idle = sorted(name for name, worker in living.items() if name not in busy and worker.renderer == renderer)
         if idle:
             now = time.monotonic()
-            copy = SegmentAssignment(
-                assignment.task_id, f"{assignment.token}.copy", assignment.job_id, assignment.document_key, assignment.media, assignment.video_format,
-                assignment.first_frame, assignment.frame_count,
-            )  # fmt: skip
+            copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], now, now))
             self.dependencies.executor.submit(copy, idle[0])
-
-
-class ProgressReporter(Service):
-    """Writes how far jobs are, a few times a second, in one statement for all of them."""
-
-    every_seconds = 0.4
-
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
-        super().__init__()
-        self.dependencies = dependencies
-        self.running_tasks = running_tasks
-        self._told: dict[str, int] = {}
-
-    async def tick(self) -> int:
-        """Writes what has changed since the last turn."""
-        frames = self.running_tasks.frames_by_job()
-        news = {job_id: count for job_id, count in sorted(frames.items()) if self._told.get(job_id) != count}
-        self._told = frames
-        if news:
-            async with self.dependencies.database.connection() as session:
-                await tasks.advance_jobs(session, news)
-        return 0

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from datetime import timedelta
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from sqlalchemy import func, select, text
-from sqlmodel import col
+from sqlalchemy import text
 
 from api.app_state import AppState
 from api.dependencies import AppStateOf
+from api.health import measures
 from api.json import JSONResponse
 from api.route import HeadRoute
 from api.shapes import Shape
-from farm_core.jobs.models import Job
-from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.jobs.workers import live_workers
 from farm_core.telemetry.logs import logger
-from farm_core.telemetry.metrics import JOBS, QUEUE_AGE_SECONDS, REGISTRY
+from farm_core.telemetry.metrics import REGISTRY
 
 router = APIRouter(tags=["health"], route_class=HeadRoute)
 CHECK_SECONDS = 3.0
@@ -64,8 +61,10 @@ async def ready(state: AppStateOf) -> Readiness:
 
 @router.get("/metrics", include_in_schema=False)
 async def metrics(state: AppStateOf) -> Response:
-    """Prometheus metrics of this process, and of the queue."""
-    await _passes(_measure_queue(state))
+    """Prometheus metrics of this process, the queue and the stores."""
+    stores = asyncio.gather(_passes(measures.queue(state)), _passes(_storage(state)))
+    _, storage_up = await stores
+    measures.storage(state.settings, up=storage_up)
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -95,17 +94,3 @@ async def _storage(state: AppState) -> bool:
 async def _workers(state: AppState) -> bool:
     async with state.database.reading() as session:
         return bool(await live_workers(session, state.clock.now()))
-
-
-async def _measure_queue(state: AppState) -> bool:
-    now = state.clock.now()
-    recent = (col(Job.finished_at) > now - timedelta(days=1)) | col(Job.status).not_in(sorted(JOB_TERMINAL))
-    counts = select(col(Job.status), func.count()).where(recent).group_by(col(Job.status))
-    oldest = select(func.min(col(Job.created_at))).where(col(Job.status) == JobStatus.queued)
-    async with state.database.reading() as session:
-        found = {row[0]: row[1] for row in await session.execute(counts)}
-        since = await session.scalar(oldest)
-    for status in JobStatus:
-        JOBS.labels(status.value).set(found.get(status, 0))
-    QUEUE_AGE_SECONDS.set((now - since).total_seconds() if since else 0)
-    return True

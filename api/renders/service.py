@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import orjson
@@ -31,6 +32,7 @@ from farm_core.ids import new_id
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
+from farm_core.progress.changes import changed
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
@@ -86,13 +88,20 @@ async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> Jo
     """What is shown of the account's job, by one plain statement: clients poll this. Raises NotFound."""
     values = {"job_id": checked_id(job_id, "render"), "account_id": caller.account.id}
     row = (await state.database.single(lambda connection: connection.execute(_SHOWN, values))).first()
-    return record(state, cast(Job, found(row, "render")), origin)
+    job = cast(Job, found(row, "render"))
+    return record(state, job, await state.progress.percents([job]), origin)
 
 
 async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
     """The account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
-    return await listed(session, _of_account(caller), order, asked, lambda job: record(state, job, origin))
+    total = await repository.count_of_account(session, caller.account.id)
+    jobs = await listed(session, _of_account(caller), order, asked, _as_it_is, total)
+    percents = await state.progress.percents(jobs.items)
+    return Listed(
+        items=[record(state, job, percents, origin) for job in jobs.items],
+        total=jobs.total, limit=jobs.limit, offset=jobs.offset,
+    )  # fmt: skip
 
 
 async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
@@ -100,7 +109,9 @@ async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
 
     async def cancelled(session: AsyncSession) -> Job:
         job = await owned(session, caller, job_id)
-        await repository.cancel(session, job.id)
+        percent = await state.progress.percent(job.id)
+        if await repository.cancel(session, job.id, percent):
+            state.changes.publish_after_commit(session, [changed(job.id, job.account_id, JobStatus.cancelled, percent)])
         await session.refresh(job)
         return job
 
@@ -115,17 +126,21 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     return state.storage.link(job.video_key, _DOWNLOAD_SECONDS, origin, f"{job.id}.mp4")
 
 
-def record(state: AppState, job: Job, origin: str) -> JobRecord:
-    """What is shown of a job. The video's link stays the same for an hour, so that unchanged lists are unchanged."""
+def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> JobRecord:
+    """What is shown of a job; `percents` is its progress (`ProgressReader.percents`). The video's link stays the same for an hour, so that unchanged lists are unchanged."""
     video_url = None
     if job.video_key is not None:
         video_url = state.links.url(
             origin, job.video_key, state.links.in_seconds(_VIDEO_SECONDS, 3600), f"{job.id}.mp4"
         )
     return JobRecord(
-        job_id=job.id, status=JobStatus(job.status), progress=round(job.progress, 1), video_url=video_url, error=job.error,
+        job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
         created_at=job.created_at,
     )  # fmt: skip
+
+
+def _as_it_is(job: Job) -> Job:
+    return job
 
 
 def _of_account(caller: Caller) -> Select[Job]:
@@ -187,7 +202,9 @@ async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: 
     quota = limits.monthly_render_minutes
     if quota is not None and used_ms + job.reserved_ms > round(quota * _MS_PER_MINUTE):
         raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / _MS_PER_MINUTE)
-    return await repository.create(session, job)
+    stored = await repository.create(session, job)
+    state.changes.publish_after_commit(session, [changed(stored.id, stored.account_id, stored.status, 0)])
+    return stored
 
 
 def _why_not(job: Job) -> str:

@@ -13,7 +13,7 @@ from types import FrameType
 
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.supervisor import LOOK_SECONDS
-from farm_core.cli import reach
+from farm_core.cli import connection
 from farm_core.cli.words import whole
 from farm_core.telemetry import logs
 
@@ -26,12 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=whole(1), metavar="N", help="render actors (one for each GPU, else each core)"
     )
     parser.add_argument("--schedulers", type=whole(1), default=1, metavar="N", help="scheduler processes (1)")
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs until a signal; returns 0 after a clean end. Raises Failure where the farm cannot start."""
-    chosen = reach.settings_of(arguments)
+    chosen = connection.settings_of(arguments)
     logs.set_up(chosen.log_level)
     ended = threading.Event()
 

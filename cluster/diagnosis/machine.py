@@ -14,18 +14,19 @@ import psutil
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import ROOT, Settings
-from gpu_renderer import area
-from gpu_renderer.context import GpuIdentity, create_context, identity
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
 from gpu_renderer.encode.probe import chosen, probe
 from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.handover_probe import probed
 from gpu_renderer.host.kernels import KernelsUnavailable, cache_folder, loaded
-from gpu_renderer.interop.probe import probed
-from gpu_renderer.painter import Painter
-from gpu_renderer.planes import encoder_frame, layout, reference_planes
-from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.region import Region
-from gpu_renderer.text.folders import FontFolders
+from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
+from gpu_renderer.opengl.painter import Painter
 
 SQUARE = Region(0, 0, 16, 16)
 COMPILER = "A C compiler makes drawing without a GPU faster: apt-get install gcc libc6-dev."
@@ -109,7 +110,7 @@ def _colours(painter: Painter) -> Finding:
     of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
     with closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring, painter.pool.lent(SQUARE, "f1") as target:
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
-        ring.put(target, area.whole(SQUARE), encoder_frame(of))
+        ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
     expected = int(reference_planes(colour)[0][0, 0])
     if abs(luma - expected) <= 1:

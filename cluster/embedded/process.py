@@ -20,16 +20,18 @@ class ServerFailed(Failure):
 
 
 def spawn(
-    command: Sequence[str], log_path: Path, death_signal: str, user: str | None = None
+    command: Sequence[str], log_path: Path, death_signal: str, user: str | None = None, folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
     """Starts a server in a session of its own, its output appended to the log.
 
     The kernel sends it `death_signal` when its parent is gone, so that a `kill -9` of the parent leaves nothing running. The
-    signal is tied to the calling *thread*: call from one that lives as long as the server should.
+    signal is tied to the calling *thread*: call from one that lives as long as the server should. `user` is the system user
+    that it runs as, with no capability; `folder` its working directory, which need not be reachable by that user.
     """
     with log_path.open("ab") as log:
         return subprocess.Popen(  # noqa: S603
             [*_prefix(death_signal, user), *command],
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -45,22 +47,15 @@ def as_user(command: Sequence[str], user: str | None) -> list[str]:
 def _prefix(death_signal: str | None, user: str | None) -> list[str]:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
+        if user is not None:
+            raise ServerFailed("Postgres cannot run as root, and setpriv is missing: install the package util-linux")
         return []
     words = [setpriv]
     if user is not None:
-        # The data folder may lie under folders that only root may enter, which the user cannot be expected to open up.
-        words += [f"--reuid={user}", f"--regid={user_group(user)}", "--clear-groups"]
-        words += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+        words += [f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs"]
     if death_signal is not None:
         words += ["--pdeathsig", death_signal]
     return [*words, "--"] if len(words) > 1 else []
-
-
-def user_group(user: str) -> int:
-    """The number of the user's own group."""
-    import pwd  # noqa: PLC0415 - not on every system
-
-    return pwd.getpwnam(user).pw_gid
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_path: Path, seconds: float) -> None:
@@ -68,11 +63,11 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_
     deadline = time.monotonic() + seconds
     while not ready():
         if process.poll() is not None:
-            raise ServerFailed(f"{process.args!s} ended with status {process.returncode}:\n{_tail(log_path)}")
+            raise ServerFailed(f"{process.args!s} ended with status {process.returncode}:\n{tail(log_path)}")
         if time.monotonic() > deadline:
             process.kill()
             process.wait()
-            raise ServerFailed(f"{process.args!s} was not ready after {seconds} s:\n{_tail(log_path)}")
+            raise ServerFailed(f"{process.args!s} was not ready after {seconds} s:\n{tail(log_path)}")
         time.sleep(0.02)
 
 
@@ -88,5 +83,6 @@ def end(process: subprocess.Popen[bytes], stop_signal: signal.Signals) -> None:
         process.wait()
 
 
-def _tail(log_path: Path) -> str:
+def tail(log_path: Path) -> str:
+    """The last 20 lines of a log."""
     return "\n".join(log_path.read_text(errors="replace").splitlines()[-20:])

@@ -53,18 +53,18 @@ class LocalFarm:
         host = f"[{options.host}]" if ":" in options.host else options.host
         self.origin = f"http://{host}:{options.port}"
         self._settings = settings
-        self._wishes = options
+        self._options = options
         self._data = settings.data_folder.resolve()
-        self._data.mkdir(parents=True, exist_ok=True)
+        self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
-        self._lock = _locked(self._data)
+        self._lock = lock_folder(self._data)
         self._urls: dict[str, str] = {}
         self._stores = Supervisor(self._store_parts())
         self._services: Supervisor | None = None
 
     def start(self) -> None:
         """Starts every part without waiting for the farm to be ready. Raises Failure."""
-        _check_free(self._wishes.host, self._wishes.port)
+        _check_free(self._options.host, self._options.port)
         self._stores.start()
         migrate.upgrade(self.database_url)
         self._services = Supervisor(self._service_parts())
@@ -74,11 +74,12 @@ class LocalFarm:
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
         """Looks after the parts until the API says that it can take requests; False where `ended` came first.
 
-        Raises ServerFailed where it takes too long.
+        Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
         deadline = time.monotonic() + READY_SECONDS
         while not ended():
             self.look()
+            self._check_parts()
             lacking = _lacking(self.origin)
             if not lacking:
                 return True
@@ -93,6 +94,13 @@ class LocalFarm:
         self._stores.look()
         if self._services is not None:
             self._services.look()
+
+    def _check_parts(self) -> None:
+        part = self._services.failing() if self._services is not None else None
+        if part is not None:
+            raise ServerFailed(
+                f"{part.name} does not start: {part.reason or 'it says nothing'}; see {self._log(part.name)}"
+            )
 
     def stop(self) -> None:
         """Drains and ends every part, those first that depend on the others."""
@@ -128,7 +136,7 @@ class LocalFarm:
 
     def _service_parts(self) -> list[Part]:
         cores = len(os.sched_getaffinity(0))
-        workers = self._wishes.workers or self._settings.workers
+        workers = self._options.workers or self._settings.workers
         environment = _chosen_settings(self._settings) | {
             "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), **self._urls,
         }  # fmt: skip
@@ -140,10 +148,10 @@ class LocalFarm:
             environment |= head.environment | {"RAY_ADDRESS": head.address}
             parts.append(head.part)
         python = (sys.executable, "-m")
-        for number in range(1, self._wishes.schedulers + 1):
+        for number in range(1, self._options.schedulers + 1):
             name = f"scheduler-{number}"
             parts.append(ProcessPart(name, (*python, "scheduler"), environment, self._log(name)))
-        web = (*python, "api", "--host", self._wishes.host, "--port", str(self._wishes.port))
+        web = (*python, "api", "--host", self._options.host, "--port", str(self._options.port))
         parts.append(ProcessPart("api", web, environment, self._log("api")))
         return parts
 
@@ -184,7 +192,8 @@ def _lacking(origin: str) -> str:
     return ", ".join(name for name, passes in checks.items() if not passes)
 
 
-def _locked(data: Path) -> int:
+def lock_folder(data: Path) -> int:
+    """Lock the data folder for this process and return the lock's descriptor. Raises DataFolderBusy."""
     descriptor = os.open(data / "up.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from cluster.embedded import process
+
+REASON_MAX: Final = 400
+_ERROR = re.compile(r"(Error|Exception|Failure|[Ff]ailed)\b.*\S")
 
 
 class Server(Protocol):
@@ -41,6 +45,11 @@ class Part(Protocol):
         """Whether it runs."""
         ...
 
+    @property
+    def reason(self) -> str:
+        """One line of what it last said, for a part that has died; may be empty."""
+        ...
+
     def stop(self) -> None:
         """Ends it and all it has started, within a bounded time."""
         ...
@@ -62,6 +71,11 @@ class ServerPart:
     def alive(self) -> bool:
         """Whether it runs."""
         return self.server is not None and self.server.alive
+
+    @property
+    def reason(self) -> str:
+        """Nothing: such a server says why when it is started."""
+        return ""
 
     def stop(self) -> None:
         """Ends it."""
@@ -91,6 +105,16 @@ class ProcessPart:
     def alive(self) -> bool:
         """Whether it runs."""
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def reason(self) -> str:
+        """The last line of its log that names an error, else the last line."""
+        try:
+            lines = [line.strip() for line in process.tail(self.log_path).splitlines() if line.strip()]
+        except OSError:
+            return ""
+        named = [line for line in lines if _ERROR.search(line)]
+        return (named or lines or [""])[-1][:REASON_MAX]
 
     def stop(self) -> None:
         """Asks it to end, then ends its whole session by force."""

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import socket
+import stat
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -15,10 +16,13 @@ from typing import Final
 
 import psutil
 
+from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
 
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
 """Ray's least: frames never pass through it."""
+TEMPORARY_PATH_MAX: Final = 30
+"""Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class RayHead:
 
 
 def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path) -> RayHead:
-    """A head that is not started yet. Its folder is short, because Ray puts sockets into it."""
+    """A head that is not started yet. Raises ServerFailed if somebody else holds its folder."""
     folder = _folder(data)
     token_path = data / "ray-token"
     if not token_path.exists():
@@ -45,6 +49,8 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_DEDUP_LOGS": "0",
         "RAY_enable_metrics_collection": "0",
         "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them
+        # A cluster that never has another machine: only then does Ray leave the node at 127.0.0.1 and listen there alone.
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
     command = [
         sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
@@ -67,8 +73,19 @@ def free_port() -> int:
 
 
 def _folder(data: Path) -> Path:
-    name = hashlib.sha256(str(data).encode()).hexdigest()[:10]
-    return Path(tempfile.gettempdir()) / f"farm-ray-{os.geteuid()}-{name}"
+    """A short path, because Ray puts sockets below it. Ray opens its own folder to everyone, so its parent is for this user alone."""
+    name = f"ray-{hashlib.sha256(f'{os.geteuid()} {data}'.encode()).hexdigest()[:10]}"
+    temporary = Path(tempfile.gettempdir())
+    parent = (temporary if len(str(temporary)) <= TEMPORARY_PATH_MAX else Path("/tmp")) / name  # noqa: S108
+    try:
+        parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ServerFailed(f"Ray needs the folder {parent}: {error.strerror}") from error
+    status = parent.lstat()
+    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode):
+        raise ServerFailed(f"Ray needs the folder {parent}, which belongs to another user: remove it")
+    parent.chmod(0o700)
+    return parent / "ray"
 
 
 def _sweep(folder: Path) -> None:

@@ -14,6 +14,8 @@ _log = logs.logger(__name__)
 
 LOOK_SECONDS: Final = 0.2
 RESTART_SECONDS_MAX: Final = 10.0
+FAILURES_MAX: Final = 3
+"""A part that dies so often while the farm starts will not come up."""
 
 
 class Supervisor:
@@ -42,6 +44,10 @@ class Supervisor:
                 continue
             if part.name not in self._due or (self._failures[part.name] and now >= self._due[part.name]):
                 self._restart(part, now)
+
+    def failing(self) -> Part | None:
+        """A part that has died FAILURES_MAX times without running for RESTART_SECONDS_MAX in between, or None."""
+        return next((part for part in self._started if self._failures.get(part.name, 0) >= FAILURES_MAX), None)
 
     def stop(self) -> None:
         """Ends every part, the last one first."""

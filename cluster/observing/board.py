@@ -21,6 +21,8 @@ PANELS: Final = (
     ("Failed attempts", "short", "sum by (kind) (rate(farm_attempt_failures_total[5m]))", "{{kind}}"),
     ("Rescued tasks", "short", "sum(rate(farm_tasks_rescued_total[5m]))", "rescued"),
     ("Webhook attempts", "short", "sum by (outcome) (rate(farm_webhook_attempts_total[5m]))", "{{outcome}}"),
+    ("Late webhooks", "short", "max(farm_webhooks_overdue)", "late"),
+    ("Free share of the data disk", "percentunit", "min(farm_data_disk_free_ratio)", "free"),
     ("Requests a second", "reqps", "sum by (status) (rate(farm_http_requests_total[1m]))", "{{status}}"),
     ("Time to answer, 95 of 100", "s",
      "histogram_quantile(0.95, sum by (le, route) (rate(farm_http_request_seconds_bucket[5m])))", "{{route}}"),

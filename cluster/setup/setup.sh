@@ -20,7 +20,7 @@ set_up() {
     cp "$1/requirements.lock" "$2/requirements.installed"
     say "fetching the fonts that compositions need"
     PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base || fail "the fonts could not be fetched. Start again to go on."
-    cp "$1/gpu_renderer/text/packages.json" "$1/.fonts/packages.installed"
+    cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
     say "ready"
 }
 

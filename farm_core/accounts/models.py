@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ARRAY, BigInteger, Column, String
+from sqlalchemy import ARRAY, BigInteger, Boolean, Column, Integer, String
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import moment
@@ -28,6 +28,14 @@ class Account(SQLModel, table=True):
     )
     """Names of limits that are lifted for this account."""
     created_at: datetime = moment()
+    operator: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default="false"))
+    """Operators may use the controls of the whole farm."""
+    priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
+    """Each step doubles the account's share of the farm."""
+    paused_at: datetime | None = moment(nullable=True)
+    """Set while none of the account's work is started."""
+    suspended_at: datetime | None = moment(nullable=True)
+    """Set while the account may neither sign in nor have work started."""
 
 
 class ApiKey(SQLModel, table=True):

@@ -1,7 +1,8 @@
-"""Create an account, change its plan or limits at once, or list accounts; prints JSON.
+"""Create an account, change its plan, limits, priority or role at once, suspend or delete it, or list accounts; prints JSON.
 
 Limits are those of `limits.*` in the usage record (apiEnabled, monthlyRenderMinutes, monthlyApiRequests, maxActiveApiKeys,
-maxUploadBytes); `null` lifts a limit, `plan` gives the plan's value back.
+maxUploadBytes); `null` lifts a limit, `plan` gives the plan's value back. `delete` removes everything that belongs to the
+account, files too, and prints what was deleted.
 """
 
 from __future__ import annotations
@@ -17,34 +18,52 @@ from sqlmodel import col
 from farm_core.accounts import repository
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
-from farm_core.cli import reach
+from farm_core.accounts.secret import farm_secret
+from farm_core.audit.log import record
+from farm_core.cli import connection
+from farm_core.cli.acting import Refused, account_of, add_yes_argument, command_line_actor, confirmed
+from farm_core.controls import accounts as controls
+from farm_core.controls.deletion import contents, delete_account
 from farm_core.db.database import Database
-from farm_core.failure import Failure
 from farm_core.ids import new_id
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
 
 NAME_LENGTH_MAX = 120
 
 
-class Refused(Failure):
-    """The command cannot be done; the message says why."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`create NAME`, `set NAME`, `list`."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="create|set|list")
+    """`create NAME`, `set NAME`, `suspend NAME`, `unsuspend NAME`, `delete NAME`, `list`."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="create|set|suspend|unsuspend|delete|list")
     for action, help_text in (("create", "make an account"), ("set", "change its plan or limits")):
         one = actions.add_parser(action, help=help_text)
         one.add_argument("name", metavar="NAME")
         one.add_argument("--plan", choices=sorted(PLANS), default=None)
         one.add_argument("--limit", action="append", default=[], metavar="KEY=VALUE")
-        reach.add_data_argument(one)
-    reach.add_data_argument(actions.add_parser("list", help="list the accounts"))
+        if action == "set":
+            one.add_argument(
+                "--operator", action=argparse.BooleanOptionalAction, default=None, help="may control the farm"
+            )
+            one.add_argument("--priority", type=int, default=None, metavar="N", help="each step doubles its share")
+        connection.add_data_argument(one)
+    for action, help_text in (
+        ("suspend", "refuse its credentials and start none of its work"),
+        ("unsuspend", "end a suspension"),
+        ("delete", "delete it with all that belongs to it"),
+    ):
+        one = actions.add_parser(action, help=help_text)
+        one.add_argument("name", metavar="NAME")
+        add_yes_argument(one)
+        connection.add_data_argument(one)
+    connection.add_data_argument(actions.add_parser("list", help="list the accounts"))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the account, or all of them. Raises Refused and BadLimit."""
-    act = {"create": _create, "set": _set, "list": _list}[arguments.action]
-    print(json.dumps(reach.with_database(arguments, lambda database: act(database, arguments)), indent=2))
+    act = {
+        "create": _create, "set": _set, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend, "delete": _delete
+    }[arguments.action]  # fmt: skip
+    print(json.dumps(connection.with_database(arguments, lambda database: act(database, arguments)), indent=2))
     return 0
 
 
@@ -64,13 +83,42 @@ async def _create(database: Database, arguments: argparse.Namespace) -> Any:
 
 async def _set(database: Database, arguments: argparse.Namespace) -> Any:
     async with database.work() as session:
-        account = await repository.account_named(session, arguments.name)
-        if account is None:
-            raise Refused(f"there is no account {arguments.name!r}")
+        actor, account = command_line_actor(), await account_of(session, arguments.name)
         account.plan = arguments.plan or account.plan
         for assignment in arguments.limit:
             set_limit(account, assignment)
+        if arguments.plan or arguments.limit:
+            await record(
+                session, actor, "set limits", f"account {account.id}", {"plan": account.plan, "limits": arguments.limit}
+            )
+        if arguments.operator is not None:
+            account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)
+        if arguments.priority is not None:
+            account = await controls.set_account_priority(session, actor, account.id, arguments.priority)
         return _shown(account)
+
+
+async def _suspend(database: Database, arguments: argparse.Namespace) -> Any:
+    async with database.work() as session:
+        account = await account_of(session, arguments.name)
+        return _shown(await controls.suspend(session, command_line_actor(), account.id))
+
+
+async def _unsuspend(database: Database, arguments: argparse.Namespace) -> Any:
+    async with database.work() as session:
+        account = await account_of(session, arguments.name)
+        return _shown(await controls.unsuspend(session, command_line_actor(), account.id))
+
+
+async def _delete(database: Database, arguments: argparse.Namespace) -> Any:
+    async with database.work() as session:
+        account = await account_of(session, arguments.name)
+        rows = ", ".join(f"{count} {table}" for table, count in (await contents(session, account.id)).items())
+    if not confirmed(f"Account {account.name} will be deleted for good, with {rows or 'nothing else'}.", arguments):
+        raise Refused("nothing was deleted")
+    chosen = connection.settings_of(arguments)
+    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    return asdict(await delete_account(database, storage, command_line_actor(), account.id))
 
 
 async def _list(database: Database, _: argparse.Namespace) -> Any:
@@ -85,5 +133,8 @@ def _shown(account: Account) -> dict[str, Any]:
         "name": account.name,
         "plan": account.plan,
         "limits": {name: limits[field] for name, field in NAMES.items()},
+        "operator": account.operator,
+        "priority": account.priority,
+        "suspended": account.suspended_at is not None,
         "createdAt": account.created_at.isoformat().replace("+00:00", "Z"),
     }

@@ -1,11 +1,14 @@
-"""List jobs with their progress and time left, show one with its tasks and its history, or follow one with a bar."""
+"""List jobs, show one (`show JOB`: why it failed and where its time went), follow one, or act on all that match a filter.
+
+`cancel`, `retry` and `priority N` act on the jobs that are named or match the filter; they say how many and ask first.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from rich.console import Group
@@ -14,69 +17,94 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
+from farm_core.cli.acting import add_yes_argument
+from farm_core.cli.job_actions import AMONG, act
+from farm_core.cli.job_report import report
 from farm_core.cli.listing import Listing
-from farm_core.cli.words import whole
+from farm_core.cli.words import duration, whole
 from farm_core.clock import SystemClock
+from farm_core.controls.jobs import JobFilter
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.speed import seconds_left
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.progress.reader import ProgressReader
+from farm_core.webhooks.models import Delivery
 
 FOLLOW_SECONDS = 0.3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[JOB] [--follow]`, or filters of the list; `--watch`."""
-    parser.add_argument("job", nargs="?", metavar="JOB", help="show this job")
-    parser.add_argument("--follow", action="store_true", help="show its progress until it ends")
+    """`[show] JOB`, `cancel|retry|priority N [JOB]...`, or filters of the list."""
+    parser.add_argument("words", nargs="*", metavar="show JOB|cancel|retry|priority N", help="nothing: list the jobs")
+    parser.add_argument("--follow", action="store_true", help="show the progress of a job until it ends")
     parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
     parser.add_argument("--account", metavar="NAME", default=None)
+    parser.add_argument("--template", metavar="ID", default=None)
+    parser.add_argument(
+        "--older-than", type=duration, metavar="D", default=None, help="created before, such as 2h or 3d"
+    )
+    parser.add_argument("--text", default=None, help="found in the id, the error or the callback address")
+    parser.add_argument("--all", action="store_true", help="act on all jobs, without a filter")
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
+    add_yes_argument(parser)
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints; 1 where there is no such job, or the followed one did not complete."""
-    return reach.with_database(arguments, lambda database: _run(database, arguments))
+    """Prints; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
-    if arguments.job is None:
-        await screen.show(lambda: _list(database, arguments), watch=arguments.watch)
+    async with connection.progress_of(arguments, database) as progress:
+        return await _shown(database, progress, arguments)
+
+
+async def _shown(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> int:
+    words: list[str] = arguments.words
+    if not words:
+        await screen.show(lambda: _list(database, progress, arguments), watch=arguments.watch)
         return 0
-    job = await _job(database, arguments.job)
+    if words[0] in AMONG:
+        return await act(database, arguments)
+    (job_id,) = (words[1:] if words[0] == "show" else words)[:1] or [""]
+    job = await _job(database, job_id)
     if job is None:
-        print(f"farm: there is no job {arguments.job!r}", file=sys.stderr)
+        print(f"farm: there is no job {job_id!r}", file=sys.stderr)
         return 1
     if arguments.follow:
-        return await followed(database, job.id)
-    await screen.show(lambda: _one(database, job.id), watch=arguments.watch)
+        return await followed(database, progress, job.id)
+    await screen.show(lambda: _one(database, progress, job.id), watch=arguments.watch)
     return 0
 
 
-async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
-    return _listed(await _jobs(database, arguments), SystemClock().now())
+async def _list(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> Listing:
+    jobs = await _jobs(database, arguments)
+    return _listed(jobs, await progress.percents(job for job, _ in jobs), SystemClock().now())
 
 
 async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
     wanted = select(Job, col(Account.name)).join(Account, col(Account.id) == col(Job.account_id))
-    if arguments.status is not None:
-        wanted = wanted.where(col(Job.status) == arguments.status)
     if arguments.account is not None:
         wanted = wanted.where(col(Account.name) == arguments.account)
+    status = None if arguments.status is None else JobStatus(arguments.status)
+    chosen = JobFilter(None, status, arguments.template, arguments.older_than, arguments.text)
+    wanted = wanted.where(*chosen.conditions(SystemClock().now()))
     async with database.work() as session:
         rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
         return [(row[0], row[1]) for row in rows]
 
 
-def _listed(jobs: Sequence[tuple[Job, str]], now: datetime) -> Listing:
+def _listed(jobs: Sequence[tuple[Job, str]], percents: Mapping[str, float], now: datetime) -> Listing:
     table = Listing("job", "account", "status", "progress", "left", "frames", "took", "created", "error")
     for job, account in jobs:
         took = "" if job.render_duration_ms is None else f"{job.render_duration_ms / 1000:.1f} s"
         table.add_row(
-            job.id, account, job.status, f"{job.progress:.0f} %", screen.span(seconds_left(job, now)), str(job.frame_count), took,
+            job.id, account, job.status, f"{percents[job.id]:.0f} %",
+            screen.span(seconds_left(job, percents[job.id], now)), str(job.frame_count), took,
             job.created_at.strftime("%Y-%m-%d %H:%M:%S"), job.error or "",
         )  # fmt: skip
     return table
@@ -88,7 +116,7 @@ async def _job(database: Database, job_id: str) -> Job | None:
         return found
 
 
-async def _one(database: Database, job_id: str) -> Group:
+async def _one(database: Database, progress: ProgressReader, job_id: str) -> Group:
     async with database.work() as session:
         job = await session.get_one(Job, job_id)
         tasks = (
@@ -98,31 +126,13 @@ async def _one(database: Database, job_id: str) -> Group:
             await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id)))
         ).scalars()
         account = await session.get_one(Account, job.account_id)
-        listed = _listed([(job, account.name)], SystemClock().now())
-        return Group(listed, _task_table(list(tasks)), _event_table(list(events)))
+        delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
+        now = SystemClock().now()
+        listed = _listed([(job, account.name)], await progress.percents([job]), now)
+        return report(listed, job, list(tasks), list(events), delivery, now)
 
 
-def _task_table(tasks: Sequence[Task]) -> Listing:
-    table = Listing("task", "kind", "frames", "status", "attempts", "worker", "seconds", "cached")
-    for task in tasks:
-        report = task.report or {}
-        frames = f"{task.first_frame}..{task.first_frame + task.frame_count - 1}"
-        seconds = f"{report['seconds']:.2f}" if "seconds" in report else ""
-        cached = "yes" if report.get("cached") else ""
-        table.add_row(
-            str(task.index), task.kind, frames, task.status, str(task.attempt), task.worker or "", seconds, cached
-        )
-    return table
-
-
-def _event_table(events: Sequence[JobEvent]) -> Listing:
-    table = Listing("at", "event", "status", "detail")
-    for event in events:
-        table.add_row(event.at.strftime("%H:%M:%S.%f")[:-3], event.event, event.status, str(event.detail or ""))
-    return table
-
-
-async def followed(database: Database, job_id: str) -> int:
+async def followed(database: Database, progress: ProgressReader, job_id: str) -> int:
     """Shows a bar with the time left until the job ends; 0 where it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
@@ -132,7 +142,8 @@ async def followed(database: Database, job_id: str) -> int:
         while True:
             async with database.work() as session:
                 job = await session.get_one(Job, job_id)
-            bar.update(line, completed=job.progress, description=job.status)
+            percents = await progress.percents([job])
+            bar.update(line, completed=percents[job_id], description=job.status)
             if job.status in JOB_TERMINAL:
                 break
             await asyncio.sleep(FOLLOW_SECONDS)

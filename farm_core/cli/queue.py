@@ -1,4 +1,7 @@
-"""Show the queue: what each account has waiting and running, how fast frames get done, and when all will be done."""
+"""Show the queue (what each account has waiting and running, and when all will be done), or pause and resume it.
+
+`pause` lets segments under way finish and starts nothing new, for the whole queue or with `--account` for one account.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,42 @@ import argparse
 
 from rich.console import Group
 
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
+from farm_core.cli.acting import account_of, command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
+from farm_core.controls import queues
 from farm_core.db.database import Database
 from farm_core.jobs import speed
 from farm_core.jobs.sql import statement
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--watch`, `--data DIR`."""
+    """`[pause|resume] [--account A]`, `--watch`, `--data DIR`."""
+    parser.add_argument("action", nargs="?", choices=("pause", "resume"), help="nothing: show the queue")
+    parser.add_argument("--account", metavar="NAME", default=None, help="pause or resume this account alone")
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table with a row for each account that has jobs under way."""
-    return reach.with_database(arguments, lambda database: _run(database, watch=arguments.watch))
+    """Prints a table with a row for each account that has jobs under way. Raises Refused."""
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
-async def _run(database: Database, *, watch: bool) -> int:
-    await screen.show(lambda: _queue(database), watch=watch)
+async def _run(database: Database, arguments: argparse.Namespace) -> int:
+    if arguments.action is None:
+        await screen.show(lambda: _queue(database), watch=arguments.watch)
+        return 0
+    actor = command_line_actor()
+    async with database.work() as session:
+        if arguments.account is None:
+            await {"pause": queues.pause_queue, "resume": queues.resume_queue}[arguments.action](session, actor)
+        else:
+            control = {"pause": queues.pause_account, "resume": queues.resume_account}[arguments.action]
+            await control(session, actor, (await account_of(session, arguments.account)).id)
+    whose = "The queue" if arguments.account is None else f"Account {arguments.account}"
+    print(f"{whose} is paused." if arguments.action == "pause" else f"{whose} goes on.")
     return 0
 
 
@@ -36,13 +54,28 @@ async def _queue(database: Database) -> Group:
         rows = (await session.execute(statement("queue_by_account"))).all()
         rate = sum((await speed.frames_per_second(session, now)).values())
         frames = await speed.frames_left(session)
+        since = await queues.paused_since(session)
+    notices = [f"The queue is paused since {since:%Y-%m-%d %H:%M:%S} UTC."] if since is not None else []
     if not rows:
-        return Group("The queue is empty.")
-    table = Listing("account", "queued", "oldest waits", "processing", "segments waiting", "segments rendering")
+        return Group(*notices, "The queue is empty.")
+    columns = (
+        "account",
+        "queued",
+        "next waits",
+        "processing",
+        "segments waiting",
+        "segments rendering",
+        "priority",
+        "state",
+    )
+    table = Listing(*columns)
     for row in rows:
         waits = "" if row.oldest is None else screen.span((now - row.oldest).total_seconds())
-        table.add_row(row.name, str(row.queued), waits, str(row.processing), str(row.pending), str(row.leased))
-    return Group(table, _outlook(frames, rate))
+        state = "suspended" if row.suspended_at is not None else "paused" if row.paused_at is not None else ""
+        table.add_row(
+            row.name, str(row.queued), waits, str(row.processing), str(row.pending), str(row.leased), str(row.priority), state
+        )  # fmt: skip
+    return Group(*notices, table, _outlook(frames, rate))
 
 
 def _outlook(frames: float, rate: float) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.secret import farm_secret
-from farm_core.cli import reach
+from farm_core.cli import connection
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
 from farm_core.failure import Failure
@@ -30,12 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long it holds (a day)",
     )
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the token. Raises NoToken."""
-    chosen = reach.settings_of(arguments)
+    chosen = connection.settings_of(arguments)
     if chosen.jwt_jwks_url is not None:
         raise NoToken("tokens come from whoever signs for JWT_JWKS_URL; the farm takes none of its own")
 
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             account = await repository.account_named(session, arguments.name)
             return account.id if account else None
 
-    found = reach.with_database(arguments, account_id)
+    found = connection.with_database(arguments, account_id)
     if found is None:
         place = "DATABASE_URL" if chosen.database_url else chosen.data_folder.resolve()
         raise NoToken(f"there is no account {arguments.name!r} in {place}; `./farm account create` makes one")

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import CursorResult, select
 from sqlmodel import col
 
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a table; with `--again`, 1 where the job has no webhook that has ended."""
-    return reach.with_database(arguments, lambda database: _run(database, arguments))
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+_DURATION: Final = re.compile(r"(\d+)([smhd])")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -20,3 +26,11 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def duration(word: str) -> timedelta:
+    """A length of time such as `90s`, `15m`, `2h` or `3d`, for `add_argument(type=...)`."""
+    found = _DURATION.fullmatch(word)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a length of time such as 90s, 15m, 2h or 3d")
+    return timedelta(seconds=int(found[1]) * _SECONDS[found[2]])

@@ -1,69 +1,109 @@
-"""List the render workers: what they draw and encode with, what they are at and how fast, how often they have failed in a row."""
+"""List the render workers (what they draw with, what they are at and how fast), or drain, resume, restart or quarantine some.
+
+A worker finishes the segments that it holds. A drained node also drains workers that start there later.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import select
 from sqlmodel import col
 
-from farm_core.cli import reach, screen
+from farm_core.cli import connection, screen
+from farm_core.cli.acting import Refused, command_line_actor
 from farm_core.cli.listing import Listing
+from farm_core.cli.words import duration
 from farm_core.clock import SystemClock
+from farm_core.controls import workers as controls
+from farm_core.controls.workers import WorkerTarget
 from farm_core.db.database import Database
 from farm_core.jobs import speed
 from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
+from farm_core.progress.reader import ProgressReader
+
+ACTIONS: Final = ("drain", "resume", "restart", "quarantine")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--watch`, `--data DIR`."""
+    """`[drain|resume|restart|quarantine WORKER|--node NODE]`, `--watch`, `--data DIR`."""
+    parser.add_argument("action", nargs="?", choices=ACTIONS, help="nothing: list the workers")
+    parser.add_argument("worker", nargs="?", metavar="WORKER")
+    parser.add_argument("--node", metavar="NODE", default=None, help="all workers of this node")
+    parser.add_argument(
+        "--for", dest="length", type=duration, default=timedelta(hours=1), metavar="D", help="quarantine: how long"
+    )
     screen.add_watch_argument(parser)
-    reach.add_data_argument(parser)
+    connection.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table; 1 where no worker lives."""
-    return reach.with_database(arguments, lambda database: _run(database, watch=arguments.watch))
+    """Prints a table, 1 where no worker lives; or the workers that were controlled. Raises Refused, NoSuchTarget."""
+    return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
-async def _run(database: Database, *, watch: bool) -> int:
-    await screen.show(lambda: _workers(database), watch=watch)
+async def _run(database: Database, arguments: argparse.Namespace) -> int:
+    if arguments.action is not None:
+        return await _control(database, arguments)
+    async with connection.progress_of(arguments, database) as progress:
+        await screen.show(lambda: _workers(database, progress), watch=arguments.watch)
     now = SystemClock().now()
     async with database.work() as session:
         return 0 if any(_state(worker, now) == "live" for worker in await session.scalars(select(Worker))) else 1
 
 
-async def _workers(database: Database) -> Listing:
+async def _control(database: Database, arguments: argparse.Namespace) -> int:
+    if (arguments.worker is None) == (arguments.node is None):
+        raise Refused("name a worker, or a node with --node")
+    actor, target = command_line_actor(), WorkerTarget(arguments.worker, arguments.node)
+    async with database.work() as session:
+        if arguments.action == "quarantine":
+            chosen = await controls.quarantine(session, actor, target, SystemClock().now(), arguments.length)
+        else:
+            control = {"drain": controls.drain, "resume": controls.resume, "restart": controls.restart}
+            chosen = await control[arguments.action](session, actor, target)
+    print(f"{arguments.action}: {', '.join(chosen) or target}")
+    return 0
+
+
+async def _workers(database: Database, progress: ProgressReader) -> Listing:
     now = SystemClock().now()
     async with database.work() as session:
         workers = list(await session.scalars(select(Worker).order_by(col(Worker.id))))
+        drained = frozenset(await controls.drained_nodes(session))
         held = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
         tasks = [
             (row[0], row[1]) for row in await session.execute(held.order_by(col(Task.created_at), col(Task.index)))
         ]
         rates = await speed.frames_per_second(session, now)
+    percents = await progress.percents({job.id: job for _, job in tasks}.values())
     table = Listing(
         "worker", "state", "is at", "job left", "frames/s", "device", "encoder", "memory", "frames", "failures"
     )
     for worker in workers:
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
-        left = speed.seconds_left(orders[0][1], now) if orders else None
+        left = speed.seconds_left(orders[0][1], percents[orders[0][1].id], now) if orders else None
         table.add_row(
-            worker.id, _state(worker, now), _held(task for task, _ in orders), screen.span(left),
+            worker.id, _state(worker, now, drained), _held(task for task, _ in orders), screen.span(left),
             f"{rates.get(worker.id, 0):.1f}", worker.device, worker.encoder, f"{worker.memory_bytes / 1e6:.0f} MB",
             str(worker.frames_done), str(worker.failures),
         )  # fmt: skip
     return table
 
 
-def _state(worker: Worker, now: datetime) -> str:
+def _state(worker: Worker, now: datetime, drained_nodes: frozenset[str] = frozenset()) -> str:
     if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
         return "gone"
+    if worker.restart_requested_at is not None:
+        return "restarting"
+    if worker.drained_at is not None or worker.node in drained_nodes:
+        return "drained"
     return "quarantined" if worker.quarantined_until is not None and worker.quarantined_until > now else "live"
 
 

@@ -6,7 +6,10 @@ from sqlmodel import SQLModel
 
 from farm_core.accounts.models import Account, ApiKey
 from farm_core.assets.models import Asset
+from farm_core.audit.models import AuditEntry
+from farm_core.controls.models import DrainedNode, QueueState
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
+from farm_core.jobs.queue_models import AccountQueue, OpenJob
 from farm_core.presets.models import Preset
 from farm_core.templates.models import Template
 from farm_core.usage.models import Usage
@@ -16,12 +19,17 @@ metadata = SQLModel.metadata
 
 __all__ = [
     "Account",
+    "AccountQueue",
     "ApiKey",
     "Asset",
+    "AuditEntry",
     "Delivery",
+    "DrainedNode",
     "Job",
     "JobEvent",
+    "OpenJob",
     "Preset",
+    "QueueState",
     "Segment",
     "Task",
     "Template",

@@ -20,6 +20,9 @@ LEASE_SECONDS: Final = 20.0
 ACCOUNT_JOBS_MAX: Final = 64
 """Jobs of one account in processing at once; the rest of its queue waits unclaimed."""
 
+CANDIDATES_PER_JOB: Final = 4
+"""Jobs looked at for each one wanted: other schedulers that claim at the same time have locked the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
@@ -70,7 +73,7 @@ class PlannedJob:
 
 async def claim_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
     """Moves the next queued jobs to processing, for this scheduler alone; one statement."""
-    limits = {"jobs_max": jobs_max, "account_jobs_max": ACCOUNT_JOBS_MAX}
+    limits = {"jobs_max": jobs_max, "account_jobs_max": ACCOUNT_JOBS_MAX, "candidates": CANDIDATES_PER_JOB * jobs_max}
     return await _taken(session, "claim_jobs", now, limits)
 
 

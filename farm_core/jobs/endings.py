@@ -21,7 +21,8 @@ class Ending:
     """A job is to end. It does so only under the tokens that are named: its own lease's, or its assembly's (which is then done).
 
     `error` belongs to failed jobs, `video_key` and `receipt_key` to completed ones; `video_url` is what their webhook names.
-    `plan_key` and `renderer` are those of a video that was there already. `detail` is for operators.
+    `plan_key` and `renderer` are those of a video that was there already. `detail` is for operators. `percent` is the live progress
+    of a job that fails or is cancelled, where it is known: its record must not go back to the finished segments.
     """
 
     job_id: str
@@ -34,6 +35,7 @@ class Ending:
     plan_key: str | None = None
     renderer: str | None = None
     detail: Mapping[str, Any] | None = None
+    percent: float | None = None
 
 
 async def end_jobs(session: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
@@ -58,7 +60,7 @@ def _target(event: str) -> JobStatus:
     return after
 
 
-def _columns(endings: Sequence[Ending]) -> dict[str, list[str | None]]:
+def _columns(endings: Sequence[Ending]) -> dict[str, Sequence[str | float | None]]:
     return {
         "job_ids": [ending.job_id for ending in endings],
         "lease_tokens": [ending.lease_token for ending in endings],
@@ -71,4 +73,5 @@ def _columns(endings: Sequence[Ending]) -> dict[str, list[str | None]]:
         "renderers": [ending.renderer for ending in endings],
         "details": [None if ending.detail is None else orjson.dumps(ending.detail).decode() for ending in endings],
         "delivery_ids": [new_id("dlv") for _ in endings],
+        "percents": [ending.percent for ending in endings],
     }

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Integer, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus, TaskStatus
+
+PLACE: Final = (
+    "(date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / 1000.0::double precision"
+    " - 86400.0::double precision * priority)"
+)
+"""The order of an account's queued jobs, as a moment that never moves: creation and length, less a day for each step of priority."""
 
 _TERMINAL = ", ".join(f"'{status}'" for status in sorted(JOB_TERMINAL))
 _STATUSES = ", ".join(f"'{status}'" for status in JobStatus)
@@ -46,6 +52,14 @@ class Job(SQLModel, table=True):
         Index("jobs_waiting", "created_at", postgresql_where=text("status = 'queued'")),
         Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("status = 'completed'")),
         Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
+        Index("jobs_next", "account_id", text(PLACE), "id", postgresql_where=text("status = 'queued'")),
+        Index("jobs_video", "video_key", postgresql_where=text("video_key IS NOT NULL")),
+        Index("jobs_document", "document_key", postgresql_where=text("document_key IS NOT NULL")),
+        Index(
+            "jobs_media", text("jsonb_path_query_array(media, '$.*'::jsonpath)"),
+            postgresql_using="gin", postgresql_where=text("jsonb_typeof(media) = 'object' AND media <> '{}'::jsonb"),
+        ),
+        Index("jobs_finished", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
     )  # fmt: skip
 
     id: str = Field(primary_key=True)
@@ -79,6 +93,8 @@ class Job(SQLModel, table=True):
     created_at: datetime = moment()
     started_at: datetime | None = moment(nullable=True)
     finished_at: datetime | None = moment(nullable=True)
+    priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
+    """Jobs of an account with a higher priority go first; each step is worth a day of waiting, so nothing waits for ever."""
 
 
 class Task(SQLModel, table=True):
@@ -93,6 +109,7 @@ class Task(SQLModel, table=True):
         UniqueConstraint("job_id", "index", name="one_task_per_index"),
         CheckConstraint(f"status IN ({_TASK_STATUSES})", name="ck_tasks_status"),
         CheckConstraint("(status = 'leased') = (lease_token IS NOT NULL)", name="ck_tasks_lease"),
+        Index("tasks_waiting", "job_id", "index", postgresql_where=text("status = 'pending'")),
         Index("tasks_open", "status", postgresql_where=text("status IN ('pending', 'leased')")),
     )
 
@@ -154,4 +171,8 @@ class Worker(SQLModel, table=True):
     frames_done: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
     failures: int = _failures()
     quarantined_until: datetime | None = moment(nullable=True)
+    drained_at: datetime | None = moment(nullable=True)
+    """Since when the worker gets no new work; null while it does."""
+    restart_requested_at: datetime | None = moment(nullable=True)
+    """Set until a scheduler has restarted the worker, which finishes its segments first."""
     seen_at: datetime = moment(index=True)

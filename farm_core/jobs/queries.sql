@@ -5,17 +5,29 @@
 
 -- claim_jobs --
 -- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
--- in processing; within an account a job's place is its length less the time it has waited, so short jobs overtake and long
--- ones do not starve.
--- Waiting is the same for all, so a job's place is a moment that never moves; jobs in processing have an account's first turns.
--- The steps are written so that their order is not the planner's to choose: it cannot know how long a queue has just become.
-WITH ranked AS MATERIALIZED (
-    SELECT id, status, created_at, row_number() OVER (
-        PARTITION BY account_id ORDER BY status = 'queued', created_at + reserved_ms * interval '1 millisecond', id
-    ) AS turn
-    FROM jobs WHERE status IN ('queued', 'processing')
+-- in processing, divided by the weight of their priority; within an account jobs go by their place (`farm_core/jobs/models.py`):
+-- short jobs overtake, and long ones do not starve, since a place never moves.
+-- The cost depends on neither the depth of the queue nor the number of accounts: `account_queues` knows the next turn of each
+-- account. An account ranked behind `candidates` others cannot have one of the next jobs, nor can a job whose turn is later than
+-- the last of those accounts' next turns. There are more candidates than jobs wanted, because others may lock some meanwhile.
+WITH candidates AS MATERIALIZED (
+    SELECT account_id, processing, power(2, priority) AS weight, turn FROM account_queues
+    WHERE next_job_id IS NOT NULL AND NOT held AND processing < :account_jobs_max
+        AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
+    ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
+), bounds AS MATERIALIZED (
+    SELECT CASE WHEN count(*) < :candidates THEN 'infinity' ELSE max(turn) END AS last_turn FROM candidates
 ), fair AS MATERIALIZED (
-    SELECT id FROM ranked WHERE status = 'queued' AND turn <= :account_jobs_max ORDER BY turn, created_at, id
+    SELECT waiting.id FROM candidates CROSS JOIN bounds CROSS JOIN LATERAL (
+        SELECT jobs.id, jobs.created_at, candidates.processing + row_number() OVER (ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
+            - CAST(86400.0 AS double precision) * jobs.priority), jobs.id) AS number
+        FROM jobs WHERE jobs.account_id = candidates.account_id AND jobs.status = 'queued'
+        ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
+            - CAST(86400.0 AS double precision) * jobs.priority), jobs.id
+        LIMIT least(:candidates, :account_jobs_max - candidates.processing,
+            bounds.last_turn * candidates.weight - candidates.processing)
+    ) AS waiting
+    ORDER BY waiting.number / candidates.weight, waiting.created_at, waiting.id
 ), best AS (
     SELECT locked.id FROM fair CROSS JOIN LATERAL (
         SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR UPDATE SKIP LOCKED
@@ -131,8 +143,10 @@ CROSS JOIN LATERAL (
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
-        CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]))
-        AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id)
+        CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
+        CAST(:percents AS float8[]))
+        AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
+            percent)
 ), held AS (
     SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
     WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
@@ -150,7 +164,10 @@ WITH wanted AS (
     UPDATE jobs SET status = CAST(:after AS text), finished_at = :now, lease_token = NULL, lease_expires_at = NULL, error = wanted.error,
         video_key = wanted.video_key, receipt_key = wanted.receipt_key,
         plan_key = coalesce(wanted.plan_key, jobs.plan_key), renderer = coalesce(wanted.renderer, jobs.renderer),
-        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE jobs.progress END,
+        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE greatest(jobs.progress, wanted.percent, least(99, 100.0 * (
+            SELECT coalesce(sum(done.frame_count), 0) FROM tasks AS done
+            WHERE done.job_id = jobs.id AND done.kind = 'render' AND done.status = 'done'
+        ) / jobs.frame_count)) END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
@@ -175,23 +192,45 @@ WITH wanted AS (
 SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') END FROM ended
 
 -- open_work --
--- Every job in processing with what it has in flight and its first waiting tasks. The assembly waits for all segments.
-SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, amounts.leased_frames, amounts.open_frames,
-    heads.id AS task_id, heads.kind, heads.frame_count, heads.avoid_worker
-FROM jobs
+-- The jobs whose turn it is, with what they have in flight and their first waiting tasks: of the accounts with the least load, each
+-- account's most pressing jobs. An account behind `heads_max` others cannot get one of the next tasks. The assembly waits for all
+-- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
+WITH accounts_next AS MATERIALIZED (
+    SELECT account_id, priority, leased_frames, load, ready_place FROM account_queues
+    WHERE ready_place IS NOT NULL AND NOT held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
+        AND EXISTS (
+            SELECT 1 FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+            WHERE open_jobs.account_id = account_queues.account_id AND open_jobs.ready_place IS NOT NULL
+                AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
+                AND EXISTS (
+                    SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
+                        AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
+                        AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+                )
+        )
+    ORDER BY load, ready_place, account_id LIMIT :heads_max
+), each AS MATERIALIZED (
+    SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM accounts_next
+)
+SELECT heads.*, accounts_next.leased_frames AS account_frames, accounts_next.priority AS account_priority
+FROM accounts_next CROSS JOIN each
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased_frames,
-        coalesce(sum(frame_count) FILTER (WHERE kind = 'render'), 0) AS open_frames
-    FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status IN ('pending', 'leased')
-) AS amounts
-CROSS JOIN LATERAL (
-    SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
-    WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-        AND (tasks.kind = 'render' OR amounts.open_frames = 0)
-    ORDER BY tasks.index LIMIT :heads_max
+    SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
+        open_jobs.open_frames, open_jobs.ready_place, waiting.id AS task_id, waiting.kind, waiting.index, waiting.frame_count,
+        waiting.avoid_worker
+    FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+    CROSS JOIN LATERAL (
+        SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
+        WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
+            AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+        ORDER BY tasks.index LIMIT each.tasks
+    ) AS waiting
+    WHERE open_jobs.account_id = accounts_next.account_id AND open_jobs.ready_place IS NOT NULL
+        AND jobs.status = 'processing' AND jobs.lease_token IS NULL
+        AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
+    ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT each.tasks
 ) AS heads
-WHERE jobs.status = 'processing' AND jobs.lease_token IS NULL
-ORDER BY jobs.id, heads.index
+ORDER BY accounts_next.load, accounts_next.ready_place, heads.account_id, heads.ready_place, heads.id, heads.index
 
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
@@ -211,9 +250,14 @@ WITH wanted AS (
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
 FROM wanted JOIN held ON held.id = wanted.job_id JOIN templates ON templates.id = held.template_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(done.frame_count), 0) AS frames, coalesce(sum(CAST(done.report ->> 'seconds' AS float8)), 0) AS seconds
+    FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render' AND done.status = 'done'
+) AS spent
 WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
-    tasks.attempt, held.id AS job_id, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
+    tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
+    spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.plan_key, held.origin, held.inputs, held.renderer,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
@@ -310,8 +354,7 @@ WITH orphans AS (
 SELECT id FROM rescued
 
 -- count_open --
-SELECT (SELECT count(*) FROM tasks WHERE status IN ('pending', 'leased') AND kind = 'render')
-    + (SELECT count(*) FROM jobs WHERE status = 'queued')
+SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coalesce(sum(queued), 0) FROM account_queues)
 
 -- hand_back_tasks --
 -- A scheduler that stops lets its tasks wait again at once.
@@ -339,19 +382,12 @@ WITH held AS (
 )
 SELECT job_id FROM undone
 
--- advance_jobs --
--- Progress moves forward only, and reaches 100 with completion alone.
-WITH flights AS (
-    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:frames AS int[])) AS flight(job_id, frames)
-), held AS (
-    SELECT jobs.id, flights.frames FROM jobs JOIN flights ON flights.job_id = jobs.id
-    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
-)
-UPDATE jobs SET progress = greatest(jobs.progress, least(99, 100.0 * (held.frames + (
-    SELECT coalesce(sum(tasks.frame_count), 0) FROM tasks
-    WHERE tasks.job_id = jobs.id AND tasks.kind = 'render' AND tasks.status = 'done'
-)) / jobs.frame_count))
-FROM held WHERE jobs.id = held.id
+-- finished_frames --
+-- The frames of each job's finished segments: its progress where Redis does not know it.
+SELECT jobs.id, jobs.frame_count, coalesce(sum(tasks.frame_count), 0) AS frames
+FROM jobs LEFT JOIN tasks ON tasks.job_id = jobs.id AND tasks.kind = 'render' AND tasks.status = 'done'
+WHERE jobs.id = ANY(:job_ids)
+GROUP BY jobs.id, jobs.frame_count
 
 -- see_workers --
 INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, frames_done, failures, seen_at)
@@ -361,11 +397,23 @@ ON CONFLICT (id) DO UPDATE SET node = excluded.node, renderer = excluded.rendere
     encoder = excluded.encoder, memory_bytes = excluded.memory_bytes, frames_done = excluded.frames_done, seen_at = excluded.seen_at
 
 -- usable_workers --
--- How many tasks each of these workers holds; workers in quarantine are left out.
+-- How many tasks each of these workers holds; workers in quarantine, drained ones and those that are to restart are left out.
 SELECT workers.id, count(tasks.id) AS load FROM workers
 LEFT JOIN tasks ON tasks.worker = workers.id AND tasks.status = 'leased'
 WHERE workers.id = ANY(:ids) AND (workers.quarantined_until IS NULL OR workers.quarantined_until <= :now)
+    AND workers.drained_at IS NULL AND workers.restart_requested_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
 GROUP BY workers.id
+
+-- restartable_workers --
+-- Workers that are to restart and hold no task any more, each for exactly one scheduler.
+WITH idle AS (
+    SELECT id FROM workers WHERE id = ANY(:ids) AND restart_requested_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.worker = workers.id AND tasks.status = 'leased')
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE workers SET restart_requested_at = NULL FROM idle WHERE workers.id = idle.id
+RETURNING workers.id
 
 -- blame_worker --
 -- One more failure in a row; from the third on the worker rests, longer each time, at most ten minutes.
@@ -386,10 +434,11 @@ WITH accused AS (
 UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE workers.id = held.id
 
 -- forget_workers --
-DELETE FROM workers WHERE seen_at < :before
+DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
 
 -- live_workers --
 SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)
+    AND drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
 
 -- surplus_segments --
 -- The least recently used segments beyond the budget that no running job needs.
@@ -451,18 +500,110 @@ UPDATE deliveries SET status = 'due', attempt = 0, due_at = :now, finished_at = 
 WHERE job_id = :job_id AND status IN ('delivered', 'dropped')
 
 -- queue_by_account --
-SELECT accounts.name, count(*) FILTER (WHERE jobs.status = 'queued') AS queued,
-    min(jobs.created_at) FILTER (WHERE jobs.status = 'queued') AS oldest,
-    count(*) FILTER (WHERE jobs.status = 'processing') AS processing,
-    coalesce(sum(amounts.pending), 0) AS pending, coalesce(sum(amounts.leased), 0) AS leased
-FROM jobs JOIN accounts ON accounts.id = jobs.account_id
-LEFT JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'leased') AS leased
-    FROM tasks WHERE tasks.job_id = jobs.id AND tasks.kind = 'render'
-) AS amounts ON jobs.status = 'processing'
-WHERE jobs.status IN ('queued', 'processing')
-GROUP BY accounts.name ORDER BY accounts.name
+-- What each account has waiting and under way; `oldest` is the creation of its next job.
+SELECT accounts.name, accounts.priority, accounts.paused_at, accounts.suspended_at, queues.queued,
+    queues.next_created_at AS oldest, queues.processing, coalesce(work.pending, 0) AS pending, coalesce(work.leased, 0) AS leased
+FROM account_queues AS queues JOIN accounts ON accounts.id = queues.account_id
+LEFT JOIN (
+    SELECT account_id, sum(waiting) AS pending, sum(running) AS leased FROM open_jobs GROUP BY account_id
+) AS work ON work.account_id = queues.account_id
+WHERE queues.queued > 0 OR queues.processing > 0
+ORDER BY accounts.name
 
 -- write_event --
 INSERT INTO job_events (job_id, at, event, status, detail)
 SELECT jobs.id, :now, :event, jobs.status, CAST(:detail AS jsonb) FROM jobs WHERE jobs.id = :job_id
+
+-- rank_jobs --
+-- Sets the priority of jobs that have not ended.
+WITH held AS (
+    SELECT id, priority FROM jobs WHERE id = ANY(:job_ids) AND status IN ('queued', 'processing') ORDER BY id FOR NO KEY UPDATE
+), ranked AS (
+    UPDATE jobs SET priority = :priority FROM held WHERE jobs.id = held.id AND jobs.priority <> :priority
+    RETURNING jobs.id, jobs.status, held.priority AS former
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT id, :now, 'set priority', status, jsonb_build_object('from', former, 'to', CAST(:priority AS int)) FROM ranked
+)
+SELECT id FROM ranked
+
+-- create_again --
+-- Failed and cancelled jobs are created once more, as they were asked for. The idempotency key stays with the former job.
+WITH former AS (
+    SELECT jobs.*, wanted.new_id FROM unnest(CAST(:ids AS text[]), CAST(:new_ids AS text[])) AS wanted(old_id, new_id)
+    JOIN jobs ON jobs.id = wanted.old_id
+    WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), again AS (
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        callback_url, request_hash, attempt, created_at, priority)
+    SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        callback_url, request_hash, 0, :now, priority
+    FROM former
+    RETURNING id, account_id
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT former.id, CAST(:now AS timestamptz), 'retry', former.status, jsonb_build_object('job', former.new_id) FROM former
+    UNION ALL
+    SELECT former.new_id, CAST(:now AS timestamptz), 'create', 'queued', jsonb_build_object('again', former.id) FROM former
+), counted AS (
+    INSERT INTO usage (account_id, period, render_jobs)
+    SELECT account_id, :period, count(*) FROM again GROUP BY account_id ORDER BY account_id
+    ON CONFLICT (account_id, period) DO UPDATE SET render_jobs = usage.render_jobs + excluded.render_jobs
+)
+SELECT former.id AS old_id, again.id AS new_id FROM again JOIN former ON former.new_id = again.id
+
+-- requeue_segment --
+-- A segment waits again, and so does an assembly that has begun without it.
+WITH held AS (
+    SELECT id FROM jobs WHERE id = :job_id AND status = 'processing' FOR NO KEY UPDATE
+), segment AS (
+    SELECT tasks.id, tasks.job_id FROM tasks JOIN held ON held.id = tasks.job_id
+    WHERE tasks.index = :index AND tasks.kind = 'render' AND tasks.status IN ('leased', 'done')
+), chosen AS (
+    SELECT tasks.id FROM tasks JOIN segment ON segment.job_id = tasks.job_id
+    WHERE tasks.id = segment.id OR (tasks.kind = 'assemble' AND tasks.status = 'leased')
+    ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+)
+UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL, segment_key = NULL,
+    report = NULL, finished_at = NULL, not_before = NULL
+FROM chosen WHERE tasks.id = chosen.id
+RETURNING tasks.id
+
+-- expired_jobs --
+SELECT id FROM jobs
+WHERE finished_at < :before AND NOT EXISTS (SELECT 1 FROM deliveries WHERE job_id = jobs.id AND status = 'due')
+ORDER BY finished_at LIMIT :jobs_max FOR UPDATE SKIP LOCKED
+
+-- delete_jobs --
+-- Jobs that have ended go with everything that belongs to them. Foreign keys are checked when all rows are gone.
+WITH doomed AS (
+    SELECT id, video_key, receipt_key, document_key, media FROM jobs
+    WHERE id = ANY(:job_ids) AND finished_at IS NOT NULL ORDER BY id FOR UPDATE
+), gone_deliveries AS (
+    DELETE FROM deliveries USING doomed WHERE deliveries.job_id = doomed.id
+), gone_tasks AS (
+    DELETE FROM tasks USING doomed WHERE tasks.job_id = doomed.id RETURNING tasks.job_id, tasks.segment_key
+), gone_events AS (
+    DELETE FROM job_events USING doomed WHERE job_events.job_id = doomed.id
+), gone AS (
+    DELETE FROM jobs USING doomed WHERE jobs.id = doomed.id RETURNING jobs.id
+)
+SELECT doomed.video_key, doomed.receipt_key, doomed.document_key,
+    (SELECT array_agg(value) FROM jsonb_each_text(
+        CASE WHEN jsonb_typeof(doomed.media) = 'object' THEN doomed.media ELSE CAST('{}' AS jsonb) END)) AS media_keys,
+    (SELECT array_agg(segment_key) FROM gone_tasks WHERE job_id = doomed.id AND segment_key IS NOT NULL) AS segment_keys
+FROM doomed JOIN gone ON gone.id = doomed.id
+
+-- needed_keys --
+-- Each reference is found by its own index. A receipt is needed with its video.
+SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
+WHERE EXISTS (SELECT 1 FROM jobs WHERE jobs.video_key = regexp_replace(wanted.key, '[.]json$', '.mp4'))
+    OR EXISTS (SELECT 1 FROM jobs WHERE jobs.document_key = wanted.key)
+    OR EXISTS (
+        SELECT 1 FROM jobs WHERE jsonb_typeof(jobs.media) = 'object' AND jobs.media <> CAST('{}' AS jsonb)
+            AND jsonb_path_query_array(jobs.media, CAST('$.*' AS jsonpath)) @> to_jsonb(wanted.key)
+    )
+    OR EXISTS (
+        SELECT 1 FROM templates WHERE templates.document_key = wanted.key AND (templates.deleted_at IS NULL
+            OR EXISTS (SELECT 1 FROM jobs WHERE jobs.template_id = templates.id AND jobs.finished_at IS NULL))
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from sqlalchemy import Executable, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -10,25 +10,43 @@ from sqlmodel import col
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job, JobEvent
+from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.status import JobStatus
-from farm_core.usage import repository as usage
+from farm_core.usage.models import Usage
+from farm_core.usage.period import period_of
 
 
 async def create(session: AsyncSession, job: Job) -> Job:
-    """Stores a queued job, counts it, and wakes the schedulers; its row is its reservation.
+    """Stores a queued job, counts it, and wakes the schedulers; its row is its reservation. One statement, one notice.
 
     Where the account has a job with the same idempotency key, that one is returned instead and nothing changes. The caller
-    holds the account's lock if quotas matter.
+    holds the account's lock if quotas matter. The usage row is locked before the account's queue row (see queues.sql), which
+    is why this is one statement.
     """
-    values = {name: value for name, value in job.model_dump().items() if value is not None}
-    statement = insert(Job).values(**values).on_conflict_do_nothing().returning(Job)
-    stored = await session.scalar(statement)
+    stored: Job | None = (await session.scalars(_creation(job))).one_or_none()
     if stored is None:
         return await with_key(session, job.account_id, str(job.idempotency_key)) or job
-    session.add(JobEvent(job_id=job.id, event="create", status=JobStatus.queued))
-    await usage.add(session, job.account_id, job.created_at, render_jobs=1)
     await notify(session, "jobs", job.id)
     return stored
+
+
+def _creation(job: Job) -> Executable:
+    """Stores the job, its first event and its count in the month; selects the job unless its key exists."""
+    values = {name: value for name, value in job.model_dump().items() if value is not None}
+    stored = insert(Job).values(**values).on_conflict_do_nothing().returning(Job).cte("stored")
+    event = select(stored.c.id, literal(utc_now()), literal("create"), literal(str(JobStatus.queued)))
+    month = select(stored.c.account_id, literal(period_of(job.created_at)), literal(1))
+    counted = insert(Usage).from_select(["account_id", "period", "render_jobs"], month)
+    render_jobs = col(Usage.render_jobs) + 1
+    return (
+        select(Job)
+        .from_statement(
+            select(stored).add_cte(
+                insert(JobEvent).from_select(["job_id", "at", "event", "status"], event).cte("told"),
+                counted.on_conflict_do_update(index_elements=["account_id", "period"], set_={"render_jobs": render_jobs}).cte("counted"),
+            )
+        )
+    )  # fmt: skip
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Job | None:
@@ -39,9 +57,22 @@ async def with_key(session: AsyncSession, account_id: str, idempotency_key: str)
     return found
 
 
-async def cancel(session: AsyncSession, job_id: str) -> bool:
-    """Cancels the job if it has not ended; says whether."""
-    return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id)]))
+async def count_of_account(session: AsyncSession, account_id: str) -> int:
+    """Return how many jobs the account has: kept counts, so the cost does not grow with them."""
+    counts = (
+        AccountQueue.queued,
+        AccountQueue.processing,
+        AccountQueue.completed,
+        AccountQueue.failed,
+        AccountQueue.cancelled,
+    )
+    kept = select(sum((col(count) for count in counts), literal(0))).where(col(AccountQueue.account_id) == account_id)
+    return int(await session.scalar(kept) or 0)
+
+
+async def cancel(session: AsyncSession, job_id: str, percent: float | None = None) -> bool:
+    """Cancels the job if it has not ended; says whether. `percent` is its live progress, where that is known."""
+    return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id, percent=percent)]))
 
 
 async def notify(session: AsyncSession, channel: str, payload: str) -> None:

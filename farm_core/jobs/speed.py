@@ -27,15 +27,17 @@ async def frames_per_second(session: AsyncSession, now: datetime) -> dict[str, f
 
 
 async def frames_left(session: AsyncSession) -> float:
-    """Frames that are not shown yet of all jobs that are queued or in processing."""
-    left = select(func.sum(col(Job.frame_count) * (100 - col(Job.progress)) / 100)).where(
-        col(Job.status).in_((JobStatus.queued, JobStatus.processing))
-    )
-    return float((await session.execute(left)).scalar_one() or 0)
+    """Frames of all jobs that are queued or in processing, except those of finished segments."""
+    open_jobs = col(Job.status).in_((JobStatus.queued, JobStatus.processing))
+    frames = select(func.sum(col(Job.frame_count))).where(open_jobs)
+    done = select(func.sum(col(Task.frame_count))).join(Job, col(Job.id) == col(Task.job_id)).where(
+        open_jobs, col(Task.status) == TaskStatus.done, col(Task.kind) == TaskKind.render
+    )  # fmt: skip
+    return float(((await session.scalar(frames)) or 0) - ((await session.scalar(done)) or 0))
 
 
-def seconds_left(job: Job, now: datetime) -> float | None:
+def seconds_left(job: Job, percent: float, now: datetime) -> float | None:
     """How long a job in processing will take on, if it goes on as it has; None while that cannot be said."""
-    if job.status != JobStatus.processing or job.started_at is None or job.progress < 1:
+    if job.status != JobStatus.processing or job.started_at is None or percent < 1:
         return None
-    return (now - job.started_at).total_seconds() * (100 - job.progress) / job.progress
+    return (now - job.started_at).total_seconds() * (100 - percent) / percent

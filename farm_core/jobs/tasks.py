@@ -51,9 +51,15 @@ class Verdict:
     verdict: Retry | Fail
 
 
-async def open_work(session: Transaction, now: datetime, heads_max: int) -> Sequence[RowMapping]:
-    """A row for each waiting task at the head of a job in processing, with what the job has running."""
-    rows = await session.execute(statement("open_work"), {"now": now, "heads_max": heads_max})
+async def open_work(
+    session: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
+) -> Sequence[RowMapping]:
+    """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
+
+    `renderers` leaves out jobs that only workers of other renderers may draw.
+    """
+    values = {"now": now, "heads_max": heads_max, "renderers": None if renderers is None else list(renderers)}
+    rows = await session.execute(statement("open_work"), values)
     return rows.mappings().all()
 
 
@@ -101,6 +107,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
         return None
     verdict = judge(task.failures, failure)
     detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
+    detail["message"] = failure.public_message
     match verdict:
         case Retry():
             values: dict[str, object] = {
@@ -148,9 +155,3 @@ async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
 async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
     """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
     return len((await session.execute(statement("unpin_jobs"), {"now": now, "renderers": list(renderers)})).all())
-
-
-async def advance_jobs(session: Transaction, frames_in_flight: Mapping[str, int]) -> None:
-    """Moves the progress of jobs forward by the frames that their leased segments have shown so far."""
-    values = {"job_ids": list(frames_in_flight), "frames": list(frames_in_flight.values())}
-    await session.execute(statement("advance_jobs"), values)

@@ -56,6 +56,11 @@ async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]
     return {row.id: row.load for row in rows}
 
 
+async def restartable_workers(session: Transaction, ids: Sequence[str]) -> list[str]:
+    """Those of these workers that are to restart and are idle; each is returned to one caller, who restarts it."""
+    return list((await session.execute(statement("restartable_workers"), {"ids": list(ids)})).scalars())
+
+
 async def live_workers(session: Transaction, now: datetime) -> list[str]:
     """The workers that some scheduler has seen just now and that may be given tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}

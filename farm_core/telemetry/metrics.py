@@ -22,3 +22,8 @@ JOBS: Final = Gauge(
     "farm_jobs", "Jobs by status; of ended ones, those of the last day.", ("status",), registry=REGISTRY
 )
 QUEUE_AGE_SECONDS: Final = Gauge("farm_queue_age_seconds", "Age of the oldest queued job.", registry=REGISTRY)
+WEBHOOKS_OVERDUE: Final = Gauge("farm_webhooks_overdue", "Webhooks late by more than a minute.", registry=REGISTRY)
+STORAGE_UP: Final = Gauge("farm_storage_up", "1 if object storage answers, else 0.", registry=REGISTRY)
+DATA_DISK_FREE_RATIO: Final = Gauge(
+    "farm_data_disk_free_ratio", "Free share of the data folder's disk, 0 to 1.", registry=REGISTRY
+)

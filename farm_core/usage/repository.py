@@ -10,12 +10,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.jobs.models import Job
-from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.jobs.queue_models import AccountQueue
 from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
-
-ACTIVE = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +43,8 @@ async def minutes(session: AsyncSession, account_id: str, at: datetime) -> Minut
     rendered = select(func.coalesce(func.max(col(Usage.rendered_ms)), 0)).where(
         col(Usage.account_id) == account_id, col(Usage.period) == period_of(at)
     )
-    reserved = select(func.coalesce(func.sum(col(Job.reserved_ms)), 0)).where(
-        col(Job.account_id) == account_id, col(Job.status).in_(ACTIVE)
+    reserved = select(func.coalesce(func.max(col(AccountQueue.reserved_ms)), 0)).where(
+        col(AccountQueue.account_id) == account_id
     )
     row = (await session.execute(select(rendered.scalar_subquery(), reserved.scalar_subquery()))).one()
     return Minutes(int(row[0]), int(row[1]))

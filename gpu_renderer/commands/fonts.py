@@ -10,8 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from gpu_renderer.text.folders import PACKS, FontFolders
-from gpu_renderer.text.packages import fetch, missing
+from gpu_renderer.content.text.folders import PACKS, FontFolders
+from gpu_renderer.content.text.packages import fetch, missing
 
 ROOT = Path(__file__).resolve().parents[2]
 FONTS = ROOT / ".fonts"

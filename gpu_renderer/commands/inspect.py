@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpu_renderer.commands import options
-from gpu_renderer.local import fields_of, read_local
+from gpu_renderer.commands.local import fields_of, read_local
 from motion import template
 from motion.build import build
 from motion.errors import DocumentError

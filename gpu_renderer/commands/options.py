@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpu_renderer.content.text.folders import PACKS, REFERENCE_PACKS, FontFolders
 from gpu_renderer.encode.profile import Codec, EncoderProfile
-from gpu_renderer.pipeline import PipelineLevers
+from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Output, SessionOptions
-from gpu_renderer.text.folders import PACKS, REFERENCE_PACKS, FontFolders
 
 ROOT = Path(__file__).resolve().parents[2]
 FONTS = ROOT / ".fonts"
@@ -39,7 +39,7 @@ def default_session_options(machine: Machine | None = None, fonts: str = "instal
         device_index=own.device_index,
         raster_threads=own.raster_threads,
         encoder=EncoderProfile(codec=own.codec) if own.codec else None,
-        pipeline=PipelineLevers(encode_from_gpu=own.encode_from_gpu),
+        pipeline=PipelineOptions(encode_from_gpu=own.encode_from_gpu),
     )
 
 

@@ -18,9 +18,9 @@ import moderngl
 
 import shaders
 from gpu_renderer.commands import options
+from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
+from gpu_renderer.commands.playhead import Playhead
 from gpu_renderer.errors import RenderError
-from gpu_renderer.local import LocalMedia, read_local, with_inputs
-from gpu_renderer.playhead import Playhead
 from gpu_renderer.session import Opened, RenderSession
 from motion.errors import DocumentError
 

@@ -22,10 +22,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from gpu_renderer.commands import options
+from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import check
 from gpu_renderer.errors import RenderError
-from gpu_renderer.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.session import Opened, RenderSession
 from motion.errors import DocumentError
 

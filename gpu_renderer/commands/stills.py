@@ -20,8 +20,8 @@ from typing import Any
 from PIL import Image
 
 from gpu_renderer.commands import options
+from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.errors import RenderError
-from gpu_renderer.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.session import Opened, Output, RenderSession
 from motion.errors import DocumentError
 

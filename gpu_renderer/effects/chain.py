@@ -16,10 +16,10 @@ from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import Surface, Textures, Uniforms
 from gpu_renderer.effects.values import EffectValues, resolve
-from gpu_renderer.painter import Painter
-from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Parts, Region
-from gpu_renderer.targets import Target
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Target
 from motion.snapshot import EffectSnapshot
 
 MARGIN_PX = 2

@@ -13,9 +13,9 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Format, Target
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Format, Target
 
 Kernel = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent
 from gpu_renderer.effects.registry import Defines, Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 
 @effect("fill", Tier.CORE, Route.GPU)

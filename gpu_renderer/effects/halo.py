@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred
 from gpu_renderer.effects.lit import MARGIN_PX, Light, Lit, cells, light_cells, light_room
 from gpu_renderer.effects.values import Rgba
-from gpu_renderer.painter import Painter
-from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Parts, Region, outside, shared
-from gpu_renderer.targets import Target
+from gpu_renderer.geometry.region import Parts, Region, outside, shared
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Target
 
 SIGMA_CELLS = 2.5
 """A halo's sigma is at least as many cells of the size it is worked out at; it has no detail, and its tails are cut anyway."""

@@ -12,7 +12,7 @@ from gpu_renderer.effects.parameters import choice, color, degrees, number, perc
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred, levels_of
-from gpu_renderer.painter import FULLSCREEN, PARTS_MAX, Blend, Instances, Painter
-from gpu_renderer.programs import Layout, UniformValue
-from gpu_renderer.region import Parts, Region, enclosing, outside, pixels, shared
-from gpu_renderer.targets import Format, Target
+from gpu_renderer.geometry.region import Parts, Region, enclosing, outside, pixels, shared
+from gpu_renderer.opengl.painter import FULLSCREEN, PARTS_MAX, Blend, Instances, Painter
+from gpu_renderer.opengl.programs import Layout, UniformValue
+from gpu_renderer.opengl.targets import Format, Target
 
 MARGIN_PX = 2
 """Room for interpolation."""

@@ -13,13 +13,13 @@ import numpy.typing as npt
 import skia
 from PIL import Image
 
-from gpu_renderer.context import create_context
+from gpu_renderer.content.raster import Raster
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, every_effect
 from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.parameters import Kind, Parameter
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.region import Region
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.context import create_context
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ParameterValue, ShapeSource, Transform2D
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from gpu_renderer.effects.parameters import Parameter
 from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:

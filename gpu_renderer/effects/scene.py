@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.targets import Target
 
 
 class Box(NamedTuple):

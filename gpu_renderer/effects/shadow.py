@@ -11,7 +11,7 @@ from gpu_renderer.effects.parameters import color, degrees, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.region import Region
+from gpu_renderer.geometry.region import Region
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import EffectValues, resolve
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import moderngl
 import shaders
 from gpu_renderer.effects.registry import Defines
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.painter import Painter
-from gpu_renderer.programs import UniformValue
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Format, Target
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Format, Target
 
 Textures = Mapping[str, "Target | moderngl.Texture"]
 Uniforms = Mapping[str, UniformValue]

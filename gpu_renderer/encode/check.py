@@ -8,9 +8,9 @@ from pathlib import Path
 
 import av
 
+from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import RenderError
-from gpu_renderer.planes import BT709, LIMITED_RANGE
 
 
 class VideoNotAsPlanned(RenderError):

@@ -15,8 +15,8 @@ import numpy as np
 
 from gpu_renderer.encode import bitstream
 from gpu_renderer.encode.bitstream import Counted, NalUnit, Parameters, SkippedSlice, StreamNotUnderstood
+from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, configure
-from gpu_renderer.planes import encoder_frame, layout
 
 ENCODED_REPEATS = 8
 """So many repeats are encoded before the rest is held: with them an encoder brings a still picture to its full quality, and

@@ -7,9 +7,9 @@ from functools import cache
 
 import av
 
+from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import PREFERENCE, Codec, EncoderProfile, configure
 from gpu_renderer.errors import EncoderUnavailable
-from gpu_renderer.planes import encoder_frame, layout
 
 PROBE_FRAMES = 4
 PROBE_SIZE = (320, 240)

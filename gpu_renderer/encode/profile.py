@@ -11,7 +11,7 @@ from typing import Any, Literal
 import av
 from av.codec.context import ThreadType
 
-from gpu_renderer.planes import BT709, LIMITED_RANGE, PIXEL_FORMAT
+from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, PIXEL_FORMAT
 
 Codec = Literal["h264_nvenc", "libx264"]
 PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")

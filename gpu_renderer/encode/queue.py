@@ -14,9 +14,9 @@ from typing import Protocol
 
 import av
 
+from gpu_renderer.encode.planes import PlaneLayout, encoder_frame
 from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.planes import PlaneLayout, encoder_frame
-from gpu_renderer.stages import StageClock
+from gpu_renderer.encode.stages import StageClock
 
 
 class Frames(Protocol):

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.planes import Rows
-from gpu_renderer.region import Region
-from gpu_renderer.samples import Plane, Samples, Weights
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
 
 HALF_PATTERNS = 1 << 16
 PLANES, RECTANGLE, ELLIPSE, COVERAGE, PICTURE, CELLS, HALF_CELLS, GROUP, BUFFER, LIT_BUFFER, LIGHT, COARSE = range(12)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.encode.planes import reference_planes
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.geometry.samples import Samples, reference_pixels, weights
 from gpu_renderer.host.loops import (
     HALF_PATTERNS,
     Coats,
@@ -15,9 +18,6 @@ from gpu_renderer.host.loops import (
     reference_laid,
     reference_resampled,
 )
-from gpu_renderer.planes import reference_planes
-from gpu_renderer.region import Region
-from gpu_renderer.samples import Samples, reference_pixels, weights
 
 _SIZES = ((18, 12), (37, 21), (2051, 3))
 """Of the pictures that a new library has to convert as the formula says: even, odd, more than one chunk wide."""

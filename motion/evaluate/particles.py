@@ -27,7 +27,7 @@ _Array = npt.NDArray[np.float64]
 _COLOR_NAMES = ("colorStart", "colorEnd")
 
 
-class _Flight(NamedTuple):
+class _Trail(NamedTuple):
     """Particles at one age each: their numbers, seconds, share of their lives, and how strongly they show, 0..1."""
 
     born: _Array
@@ -118,8 +118,8 @@ def _flown(config: ParticleField, width: float, height: float, time_seconds: flo
     for copy in range(copies, -1, -1):
         earlier = age - copy * config.trail_spacing
         then = earlier >= 0.0
-        flight = _Flight(born[then], earlier[then], earlier[then] / life[then], 1.0 - copy / (copies + 1))
-        found.extend(_poses(config, flight, width, height))
+        trail = _Trail(born[then], earlier[then], earlier[then] / life[then], 1.0 - copy / (copies + 1))
+        found.extend(_poses(config, trail, width, height))
     return tuple(found)
 
 
@@ -131,8 +131,8 @@ def _trail(config: ParticleField, count: int) -> int:
     return math.floor(min(float(TRAIL_LIMIT), float(room), max(0.0, config.trail_length)))
 
 
-def _poses(config: ParticleField, flight: _Flight, width: float, height: float) -> Iterator[Particle]:
-    born, age, share, strength = flight
+def _poses(config: ParticleField, trail: _Trail, width: float, height: float) -> Iterator[Particle]:
+    born, age, share, strength = trail
     vx, vy = _velocities(config, born)
     x, y = _origins(config, born, width, height)
     x = x + vx * age + 0.5 * (config.gravity_x + config.wind + config.wind_x) * age * age

@@ -6,10 +6,13 @@ from datetime import timedelta
 from typing import Final
 
 from farm_core.jobs import tasks, workers
+from farm_core.telemetry import logs
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
 from scheduler.service import Service
+
+_log = logs.logger(__name__)
 
 PATIENCE_TURNS: Final = 4
 """A renderer that has not been seen for so many turns is gone; a worker that is being replaced comes back sooner."""
@@ -29,11 +32,11 @@ class LeaseReaper(Service):
     async def tick(self) -> int:
         """One round; returns how many tasks were freed."""
         now = self.dependencies.clock.now()
-        async with self.dependencies.database.work() as session:
-            freed = await tasks.rescue_tasks(session, now)
-            if renderers := self._renderers():
-                freed += await tasks.unpin_jobs(session, now, renderers)
-            open_tasks = await tasks.count_open(session)
+        database = self.dependencies.database
+        freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now))
+        if renderers := self._renderers():
+            freed += await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
+        open_tasks = await database.single(tasks.count_open)
         self.dependencies.executor.demand(open_tasks)
         metrics.OPEN_SEGMENTS.set(open_tasks)
         metrics.RESCUED.inc(freed)
@@ -75,3 +78,23 @@ class WorkerRegistry(Service):
         self._known, self._next_write = names, now + timedelta(seconds=workers.LIVE_SECONDS / 3)
         self.dispatcher.wake()
         return 0
+
+
+class WorkerRestarter(Service):
+    """Restarts workers that an operator wants restarted, once they have finished what they hold."""
+
+    every_seconds = 1.0
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        super().__init__()
+        self.dependencies = dependencies
+
+    async def tick(self) -> int:
+        """One round; returns how many were restarted."""
+        ids = [worker.id for worker in self.dependencies.executor.workers()]
+        database = self.dependencies.database
+        idle = await database.single(lambda connection: workers.restartable_workers(connection, ids))
+        for worker_id in idle:
+            _log.info("worker restarted", worker=worker_id)
+            self.dependencies.executor.restart(worker_id)
+        return len(idle)

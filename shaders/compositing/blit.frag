@@ -2,13 +2,13 @@
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
 // OPAQUE: the scene's alpha is 1, or but for rounding would be.
-// COARSE: the scene has yet to pass through 8 linear bits (include/coarse.glsl).
+// QUANTISE: the scene has yet to pass through 8 linear bits (include/quantise.glsl).
 // IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
 // in: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
-#include "coarse.glsl"
+#include "quantise.glsl"
 
 #ifdef IN_PLACE
 layout(location = 0) inout vec4 io_scene;
@@ -71,14 +71,14 @@ vec3 displayed(vec3 v) {
 
 // The colour to be displayed, and by how much of it.
 vec4 shown() {
-#if defined(OPAQUE) && defined(COARSE)
+#if defined(OPAQUE) && defined(QUANTISE)
     return vec4(levels(scene()).rgb, 1.0);
 #elif defined(OPAQUE) && DISPLAY == 0
     return vec4(max(scene().rgb, 0.0), 1.0);  // what is over 1 the 8-bit target clamps
 #elif defined(OPAQUE)
     return vec4(clamp(scene().rgb, 0.0, 1.0), 1.0);
-#elif defined(COARSE)
-    return straight(coarse(scene()));
+#elif defined(QUANTISE)
+    return straight(quantised(scene()));
 #else
     return straight(scene());
 #endif

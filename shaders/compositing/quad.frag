@@ -4,10 +4,8 @@
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,
 //           5 texture whose alpha is the coverage of one colour
 // SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
-// PIECE     0 inside the edge, where an analytic shape is one colour; 1 and 2 as without (outline.vert)
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: what the layer has; IN_FLOAT: the texture is filtered in full precision
 //
-// OPAQUE: every pixel that is drawn hides what is below it
 // MODE, PRESERVE, BELOW, IN_PLACE: the content is blended with what is below it (include/combine.glsl), and what comes out replaces that
 //
 // u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
@@ -63,11 +61,7 @@ uniform sampler2D u_mask;
 
 vec4 content(vec2 unit) {
 #if CONTENT == 1 || CONTENT == 2
-#if defined(PIECE) && PIECE == 0
-    float inside = 1.0;
-#else
     float inside = u_hard > 0.5 ? 1.0 : edge(unit);
-#endif
 #ifdef GRADIENT
     vec4 color = gradient(unit);
 #ifdef GAIN
@@ -114,13 +108,6 @@ void main() {
     vec2 unit = plane(v_frame);
     vec4 color = content(unit);
     color.rgb = lit(color.rgb, unit);
-#ifdef OPAQUE
-#ifdef MODE
-    o_color = combined(vec4(clamp(color.rgb, 0.0, 1.0), 1.0));
-#else
-    o_color = vec4(color.rgb, 1.0);
-#endif
-#else
     color.a *= u_opacity;
 #ifdef MASK
     color.a *= texture(u_mask, unit).r;
@@ -130,6 +117,5 @@ void main() {
     o_color = combined(color.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(color.rgb, 0.0, 1.0), color.a));
 #else
     o_color = premultiplied(color) * coverage(v_frame);
-#endif
 #endif
 }

@@ -1,4 +1,4 @@
-// Where the quad shader samples a picture for each pixel: a place in its texture, 0..1 (gpu_renderer/host/resampling.py).
+// Where the quad shader samples a picture for each pixel: a place in its texture, 0..1 (gpu_renderer/backends/cpu/resampling.py).
 //
 // u_to_unit, u_crop: as in quad.frag. Out: x, y.
 #include "frame.glsl"

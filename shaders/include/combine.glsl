@@ -3,7 +3,7 @@
 // MODE: the number of the blend mode in the table of compositing.md 3.2. PRESERVE: keep the backdrop's transparency.
 // IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Targets are linear premultiplied.
 // BELOW: the backdrop's alpha is 1. What is 1 stays 1, to the last bit: with or without the bytes are the same.
-#include "coarse.glsl"
+#include "quantise.glsl"
 #include "blend.glsl"
 
 #ifdef IN_PLACE
@@ -31,7 +31,7 @@ vec4 backdrop() {
 #ifdef BELOW
     return vec4(levels(below()).rgb, 1.0);
 #else
-    return coarse(below());
+    return quantised(below());
 #endif
 }
 

@@ -142,3 +142,20 @@ def test_nothing_private_is_written_where_the_parts_are_named(farm: ProcessFarm)
     secret = (farm.data / "jwt-secret").read_text()
     assert secret not in logs
     assert farm.token not in logs
+
+
+def test_a_backup_of_the_running_farm_restores_its_jobs_and_videos(
+    farm: ProcessFarm, template: str, logo: str, tmp_path: Path
+) -> None:
+    finished = farm.render(template, "backup-one", logo=logo, caption="Backup")
+    farm.ended(finished)
+    digest = farm.digest(finished)
+    under_way = farm.render(template, "backup-two", logo=logo, caption="Under way")
+    farm.command("backup", str(tmp_path / "farm.tar"))
+    farm.ended(under_way)
+    restored = tmp_path / "restored"
+    done = run_farm("restore", str(tmp_path / "farm.tar"), "--data", str(restored))
+    assert done.returncode == 0, done.stderr
+    with process_farm(restored, "--workers", "1") as again:
+        assert again.digest(finished) == digest
+        assert again.ended(under_way)["status"] == "completed"

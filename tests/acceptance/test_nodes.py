@@ -22,6 +22,8 @@ from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
 from farm_core.jobs.status import JOB_TERMINAL
 from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -56,12 +58,14 @@ def test_a_job_survives_the_loss_of_a_node_that_renders_it(nodes: Any, database_
         database = Database(database_url)
         settings = Settings(data_folder=tmp_path, jwt_secret="x" * 32, gl_software=True)
         executor = RayExecutor(settings, nodes.address)
-        parts = Dependencies(database, storage, executor, Guard(), Guard(), SystemClock(), settings, tmp_path)
+        parts = Dependencies(
+            database, storage, executor, Guard(), Guard(), SystemClock(), settings, tmp_path, ProgressReader(None, database), ChangePublisher(None),
+        )  # fmt: skip
         scheduler = Scheduler(parts, database_url)
         job_id = await _job(database, storage)
         await scheduler.start()
         try:
-            await _until(database, job_id, lambda job: job.progress > 10)
+            await _until_finished(database, job_id)
             nodes.remove_node(nodes.workers[0], allow_graceful=False)
             job = await _until(database, job_id, lambda job: job.status in JOB_TERMINAL)
             assert (job.status, job.error) == ("completed", None)
@@ -108,6 +112,14 @@ async def _until(database: Database, job_id: str, reached: Any) -> Job:
                 job: Job = await session.get_one(Job, job_id)
             if reached(job):
                 return job
+            await asyncio.sleep(0.05)
+
+
+async def _until_finished(database: Database, job_id: str) -> None:
+    """Waits until more than a tenth of the job's frames is finished."""
+    progress = ProgressReader(None, database)
+    async with asyncio.timeout(120):
+        while (await progress.of_jobs([job_id]))[job_id].percent <= 10:  # noqa: ASYNC110 - it is in the database
             await asyncio.sleep(0.05)
 
 

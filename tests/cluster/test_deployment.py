@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
+from cluster.observing.alerts import ALERTS, rules, runbook
 from cluster.observing.board import PANELS, page
 from farm_core.settings import Settings
 from farm_core.telemetry.metrics import REGISTRY
 
-CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER = ROOT / "cluster"
 CLOUDS = sorted((CLUSTER / "ray").glob("*.yaml"))
 
 
@@ -98,12 +101,27 @@ def test_the_board_is_the_one_that_the_table_makes() -> None:
     assert (CLUSTER / "observing" / "grafana.json").read_text() == page()
 
 
-def test_the_board_shows_only_metrics_that_are_exported() -> None:
+def test_board_and_alerts_use_only_metrics_that_are_exported() -> None:
     import api.app
     import scheduler.metrics
 
     assert api.app and scheduler.metrics
     exported = {sample.name for family in REGISTRY.collect() for sample in family.samples}
     exported |= {family.name for family in REGISTRY.collect()}
-    shown = {name for row in PANELS for name in re.findall(r"farm_[a-z_]+", row[2])}
+    expressions = [row[2] for row in PANELS] + [alert.expression for alert in ALERTS]
+    shown = {name for expression in expressions for name in re.findall(r"farm_[a-z_]+", expression)}
     assert {name.removesuffix("_bucket").removesuffix("_total") for name in shown} <= exported
+
+
+def test_alert_rules_and_runbook_are_those_of_the_table() -> None:
+    assert (CLUSTER / "observing" / "alerts.yaml").read_text() == rules()
+    assert (ROOT / "docs" / "operating" / "alerts.md").read_text() == runbook()
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package `prometheus`)")
+def test_prometheus_accepts_the_alert_rules() -> None:
+    done = subprocess.run(
+        ["promtool", "check", "rules", str(CLUSTER / "observing" / "alerts.yaml")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -116,6 +116,42 @@ def test_a_folder_with_an_unusual_name_will_do(tmp_path: Path, name: str) -> Non
     cache.stop()
 
 
+def status_of(pid: int) -> dict[str, str]:
+    rows = (line.partition(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return {name: value.strip() for name, _, value in rows}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_roots_postgres_has_no_capability_and_lets_no_other_user_in(
+    started: postgres.EmbeddedPostgres, tmp_path: Path
+) -> None:
+    assert started.process is not None
+    status = status_of(started.process.pid)
+    assert status["Uid"].split()[0] not in ("0", "65534")
+    assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapAmb")} == {0}
+    connect = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", postgres.binary("psql"), started.url]
+    assert subprocess.run([*connect, "-c", "SELECT 1"], capture_output=True, check=False).returncode != 0
+    with psycopg.connect(started.url) as connection, pytest.raises(psycopg.Error):
+        connection.execute("SELECT pg_ls_dir('..')")
+
+
+def test_the_servers_files_trust_nobody(started: postgres.EmbeddedPostgres, folder: Path) -> None:
+    assert "trust" not in (folder / "pg_hba.conf").read_text()
+
+
+def test_postgres_changes_the_rules_and_the_owner_of_a_folder_of_an_earlier_version(
+    started: postgres.EmbeddedPostgres, folder: Path
+) -> None:
+    started.stop()
+    (folder / "pg_hba.conf").write_text("local all all trust\n")
+    for path in (folder, *folder.rglob("*")):
+        if os.geteuid() == 0:
+            os.chown(path, 65534, 65534)
+    again = postgres.start(folder)
+    assert "trust" not in (folder / "pg_hba.conf").read_text()
+    again.stop()
+
+
 def test_valkey_answers_and_stops(folder: Path) -> None:
     server = valkey.start(folder)
     client = redis.Redis.from_url(server.url)

@@ -55,10 +55,10 @@ def test_dead_machines_have_no_workers_and_names_are_the_same_for_every_schedule
 
 def test_a_fleet_grows_at_once_and_shrinks_after_a_while() -> None:
     growth = Growth()
-    assert growth.wish(40, 100, now=0) == 10
-    assert growth.wish(0, 100, now=KEEP_SECONDS - 1) == 10
-    assert growth.wish(0, 100, now=KEEP_SECONDS + 1) == 1
-    assert growth.wish(10_000, 100, now=KEEP_SECONDS + 2) == 100
+    assert growth.target_workers(40, 100, now=0) == 10
+    assert growth.target_workers(0, 100, now=KEEP_SECONDS - 1) == 10
+    assert growth.target_workers(0, 100, now=KEEP_SECONDS + 1) == 1
+    assert growth.target_workers(10_000, 100, now=KEEP_SECONDS + 2) == 100
 
 
 SOFTWARE = EglDevice(2, None, "EGL_MESA_device_software")

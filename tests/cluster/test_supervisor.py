@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 
 from cluster.embedded.process import ServerFailed
+from cluster.local.parts import ProcessPart
 from cluster.local.supervisor import Supervisor
 
 
@@ -13,6 +16,7 @@ class FakePart:
     log: list[str]
     alive: bool = False
     fails: int = 0
+    reason: str = ""
 
     def start(self) -> None:
         self.log.append(f"start {self.name}")
@@ -67,3 +71,24 @@ def test_a_part_that_does_not_come_up_is_tried_later_and_later() -> None:
         starts += [setting.now] * (len(setting.log) - before)
     pauses = [round(later - earlier, 1) for earlier, later in pairwise(starts)]
     assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+
+
+def test_a_part_that_dies_again_and_again_is_named() -> None:
+    setting = Setting()
+    supervisor, (steady, dying) = setting.supervisor("steady", "dying")
+    for _ in range(3):
+        assert supervisor.failing() is None
+        dying.alive = False
+        setting.now += 5
+        supervisor.look()
+    assert supervisor.failing() is dying
+    assert steady.alive
+
+
+def test_a_dead_process_gives_the_line_of_its_log_that_names_the_error(tmp_path: Path) -> None:
+    program = "print('starting'); print('OSError: no room'); print('see the manual')"
+    part = ProcessPart("part", (sys.executable, "-c", program), {}, tmp_path / "log")
+    part.start()
+    assert part.process is not None
+    part.process.wait()
+    assert part.reason == "OSError: no room"

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from gpu_renderer.content import Contents
-from gpu_renderer.media.library import MediaLibrary
-from gpu_renderer.painter import Painter
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.opengl.painter import Painter
 from motion import build
 from motion.bundle import read_document
 from motion.evaluate import snapshot

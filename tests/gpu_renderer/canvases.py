@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.text.families import Fonts, Style
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.effects.baked.bake import bake
 from gpu_renderer.effects.baked.canvas import Canvas
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.text.families import Fonts, Style
-from gpu_renderer.text.folders import FontFolders
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ParameterValue, ShapeSource, SolidPaint, Transform2D
 
 ROOT = Path(__file__).resolve().parents[2]

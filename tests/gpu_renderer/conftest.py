@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpu_renderer.context import create_context
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.context import create_context
+from gpu_renderer.opengl.painter import Painter
 
 
 @pytest.fixture(scope="session")

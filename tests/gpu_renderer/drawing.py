@@ -7,16 +7,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.content import Contents
-from gpu_renderer.frame import Finished, FrameRenderer
-from gpu_renderer.levers import Levers
-from gpu_renderer.media.video_frame import DecodedFrame
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.targets import Target
-from gpu_renderer.text.families import Fonts
-from gpu_renderer.text.folders import FontFile
-from gpu_renderer.vector.surface import Pixels
+from gpu_renderer.backends.compositor import Frame
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.video_frame import DecodedFrame
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.folders import FontFile
+from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.frame.renderer import FrameRenderer
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D, VideoSource
 
 Picture = npt.NDArray[np.uint8]
@@ -50,12 +51,12 @@ class Pictures:
 
 
 def renderer(
-    painter: Painter, levers: Levers | None = None, contents: Contents | None = None, **pictures: Pixels
+    painter: Painter, levers: Optimisations | None = None, contents: Contents | None = None, **pictures: Pixels
 ) -> FrameRenderer:
     return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), levers)
 
 
-def pixels(picture: Target | Finished) -> Picture:
+def pixels(picture: Target | Frame) -> Picture:
     """The target or finished frame as uint8 (rows, columns, 4)."""
     if not isinstance(picture, Target):
         return picture.read()
@@ -104,6 +105,12 @@ def gradient(*colors: str, angle: float = 0.0) -> LinearGradient:
 
     last = max(1, len(colors) - 1)
     return LinearGradient(angle, tuple(GradientStop(index / last, color) for index, color in enumerate(colors)))
+
+
+def is_close(one: Picture, other: Picture) -> bool:
+    """Whether two pictures agree within the tolerance of the golden frames."""
+    difference = np.abs(one.astype(int) - other).max(axis=2)
+    return bool((difference > 2).mean() <= 0.005)
 
 
 def at(picture: Picture, x: int, y: int) -> tuple[int, int, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from gpu_renderer.text.families import Fonts
-from gpu_renderer.text.folders import REFERENCE_PACKS, FontFolders
+from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.folders import REFERENCE_PACKS, FontFolders
 from motion.snapshot import TextSource, TextStyle
 
 FONTS = Path(__file__).resolve().parents[2] / ".fonts"

@@ -5,51 +5,53 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer import area
-from gpu_renderer.area import Area
-from gpu_renderer.painter import Painter
-from gpu_renderer.pipeline import Picture
-from gpu_renderer.region import Region
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.pipeline import RenderedFrame
 
 
 class DiscScene:
     """A frame source; the picture changes every `hold_frames` frames, and says where."""
 
     fps = 30.0
-    finishes_on_processor = False
+    backend: BackendName = "gl"
 
     def __init__(self, painter: Painter, width: int, height: int, hold_frames: int = 1) -> None:
         self.width, self.height = width, height
         self._hold_frames = hold_frames
         self._painter = painter
-        self._target = painter.pool.take(Region(0, 0, width, height), "f1")
+        self._frame = GlFrame.taken(painter, Region(0, 0, width, height))
         self._last: npt.NDArray[np.uint8] | None = None
         self.drawn_count = 0
 
     def evaluated(self, frame_index: int) -> int:
         return frame_index // self._hold_frames
 
-    def drawn(self, step: int) -> Picture:
+    def drawn(self, step: int) -> RenderedFrame:
         self.drawn_count += 1
         pixels = disc_picture(self.width, self.height, step)
         changed = _difference(pixels, self._last)
         self._last = pixels
-        self._target.texture.write(pixels.tobytes(), alignment=1)
-        return Picture(self._target, changed)
+        self._frame.target.texture.write(pixels.tobytes(), alignment=1)
+        return RenderedFrame(self._frame, changed)
 
     def close(self) -> None:
-        self._painter.pool.give_back(self._target)
+        self._frame.release()
 
 
 def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Area:
     frame = Region(0, 0, new.shape[1], new.shape[0])
     if old is None:
-        return area.whole(frame)
+        return damage.whole(frame)
     rows, columns = np.nonzero((new != old).any(axis=2))
     if rows.size == 0:
-        return area.nothing(frame)
+        return damage.nothing(frame)
     left, top = int(columns.min()), int(rows.min())
-    return area.area(frame, (Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top),))
+    return damage.area(frame, (Region(left, top, int(columns.max()) + 1 - left, int(rows.max()) + 1 - top),))
 
 
 def disc_picture(width: int, height: int, step: int) -> npt.NDArray[np.uint8]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_renderer import effects
+from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES
 from gpu_renderer.effects.parameters import Kind
-from gpu_renderer.graph import FIXED_BLENDS, MODES
 
 Record = dict[str, Any]
 SECONDS, FPS = 0.6, 10

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
 from tests.gpu_renderer.random_documents import RandomDocument
 

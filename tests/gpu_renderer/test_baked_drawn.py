@@ -12,7 +12,7 @@ from gpu_renderer.effects.baked.contour import contours, runs
 from gpu_renderer.effects.baked.drawn import _number_text, _timecode_text
 from gpu_renderer.effects.registry import find
 from gpu_renderer.effects.values import resolve
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, ParameterValue
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 

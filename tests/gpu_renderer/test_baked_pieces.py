@@ -7,7 +7,7 @@ import pytest
 
 from gpu_renderer.effects.baked.sprites import h2
 from gpu_renderer.effects.registry import every_effect
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 
 pytestmark = pytest.mark.gl

@@ -12,18 +12,18 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.levers import Levers
+from gpu_renderer.optimisation import Optimisations
 from gpu_renderer.session import Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
+from tests.gpu_renderer.content.media.video_files import make_noise_video
 from tests.gpu_renderer.documents import Record, document, layer, track
-from tests.gpu_renderer.media.video_files import make_noise_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
 WIDTH, HEIGHT = 192, 108
-ALL_OFF = Levers(**{held.name: False for held in fields(Levers)})
+ALL_OFF = replace(Optimisations(**{held.name: False for held in fields(Optimisations)}), native_kernels=True)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,8 @@ def session() -> Iterator[RenderSession]:
         yield made
 
 
-def frames(session: RenderSession, held: Record, levers: Levers, media: Path) -> list[npt.NDArray[np.uint8]]:
-    session.options = replace(session.options, drawing=levers)
+def frames(session: RenderSession, held: Record, flags: Optimisations, media: Path) -> list[npt.NDArray[np.uint8]]:
+    session.options = replace(session.options, drawing=flags)
     with session.open(read_document(json.dumps(held).encode()), Output(), lambda src: media / src) as job:
         return [session.still(job, index) for index in range(job.frame_count)]
 
@@ -64,9 +64,13 @@ SCENES = {
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_each_lever_leaves_the_pixels_as_they_are(session: RenderSession, tmp_path: Path, name: str) -> None:
+def test_each_flag_leaves_the_pixels_as_they_are(session: RenderSession, tmp_path: Path, name: str) -> None:
     make_noise_video(tmp_path / "clip.mp4", (WIDTH, HEIGHT), frame_count=14)
     plain = frames(session, SCENES[name], ALL_OFF, tmp_path)
-    for levers in (Levers(), replace(Levers(), copy_opaque=False), replace(Levers(), keep_static_run=False)):
-        quick = frames(session, SCENES[name], levers, tmp_path)
+    for flags in (
+        Optimisations(),
+        replace(Optimisations(), video_passthrough=False),
+        replace(Optimisations(), static_prefix=False),
+    ):
+        quick = frames(session, SCENES[name], flags, tmp_path)
         assert [int(np.abs(a.astype(int) - b).max()) for a, b in zip(plain, quick, strict=True)] == [0] * len(plain)

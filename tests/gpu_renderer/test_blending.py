@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import Sample, Transform2D
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import LayerSnapshot, Light, Material, ShapeSource, Snapshot, SolidPaint, Transform2D, Transform3D
 from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
 from tests.gpu_renderer.test_space import FLAT, world

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer import color
-from gpu_renderer.content import Contents
-from gpu_renderer.painter import Painter
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.geometry import color
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import Pictures, drawn, gradient, paper, snapshot
 from tests.gpu_renderer.fonts import reference_fonts

@@ -16,8 +16,8 @@ from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.check import check
 from gpu_renderer.encode.probe import probe
+from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
-from tests.gpu_renderer.media.video_files import make_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_renderer.content import Contents
-from gpu_renderer.media.library import MediaLibrary
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.library import MediaLibrary
 from motion.snapshot import (
     AdjustmentSource,
     GlyphPose,

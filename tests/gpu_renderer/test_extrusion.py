@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpu_renderer import color
-from gpu_renderer.space import extrusion
+from gpu_renderer.display_list.space import extrusion
+from gpu_renderer.geometry import color
 from motion.snapshot import EffectSnapshot, Extrusion, LayerSnapshot, Material, ShapeSource, SolidPaint, Transform3D
 from tests.gpu_renderer.test_space import FLAT, world
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer import area
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.media.video import Videos
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.levers import Levers
-from gpu_renderer.media.video import Videos
-from gpu_renderer.pipeline import PipelineLevers, put, ring_to_memory
-from gpu_renderer.planes import encoder_frame, layout
-from gpu_renderer.region import Region
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
+from tests.gpu_renderer.content.media.video_files import make_noise_video, make_video
 from tests.gpu_renderer.documents import Record, document, layer, track
-from tests.gpu_renderer.media.video_files import make_noise_video, make_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
@@ -67,8 +67,8 @@ def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samp
     """What the encoder is given for a frame."""
     picture = job.drawn(job.evaluated(frame_index))
     of = layout(*SIZE)
-    ring = ring_to_memory(session.painter, job, of, PipelineLevers(readback_depth=1), pixel_buffers=False)
-    put(picture, area.whole(picture.pixels.region), ring, encoder_frame(of))
+    ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1), pixel_buffers=False)
+    ring.put(picture.frame, damage.whole(picture.frame.region), encoder_frame(of), picture.passthrough)
     found = planes(ring.collect())
     ring.close()
     return found
@@ -163,7 +163,7 @@ def test_a_segment_over_footage_has_the_same_bytes_with_every_lever_off(
     session: RenderSession, tmp_path: Path, scene: str
 ) -> None:
     make_noise_video(tmp_path / "clip.mp4", SIZE, 20)
-    assert is_same_without_levers(session, SCENES[scene], tmp_path, Output())
+    assert is_same_without_optimisations(session, SCENES[scene], tmp_path, Output())
 
 
 @pytest.mark.parametrize("file_size", [(384, 216), (192, 108), SIZE], ids=["larger", "smaller", "its size"])
@@ -173,7 +173,7 @@ def test_stretched_footage_has_the_same_bytes_with_every_lever_off(
     session: RenderSession, tmp_path: Path, scene: str, output: tuple[int, int], file_size: tuple[int, int]
 ) -> None:
     make_noise_video(tmp_path / "clip.mp4", file_size, 20)
-    assert is_same_without_levers(session, SCENES[scene], tmp_path, Output(*output))
+    assert is_same_without_optimisations(session, SCENES[scene], tmp_path, Output(*output))
 
 
 STRETCHED: dict[str, dict[str, Any]] = {
@@ -192,7 +192,7 @@ def test_footage_that_lies_otherwise_over_the_frame_has_the_same_bytes_with_ever
     placed = {"x": SIZE[0] / 2, "y": SIZE[1] / 2, **STRETCHED[box]}
     dot = layer("dot", x=99, y=94, width=33, height=31, shape="ellipse", opacity=60)
     held = document(layer("video", __kind="video", src="clip.mp4", **placed), dot, size=SIZE)
-    assert is_same_without_levers(session, held, tmp_path, Output())
+    assert is_same_without_optimisations(session, held, tmp_path, Output())
 
 
 @pytest.mark.parametrize("file_size", [SIZE, (192, 108)], ids=["its size", "smaller"])
@@ -204,15 +204,15 @@ def test_footage_of_fewer_frames_is_converted_once_a_frame_of_its_own(
     with opened(session, held, tmp_path) as job:
         report = session.render_segment(job, 0, 18, tmp_path / "once.mp4")
     assert report.converted_frames <= 7  # and once more as soon as the way to stretch it is known
-    assert is_same_without_levers(session, held, tmp_path, Output())
+    assert is_same_without_optimisations(session, held, tmp_path, Output())
 
 
-def is_same_without_levers(session: RenderSession, held: Record, media: Path, output: Output) -> bool:
-    """Whether a segment of a document has the same bytes with every lever on and off."""
-    off = Levers(**dict.fromkeys((field.name for field in fields(Levers)), False))
+def is_same_without_optimisations(session: RenderSession, held: Record, media: Path, output: Output) -> bool:
+    """Whether a segment of a document has the same bytes with every flag on and off."""
+    off = Optimisations(damage=False, layer_cache=False, static_prefix=False)
     drawing = session.options.drawing
-    for name, levers in (("on", drawing), ("off", off)):
-        session.options = replace(session.options, drawing=levers)
+    for name, flags in (("on", drawing), ("off", off)):
+        session.options = replace(session.options, drawing=flags)
         with opened(session, held, media, output) as job:
             session.render_segment(job, 0, 18, media / f"{name}.mp4")
     session.options = replace(session.options, drawing=drawing)
@@ -223,7 +223,7 @@ def is_same_without_levers(session: RenderSession, held: Record, media: Path, ou
 def test_footage_of_another_colour_is_converted(session: RenderSession, tmp_path: Path, tags: tuple[int, int]) -> None:
     make_video(tmp_path / "clip.mp4", size=SIZE, tags=tags)
     with opened(session, footage(), tmp_path) as job:
-        assert job.drawn(job.evaluated(0)).underlay is None
+        assert job.drawn(job.evaluated(0)).passthrough is None
 
 
 def test_a_part_of_a_frame_is_the_very_pixels_of_the_whole(tmp_path: Path) -> None:

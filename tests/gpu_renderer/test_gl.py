@@ -11,12 +11,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from gpu_renderer import area
-from gpu_renderer.painter import Painter
-from gpu_renderer.planes import encoder_frame, layout
-from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.encode.planes import encoder_frame, layout
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 
 pytestmark = pytest.mark.gl
 
@@ -78,7 +79,7 @@ def test_other_threads_run_while_a_frame_is_read_back(painter: Painter, pixel_bu
     with clock.running():
         target = much_drawn(painter)
         before = clock.ticks
-        ring.put(picture, area.whole(picture.region), into)
+        ring.put(GlFrame(painter, picture), damage.whole(picture.region), into)
         assert ring.collect() is into
         assert clock.ticks > before
     ring.close()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.painter import Painter
-from gpu_renderer.vector.shape import shape_raster
+from gpu_renderer.content.vector.shape import shape_raster
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     GradientStop,
     LayerSnapshot,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import ParameterValue
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 

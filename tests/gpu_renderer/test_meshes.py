@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_renderer.raster import Raster
-from gpu_renderer.vector.mesh import deformed
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.mesh import deformed
 from motion.snapshot import Mesh
 
 RED, BLUE = (255, 0, 0, 255), (0, 0, 255, 255)

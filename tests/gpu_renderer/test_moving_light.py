@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, Snapshot, Transform2D
 from tests.gpu_renderer.drawing import Picture, drawn, pixels, rect, renderer, snapshot
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Parts, Region, outside
-from gpu_renderer.targets import CHANNELS, Format, Target
+from gpu_renderer.geometry.region import Parts, Region, outside
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import CHANNELS, Format, Target
 
 pytestmark = pytest.mark.gl
 

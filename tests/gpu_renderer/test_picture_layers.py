@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_renderer.content import Contents
-from gpu_renderer.painter import Painter
-from gpu_renderer.vector.surface import Pixels
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, ImageSource, LayerSnapshot, Transform2D
 from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, renderer, snapshot
 from tests.gpu_renderer.fonts import reference_fonts

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.painter import Painter
-from gpu_renderer.pipeline import PipelineLevers, RenderStopped, SegmentPipeline, SegmentReport
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
 from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
 
 pytestmark = pytest.mark.gl
@@ -31,26 +31,26 @@ def disc(painter: Painter) -> Iterator[Disc]:
 
 
 def rendered(
-    scene: DiscScene, painter: Painter, path: Path, frames: range, levers: PipelineLevers | None = None
+    scene: DiscScene, painter: Painter, path: Path, frames: range, levers: PipelineOptions | None = None
 ) -> SegmentReport:
-    return SegmentPipeline(painter, scene, PROFILE, levers or PipelineLevers(), software=True).run(frames, path)
+    return SegmentPipeline(painter, scene, PROFILE, levers or PipelineOptions(), software=True).run(frames, path)
 
 
 @pytest.mark.parametrize(
     "levers",
     [
-        PipelineLevers(evaluate_ahead_frames=0),
-        PipelineLevers(readback_depth=1),
-        PipelineLevers(readback_depth=4),
-        PipelineLevers(encode_ahead_frames=0),
-        PipelineLevers(reuse_unchanged=False),
-        PipelineLevers(convert_changes_only=False),
-        PipelineLevers(timed_exactly=True),
+        PipelineOptions(evaluate_ahead_frames=0),
+        PipelineOptions(readback_depth=1),
+        PipelineOptions(readback_depth=4),
+        PipelineOptions(encode_ahead_frames=0),
+        PipelineOptions(reuse_unchanged=False),
+        PipelineOptions(convert_changes_only=False),
+        PipelineOptions(timed_exactly=True),
     ],
     ids=str,
 )
 def test_a_lever_leaves_the_bytes_as_they_are(
-    painter: Painter, disc: Disc, tmp_path: Path, levers: PipelineLevers
+    painter: Painter, disc: Disc, tmp_path: Path, levers: PipelineOptions
 ) -> None:
     scene = disc(96, 64, hold_frames=3)
     rendered(scene, painter, tmp_path / "on.mp4", range(20))
@@ -82,7 +82,7 @@ def test_no_target_stays_lent_after_a_segment(painter: Painter, disc: Disc, tmp_
 
 def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     seen: list[int] = []
-    pipeline = SegmentPipeline(painter, disc(96, 64), PROFILE, PipelineLevers(), software=True)
+    pipeline = SegmentPipeline(painter, disc(96, 64), PROFILE, PipelineOptions(), software=True)
     pipeline.run(range(9), tmp_path / "a.mp4", on_progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 9
@@ -90,7 +90,7 @@ def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp
 
 def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     scene = disc(96, 64)
-    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineLevers(), software=True)
+    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), software=True)
     before = painter.pool.lent_count
     with pytest.raises(RenderStopped):
         pipeline.run(range(1000), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 3)
@@ -103,7 +103,7 @@ def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc
 def test_an_error_of_the_evaluation_reaches_the_caller(
     painter: Painter, disc: Disc, tmp_path: Path, ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    levers = PipelineLevers(evaluate_ahead_frames=ahead)
+    levers = PipelineOptions(evaluate_ahead_frames=ahead)
     scene = disc(96, 64)
 
     def broken(frame_index: int) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_renderer.compositing import matrix, placement
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import AdjustmentSource, EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 

@@ -8,17 +8,18 @@ import numpy.typing as npt
 import pytest
 from av.video.reformatter import Interpolation
 
-from gpu_renderer import area
-from gpu_renderer.area import Area
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.backends.cpu.ring import KernelRing
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, encoder_frame, layout, reference_planes, texels_of
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.picture import HostPicture
-from gpu_renderer.host.ring import HostRing
-from gpu_renderer.painter import Painter
-from gpu_renderer.planes import PlaneLayout, Underlay, encoder_frame, layout, reference_planes, texels_of
-from gpu_renderer.readback import ReadbackRing
-from gpu_renderer.region import Parts, Region
-from gpu_renderer.samples import Samples
-from gpu_renderer.targets import Target
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 
 pytestmark = pytest.mark.gl
 
@@ -41,15 +42,20 @@ class Way:
         loops = kernels()
         if loops is None:
             pytest.skip("no C compiler")
-        self._host = HostPicture(painter, loops, Region(0, 0, of.width, of.height)), HostRing(of, loops)
+        self._host = CpuFrame(painter, loops, Region(0, 0, of.width, of.height)), KernelRing(of, loops)
 
-    def put(self, target: Target, changed: Area, into: av.VideoFrame, underlay: Underlay | None = None) -> None:
+    def put(
+        self, target: Target, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
         if self._ring is not None:
-            self._ring.put(target, changed, into, underlay)
+            self._ring.put(GlFrame(self._painter, target), changed, into, passthrough)
         elif self._host is not None:
             picture, ring = self._host
-            picture.copy(target.texture, changed.parts())
-            ring.put(picture, changed, into, underlay)
+            pixels = np.frombuffer(target.texture.read(), np.uint8).reshape(picture.read().shape)
+            for part in changed.parts():
+                inside = np.s_[part.y : part.bottom, part.x : part.right]
+                picture.read()[inside] = pixels[inside]
+            ring.put(picture, changed, into, passthrough)
 
     def collect(self) -> av.VideoFrame:
         ring = self._ring or (self._host or (None, None))[1]
@@ -67,7 +73,7 @@ def converted(painter: Painter, rgb: Pixels, way: str = "read") -> tuple[av.Vide
     target.texture.write(np.dstack([rgb, np.full((height, width), 255, np.uint8)]).tobytes(), alignment=1)
     of = layout(width, height)
     ring = Way(painter, way, of)
-    ring.put(target, area.whole(target.region), encoder_frame(of))
+    ring.put(target, damage.whole(target.region), encoder_frame(of))
     frame = ring.collect()
     ring.close()
     painter.pool.give_back(target)
@@ -150,7 +156,7 @@ def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
-        ring.put(target, area.whole(target.region), encoder_frame(of))
+        ring.put(GlFrame(painter, target), damage.whole(target.region), encoder_frame(of))
         lent.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()
@@ -172,7 +178,7 @@ def test_converting_only_what_changed_gives_the_same_planes(
     for number in range(40):
         x, y = int(rng.integers(0, width)), int(rng.integers(0, height))
         part = Region(x, y, int(rng.integers(1, width - x + 1)), int(rng.integers(1, height - y + 1)))
-        changed = area.area(target.region, (target.region if number == 0 else part,))
+        changed = damage.area(target.region, (target.region if number == 0 else part,))
         rgba[part.y : part.bottom, part.x : part.right] = rng.integers(0, 256, 4)
         target.texture.write(rgba.tobytes(), alignment=1)
         ring.put(target, changed, frames[number % 3])
@@ -196,8 +202,8 @@ def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Pa
     target = painter.pool.take(Region(0, 0, width, height), "f1")
     target.texture.write(rgba.tobytes(), alignment=1)
     ring = Way(painter, way, of)
-    into, whole = encoder_frame(of), area.whole(target.region)
-    ring.put(target, whole, into, Underlay(lambda: samples, drawn))
+    into, whole = encoder_frame(of), damage.whole(target.region)
+    ring.put(target, whole, into, VideoPassthrough(lambda: samples, drawn))
     luma, chroma = planes(ring.collect(), of)
     over, over_pairs = np.zeros(luma.shape, bool), np.zeros(chroma.shape[:2], bool)
     for texels in map(texels_of, drawn):

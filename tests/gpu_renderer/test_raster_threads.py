@@ -23,7 +23,7 @@ from benchmarks.scenes import SCENES
 from cluster.devices import device_index
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.session import Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
+from gpu_renderer.content.text.folders import FontFolders
 from motion.bundle import read_value
 
 threads, frames = int(sys.argv[1]), {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import skia
 
-from gpu_renderer.vector import sampled
-from gpu_renderer.vector.shape import shape_raster
-from gpu_renderer.vector.surface import Pixels, rgba
+from gpu_renderer.content.vector import sampled
+from gpu_renderer.content.vector.shape import shape_raster
+from gpu_renderer.content.vector.surface import Pixels, rgba
 from motion.snapshot import ShapeSource, SolidPaint
 
 

@@ -12,18 +12,18 @@ import psutil
 import pytest
 
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import check
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.levers import Levers
-from gpu_renderer.pipeline import PipelineLevers, RenderStopped
+from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.pipeline import PipelineOptions, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
-from gpu_renderer.text.folders import FontFolders
 from motion.bundle import read_document
 from motion.errors import CompositionUnknown
 from tests.gpu_renderer import documents
+from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square
-from tests.gpu_renderer.media.video_files import make_video
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
@@ -85,8 +85,8 @@ def test_a_segment_has_the_same_bytes_each_time_and_on_a_fresh_session(session: 
 
 
 def test_drawing_only_changes_leaves_the_bytes_as_they_are(tmp_path: Path) -> None:
-    off = Levers(False, False, False, False, False, False)
-    for name, levers in (("on", Levers()), ("off", off)):
+    off = Optimisations(False, False, False, False)
+    for name, levers in (("on", Optimisations()), ("off", off)):
         options = SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE, drawing=levers)
         with RenderSession(options) as made, opened(made, moving_square()) as job:
             made.render_segment(job, 0, 30, tmp_path / f"{name}.mp4")
@@ -95,7 +95,7 @@ def test_drawing_only_changes_leaves_the_bytes_as_they_are(tmp_path: Path) -> No
 
 def test_frames_that_may_stay_on_the_gpu_give_the_same_bytes_as_those_that_may_not(tmp_path: Path) -> None:
     for name in ("on", "off"):
-        levers = PipelineLevers(encode_from_gpu=name == "on")
+        levers = PipelineOptions(encode_from_gpu=name == "on")
         options = SessionOptions(fonts=FontFolders(FONTS), pipeline=levers)
         with RenderSession(options) as made, opened(made, moving_square()) as job:
             made.render_segment(job, 0, 30, tmp_path / f"{name}.mp4")
@@ -172,6 +172,6 @@ def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path
 
 
 def test_a_document_is_read_from_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
-    from gpu_renderer.local import read_local
+    from gpu_renderer.commands.local import read_local
 
     assert read_local(documents.written(tmp_path, moving_square()))["scene"]

@@ -8,9 +8,9 @@ import moderngl
 import pytest
 
 import shaders
-from gpu_renderer.graph import MODES
-from gpu_renderer.painter import FULLSCREEN, Painter
-from gpu_renderer.programs import Programs
+from gpu_renderer.display_list.graph import MODES
+from gpu_renderer.opengl.painter import FULLSCREEN, Painter
+from gpu_renderer.opengl.programs import Programs
 
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]

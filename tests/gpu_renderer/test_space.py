@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_renderer.compositing import matrix
-from gpu_renderer.levers import Levers
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.space import projection
+from gpu_renderer.display_list.space import projection
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import (
     Camera,
     EffectSnapshot,
@@ -107,7 +107,7 @@ def test_a_camera_that_moves_past_planes_with_effects_shows_them_the_same_whatev
         eye = camera(120.0 + 5 * frame, 75, -300 + 9 * frame, 280)
         return replace(snapshot(*cards, width=240, height=150, background="#204060"), camera=eye)
 
-    kept, plain = renderer(painter), renderer(painter, Levers(keep_layers=False))
+    kept, plain = renderer(painter), renderer(painter, Optimisations(layer_cache=False))
     for frame in range(4):
         shown = pixels(kept.draw(scene(frame), 240, 150))
         assert np.array_equal(shown, pixels(plain.draw(scene(frame), 240, 150))), f"frame {frame}"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpu_renderer.commands.stills import CaseRefused, read_case
+from gpu_renderer.display_list.space.defocus import blur_px
 from gpu_renderer.errors import TargetTooLarge
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.space.defocus import blur_px
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import Camera
 
 NO_TURN = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)

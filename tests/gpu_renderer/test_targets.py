@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.targets import IDLE_FRAMES_MAX, TargetPool
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX, TargetPool
 
 pytestmark = pytest.mark.gl
 SMALL, LARGE = Region(0, 0, 8, 8), Region(0, 0, 64, 64)

@@ -9,9 +9,9 @@ import moderngl
 import numpy as np
 import pytest
 
-from gpu_renderer.compositing.textures import Textures
-from gpu_renderer.painter import Painter
-from gpu_renderer.targets import IDLE_FRAMES_MAX
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX
+from gpu_renderer.opengl.textures import Textures
 
 pytestmark = pytest.mark.gl
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.effects.registry import every_effect
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 from tests.gpu_renderer.canvases import baked_pixels
 
 pytestmark = pytest.mark.gl

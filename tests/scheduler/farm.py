@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from sqlalchemy import select, text
 from sqlmodel import col
 
 from cluster.inline_executor import InlineExecutor
+from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
@@ -25,6 +27,9 @@ from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.status import JOB_TERMINAL
 from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
+from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -44,6 +49,8 @@ class DummyWork:
     storage: Storage
     worker_id: str = "w0"
     behave: Callable[[TaskAssignment], Ended | Finished | None] = lambda assignment: None
+    held_up: Callable[[TaskAssignment], bool] = lambda assignment: False
+    """Whether the assignment still has frames to draw."""
     done: list[TaskAssignment] = field(default_factory=list)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
@@ -54,6 +61,10 @@ class DummyWork:
             return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
         if (answer := self.behave(assignment)) is not None:
             return answer
+        while self.held_up(assignment):
+            if should_stop():
+                return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
+            time.sleep(0.005)  # a frame
         self.done.append(assignment)
         match assignment:
             case SegmentAssignment():
@@ -123,7 +134,7 @@ class FarmUnderTest:
 @asynccontextmanager
 async def farm(
     database_url: str, folder: Path, behave: Callable[[TaskAssignment], Ended | Finished | None] | None = None, workers: int = 2,
-    storage: Storage | None = None, **changes: Any,
+    storage: Storage | None = None, held_up: Callable[[TaskAssignment], bool] | None = None, **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""
     database = Database(database_url)
@@ -131,6 +142,7 @@ async def farm(
     works = [DummyWork(storage, f"w{index}") for index in range(workers)]
     for work in works:
         work.behave = behave or work.behave
+        work.held_up = held_up or work.held_up
     dependencies = parts_for(database, storage, works, folder, **changes)
     scheduler = Scheduler(dependencies, database_url)
     await furnish(database, storage)
@@ -152,9 +164,19 @@ def parts_for(
     (folder / "scratch").mkdir(exist_ok=True)
     private = Guard(allow_private=True)
     chosen = Settings(data_folder=folder, public_origin="http://farm", **settings)
-    executor = InlineExecutor(works)  # type: ignore[arg-type]
+    executor = InlineExecutor(works, ProgressWriter(chosen.redis_url, every_seconds=0.01))  # type: ignore[arg-type]
+    client = None if chosen.redis_url is None else redis.connect(chosen.redis_url)
     return Dependencies(
-        database, storage, executor, private, private, clock or SystemClock(), chosen, folder / "scratch"
+        database,
+        storage,
+        executor,
+        private,
+        private,
+        clock or SystemClock(),
+        chosen,
+        folder / "scratch",
+        ProgressReader(client, database),
+        ChangePublisher(client),
     )
 
 

@@ -18,14 +18,14 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpu_renderer.compositing import masks
-from gpu_renderer.compositing.routes import tier
+from gpu_renderer.content import masks
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.raster_scale import tier
 from gpu_renderer.effects.baked.canvas import Canvas, Masking
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.values import EffectValues, resolve
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.targets import Target
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.tint import rgba_of
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
@@ -26,12 +28,10 @@ from gpu_renderer.effects.gaussian import (
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
-from gpu_renderer.painter import Painter
-from gpu_renderer.programs import UniformValue
-from gpu_renderer.raster import Raster
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
-from gpu_renderer.vector.tint import rgba_of
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Target
 
 
 class Canvas(Surface):

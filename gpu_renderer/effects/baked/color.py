@@ -11,7 +11,7 @@ from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 Tones = npt.NDArray[np.float64]
 LEVELS: Tones = np.arange(256, dtype=np.float64)

@@ -9,7 +9,7 @@ from gpu_renderer.effects.baked.matte import ALPHA, extremes, mean_alpha
 from gpu_renderer.effects.parameters import color, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 
 @effect("keylight", Tier.COMMON, Route.RASTER)

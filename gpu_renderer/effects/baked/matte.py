@@ -6,7 +6,7 @@ from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.parameters import color, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 Channels = tuple[float, float, float, float]
 Axes = tuple[tuple[int, int], ...]

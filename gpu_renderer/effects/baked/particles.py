@@ -14,7 +14,7 @@ from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, pa
 from gpu_renderer.effects.parameters import color, degrees, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 DROPS_MAX = 30
 MARKS_MAX = 4000

@@ -13,7 +13,7 @@ from gpu_renderer.effects.parameters import color, degrees, filled, flag, number
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.shadow import shadow_offset
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.region import Region
+from gpu_renderer.geometry.region import Region
 
 INNER_SIGMA_MAX = 400.0
 """Twice what the controls offer."""

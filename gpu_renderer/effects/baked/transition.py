@@ -8,7 +8,7 @@ from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.programs import UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 
 SEED_STEP = 1442695040888963328.0
 """A seed's share in the key of hash HB (effects.md 6)."""

@@ -14,10 +14,10 @@ COPIES_LIMIT = 1000
 POINTS_LIMIT = 50_000
 """Points that all copies together may have."""
 RUNGS_LIMIT = 10_000
-"""Farthest rung that is counted out; an offset beyond it stays there."""
+"""Farthest transform that is counted out; an offset beyond it stays there."""
 
 
-class Rung(NamedTuple):
+class CopyTransform(NamedTuple):
     """Where one copy lies: px, degrees, factors."""
 
     x: float
@@ -27,32 +27,32 @@ class Rung(NamedTuple):
     opacity: float
 
 
-REST = Rung(0.0, 0.0, 0.0, 1.0, 1.0)
+REST = CopyTransform(0.0, 0.0, 0.0, 1.0, 1.0)
 
 
 def repeat(operator: PathOperator, lines: tuple[Polyline, ...], time_seconds: float) -> tuple[Polyline, ...]:
     """Every copy in paint order, copy 0 first unless the operator says `below`."""
     copies = _copies(operator, sum(len(line.points) for line in lines))
-    rungs = _rungs(operator, copies)
+    transforms = _transforms(operator, copies)
     if operator.is_below:
-        rungs.reverse()
-    return tuple(_copy(operator, line, rung) for rung in rungs for line in lines)
+        transforms.reverse()
+    return tuple(_copy(operator, line, transform) for transform in transforms for line in lines)
 
 
 def _copies(operator: PathOperator, points: int) -> int:
     return int(min(COPIES_LIMIT, POINTS_LIMIT // max(1, points), math.floor(operator.copies)))
 
 
-def _rungs(operator: PathOperator, copies: int) -> list[Rung]:
-    """The rungs of all copies, each mixed from its neighbours where the ladder's offset is fractional."""
+def _transforms(operator: PathOperator, copies: int) -> list[CopyTransform]:
+    """The transforms of all copies, each mixed from its neighbours where the ladder's offset is fractional."""
     offset = min(float(RUNGS_LIMIT), max(-float(RUNGS_LIMIT), operator.offset))
     low = math.floor(offset)
     ladder = _ladder(operator, low, low + copies)
     return [_mix(a, b, offset - low) for a, b in pairwise(ladder)]
 
 
-def _ladder(operator: PathOperator, low: int, high: int) -> list[Rung]:
-    """The whole rungs from low to high, counted up and down from rung 0."""
+def _ladder(operator: PathOperator, low: int, high: int) -> list[CopyTransform]:
+    """The whole transforms from low to high, counted up and down from transform 0."""
     up, down = [REST], [REST]
     for _ in range(high):
         up.append(_step_up(operator, up[-1]))
@@ -61,26 +61,30 @@ def _ladder(operator: PathOperator, low: int, high: int) -> list[Rung]:
     return [up[k] if k >= 0 else down[-k] for k in range(low, high + 1)]
 
 
-def _mix(a: Rung, b: Rung, u: float) -> Rung:
-    return Rung(*(p + (q - p) * u for p, q in zip(a, b, strict=True))) if u > 0 else a
+def _mix(a: CopyTransform, b: CopyTransform, u: float) -> CopyTransform:
+    return CopyTransform(*(p + (q - p) * u for p, q in zip(a, b, strict=True))) if u > 0 else a
 
 
-def _step_up(operator: PathOperator, rung: Rung) -> Rung:
-    rotation = rung.rotation + operator.offset_rotation
+def _step_up(operator: PathOperator, transform: CopyTransform) -> CopyTransform:
+    rotation = transform.rotation + operator.offset_rotation
     dx, dy = _turned_offset(operator, rotation)
-    return Rung(
-        rung.x + dx, rung.y + dy, rotation, rung.scale * operator.offset_scale, rung.opacity * operator.offset_opacity
+    return CopyTransform(
+        transform.x + dx,
+        transform.y + dy,
+        rotation,
+        transform.scale * operator.offset_scale,
+        transform.opacity * operator.offset_opacity,
     )
 
 
-def _step_down(operator: PathOperator, rung: Rung) -> Rung:
-    dx, dy = _turned_offset(operator, rung.rotation)
-    return Rung(
-        rung.x - dx,
-        rung.y - dy,
-        rung.rotation - operator.offset_rotation,
-        _divide(rung.scale, operator.offset_scale),
-        _divide(rung.opacity, operator.offset_opacity),
+def _step_down(operator: PathOperator, transform: CopyTransform) -> CopyTransform:
+    dx, dy = _turned_offset(operator, transform.rotation)
+    return CopyTransform(
+        transform.x - dx,
+        transform.y - dy,
+        transform.rotation - operator.offset_rotation,
+        _divide(transform.scale, operator.offset_scale),
+        _divide(transform.opacity, operator.offset_opacity),
     )
 
 
@@ -92,14 +96,14 @@ def _divide(a: float, b: float) -> float:
     return a / b if b != 0 else 0.0
 
 
-def _copy(operator: PathOperator, line: Polyline, rung: Rung) -> Polyline:
-    angle = math.radians(rung.rotation)
+def _copy(operator: PathOperator, line: Polyline, transform: CopyTransform) -> Polyline:
+    angle = math.radians(transform.rotation)
     ax, ay = rotate(operator.anchor_x, operator.anchor_y, angle)
-    x = rung.x + operator.anchor_x - rung.scale * ax
-    y = rung.y + operator.anchor_y - rung.scale * ay
-    c, s = rung.scale * math.cos(angle), rung.scale * math.sin(angle)
+    x = transform.x + operator.anchor_x - transform.scale * ax
+    y = transform.y + operator.anchor_y - transform.scale * ay
+    c, s = transform.scale * math.cos(angle), transform.scale * math.sin(angle)
     return line._replace(
         points=tuple((c * px - s * py + x, s * px + c * py + y) for px, py in line.points),
-        opacity=line.opacity * rung.opacity,
-        stroke_factor=line.stroke_factor * abs(rung.scale),
+        opacity=line.opacity * transform.opacity,
+        stroke_factor=line.stroke_factor * abs(transform.scale),
     )

@@ -97,7 +97,7 @@ def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None
 def test_the_queue_says_when_all_will_be_done(look: Look) -> None:
     printed = look("queue")
     assert row(printed, "studio")[1] == "1"
-    assert "150 frames are left; 0.5 a second in the last minute: about 5 min 00 s." in printed
+    assert "170 frames are left; 0.5 a second in the last minute: about 5 min 40 s." in printed
 
 
 def test_a_webhook_that_waits_says_for_how_long(look: Look) -> None:

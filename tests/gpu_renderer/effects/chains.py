@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects import Box, EffectScene, chain
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 from motion.snapshot import EffectSnapshot, ParameterValue
 
 Buffer = npt.NDArray[np.float64]

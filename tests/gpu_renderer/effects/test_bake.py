@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.content import Contents
+from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.shape import padding as shape_padding
 from gpu_renderer.effects import bake, baking, every_effect, needs_baking
 from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.registry import Route
-from gpu_renderer.painter import Painter
-from gpu_renderer.raster import Raster
-from gpu_renderer.vector.shape import padding as shape_padding
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     AdjustmentSource,
     EffectSnapshot,

@@ -9,8 +9,8 @@ import pytest
 
 from gpu_renderer import effects
 from gpu_renderer.effects import Box, EffectScene, chain, every_effect, has_chain, lit_chain, spread_px
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
 from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry, picture, scene_of, target_of
 
 pytestmark = pytest.mark.gl

@@ -8,8 +8,8 @@ import pytest
 
 from gpu_renderer.effects import lit
 from gpu_renderer.effects.lit import Lit
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Parts, Region
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.opengl.painter import Painter
 
 pytestmark = pytest.mark.gl
 FRAME = Region(0, 0, 640, 400)

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_renderer.effects import Route, every_effect
 from gpu_renderer.effects.page import DOCS, page, picture, subject
-from gpu_renderer.painter import Painter
+from gpu_renderer.opengl.painter import Painter
 
 
 def test_the_page_is_up_to_date() -> None:

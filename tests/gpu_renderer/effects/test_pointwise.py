@@ -5,18 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.effects import (
-    Effect,
-    EffectScene,
-    chain,
-    every_effect,
-    is_pointwise_stack,
-    retouch,
-)
+from gpu_renderer.effects import Effect, EffectScene, chain, every_effect, is_pointwise_stack, retouch
 from gpu_renderer.errors import ShaderError
-from gpu_renderer.painter import Painter
-from gpu_renderer.region import Region
-from gpu_renderer.targets import Target
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 from motion.snapshot import EffectSnapshot, ParameterValue
 from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry, picture, scene_of, target_of
 

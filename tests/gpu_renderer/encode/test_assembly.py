@@ -11,9 +11,9 @@ import pytest
 
 from gpu_renderer.encode.assemble import SegmentUnusable, assemble
 from gpu_renderer.encode.check import VideoNotAsPlanned, boxes, check
+from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, rate
 from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.planes import encoder_frame, layout
 
 PROFILE = EncoderProfile(threads=1)
 WIDTH, HEIGHT = 96, 64

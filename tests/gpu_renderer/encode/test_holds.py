@@ -14,9 +14,9 @@ from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.bitstream import BitReader, BitWriter, NalUnit, StreamNotUnderstood
 from gpu_renderer.encode.check import check
 from gpu_renderer.encode.hold import ENCODED_REPEATS, holds
+from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.planes import encoder_frame, layout
 
 PROFILE = EncoderProfile()
 SIZES = [(96, 64), (160, 90), (640, 362)]

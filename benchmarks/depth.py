@@ -1,0 +1,214 @@
+"""What claims, dispatch rounds, creations and lists cost while a deep queue waits and a long history lies beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import uvloop
+from sqlalchemy import select
+from sqlmodel import col
+
+from benchmarks.benchmark import Benchmark, Row
+from cluster.embedded import postgres
+from farm_core.accounts import repository as accounts
+from farm_core.db import migrate
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database, libpq_url
+from farm_core.ids import new_id
+from farm_core.jobs import claims, repository, tasks, workers
+from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.models import Job
+from farm_core.jobs.tasks import Lease, RenderedSegment
+from farm_core.usage import repository as usage
+from scheduler.dispatcher import jobs_of, loads_of
+from scheduler.placement import FreeWorker, assign
+
+DEPTH: Final = 100_000
+ACCOUNTS: Final = 10_000
+PROCESSING: Final = 20_000
+WORKERS: Final = 64
+CLAIMED: Final = 32
+LIMIT_MS: Final = 10.0
+BIG: Final = "acc_00000"
+"""The account with half of all jobs."""
+
+_FILL: Final = (
+    "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 5, '0'), 'a' || n, 'pro', now()"
+    " FROM generate_series(0, {accounts} - 1) AS n",
+    "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"
+    " updated_at) SELECT 'tpl_' || id, id, 't', 1280, 720, 30, 3, '[]', '{{}}', 'documents/none', now(), now() FROM accounts",
+    "INSERT INTO workers (id, node, renderer, device, encoder, seen_at)"
+    " SELECT 'w' || n, 'n', 'r', 'd', 'e', now() FROM generate_series(0, {workers} - 1) AS n",
+)
+_JOBS: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, started_at, finished_at, video_key, document_key, plan_key)
+    SELECT '{status}_' || lpad(n::text, 9, '0'), account, 'tpl_' || account, '{status}', 0, '{{}}', 1280, 720, 30, 90,
+        1000 + (n * 7919) % 60000, 'http://farm', '', 0, now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}),
+        now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}), {finished}, {video}, 'frozen/' || n % 1000, 'plan' || n
+    FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL (
+        SELECT 'acc_' || lpad((CASE WHEN n % 2 = 0 THEN 0 ELSE (n * 7919) % {accounts} END)::text, 5, '0') AS account
+    ) AS owner
+"""
+_TASKS: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.' || index, id, index, CASE WHEN index < 3 THEN 'render' ELSE 'assemble' END, index % 3 * 30, 30, 'pending', 0,
+        now() FROM jobs CROSS JOIN generate_series(0, 3) AS index WHERE status = 'processing'
+"""
+LOAD: Final = 250_000
+"""Jobs of one statement while the tables are filled."""
+
+
+def at_depth(depth: int) -> Benchmark:
+    """The benchmark with so many jobs queued, and ten times as many finished."""
+    return Benchmark(
+        f"What does the control plane cost with {depth:,} jobs queued and {10 * depth:,} finished, over {ACCOUNTS:,} accounts?",
+        lambda quick: _rows(depth // 10 if quick else depth, 50 if quick else 200),
+        label="operation",
+        bar="p99 ms",
+        limit=LIMIT_MS,
+    )
+
+
+def _rows(depth: int, rounds: int) -> Iterator[Row]:
+    """A row for each operation, first beside little, then beside all of it."""
+    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
+        server = postgres.start(Path(folder) / "postgres")
+        try:
+            migrate.upgrade(server.url)
+            for size in (min(1000, depth), depth):
+                _fill(server.url, size)
+                yield from uvloop.run(_measured(server.url, size, min(rounds, max(10, size // CLAIMED // 2))))
+        finally:
+            server.stop()
+
+
+def _fill(url: str, depth: int) -> None:
+    """Replaces what is in the tables."""
+    sizes = {"accounts": min(ACCOUNTS, depth), "workers": WORKERS}
+    with psycopg.connect(libpq_url(url), autocommit=True) as connection:
+        connection.execute("TRUNCATE accounts, workers, segments CASCADE")
+        for statement in _FILL:
+            connection.execute(statement.format(**sizes).encode())
+        amounts = {"completed": 10 * depth, "queued": depth, "processing": min(PROCESSING, depth)}
+        for status, jobs in amounts.items():
+            for first in range(0, jobs, LOAD):
+                connection.execute(_jobs(status, jobs, first, sizes["accounts"]).encode())
+        connection.execute(_TASKS.encode())
+        connection.execute("VACUUM ANALYZE")
+
+
+def _jobs(status: str, jobs: int, first: int, owners: int) -> str:
+    done = status == "completed"
+    return _JOBS.format(
+        status=status, jobs=jobs, first=first, last=min(first + LOAD, jobs) - 1, accounts=owners,
+        age=20 * 86400 if done else 86400, finished="now() - interval '1 day'" if done else "NULL",
+        video="'results/' || n || '.mp4'" if done else "NULL",
+    )  # fmt: skip
+
+
+async def _measured(url: str, depth: int, rounds: int) -> Sequence[Row]:
+    async with _database(url) as database:
+        operations: dict[str, Callable[[], Awaitable[float]]] = {
+            f"claim {CLAIMED} jobs": lambda: _claim(database),
+            f"dispatch {WORKERS} tasks": lambda: _dispatch(database),
+            "create a job": lambda: _create(database),
+            "list 50 jobs with their total": lambda: _list(database),
+            f"complete {CLAIMED} jobs": lambda: _complete(database),
+        }
+        return [await _row(name, depth, act, rounds) for name, act in operations.items()]
+
+
+@asynccontextmanager
+async def _database(url: str):  # type: ignore[no-untyped-def]
+    database = Database(url, ping=False)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def _row(name: str, depth: int, act: Callable[[], Awaitable[float]], rounds: int) -> Row:
+    for _ in range(8):  # statements are prepared after some uses
+        await act()
+    taken = sorted([await act() for _ in range(rounds)])
+    return {
+        "operation": name,
+        "size": f"{depth:,} queued",
+        "p50 ms": round(statistics.median(taken), 2),
+        "p99 ms": round(taken[min(len(taken) - 1, round(0.99 * len(taken)))], 2),
+        "rounds": rounds,
+    }
+
+
+async def _timed(work: Awaitable[object]) -> float:
+    began = time.perf_counter()
+    await work
+    return (time.perf_counter() - began) * 1e3
+
+
+async def _claim(database: Database) -> float:
+    return await _timed(database.single(lambda connection: claims.claim_jobs(connection, utc_now(), CLAIMED)))
+
+
+async def _dispatch(database: Database) -> float:
+    """One round for WORKERS free workers; their tasks are finished afterwards, which is not counted."""
+    began, now, ids = time.perf_counter(), utc_now(), [f"w{number}" for number in range(WORKERS)]
+    loads, rows = await asyncio.gather(
+        database.single(lambda connection: workers.usable_workers(connection, now, ids)),
+        database.single(lambda connection: tasks.open_work(connection, now, WORKERS, ["r"])),
+    )
+    made = assign(jobs_of(rows), [FreeWorker(name, "r", 1, load) for name, load in loads.items()], now, loads_of(rows))
+    leases = [Lease(one.task_id, one.job_id, new_id("lease"), one.worker_id, one.renderer) for one in made]
+    leased = await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
+    seconds = time.perf_counter() - began
+    assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"
+    done = [RenderedSegment(row["lease_token"], f"segments/{row['task_id']}", 7, row["worker"], {}) for row in leased]
+    await database.single(lambda connection: tasks.finish_tasks(connection, now, done))
+    return seconds * 1e3
+
+
+async def _create(database: Database) -> float:
+    async def create() -> None:
+        async with database.work() as session:
+            await accounts.locked_account(session, BIG)
+            await usage.minutes(session, BIG, utc_now())
+            await repository.create(session, _job())
+
+    return await _timed(create())
+
+
+def _job() -> Job:
+    return Job(
+        id=new_id("job"), account_id=BIG, template_id=f"tpl_{BIG}", inputs={}, width=1280, height=720, fps=30, frame_count=90,
+        reserved_ms=3000, origin="http://farm", request_hash="",
+    )  # fmt: skip
+
+
+async def _list(database: Database) -> float:
+    async def page() -> None:
+        async with database.reading() as session:
+            await repository.count_of_account(session, BIG)
+            newest = select(Job).where(col(Job.account_id) == BIG)
+            await session.scalars(newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(50))
+
+    return await _timed(page())
+
+
+async def _complete(database: Database) -> float:
+    async with database.reading() as session:
+        found = select(col(Job.id)).where(col(Job.status) == "processing").limit(CLAIMED)
+        ids = list(await session.scalars(found))
+    endings = [Ending(job_id, video_key=f"results/{job_id}.mp4") for job_id in ids]
+    return await _timed(database.single(lambda connection: end_jobs(connection, utc_now(), "complete", endings)))
+
+
+BENCHMARK = at_depth(DEPTH)

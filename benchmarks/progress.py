@@ -1,0 +1,193 @@
+"""1,000 running jobs on simulated workers: what their progress costs Postgres."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import uvloop
+from sqlalchemy import event, text
+
+from benchmarks.benchmark import Benchmark, Row
+from cluster.embedded import postgres, valkey
+from farm_core import redis
+from farm_core.accounts.models import Account
+from farm_core.clock import SystemClock
+from farm_core.db import migrate
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job
+from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
+from farm_core.progress.writer import ProgressWriter, SegmentProgress
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.templates.models import Template
+from scheduler.dependencies import Dependencies
+from scheduler.ports import Advanced, Report, SegmentAssignment, TaskAssignment, WorkerState
+from scheduler.scheduler import Scheduler
+
+JOBS: Final = 1000
+FRAMES: Final = 1_000_000
+SECONDS: Final = 20.0
+EVERY_SECONDS: Final = 0.25
+
+
+class SlowWorkers:
+    """An executor whose workers draw a frame of every segment four times a second, and never finish one."""
+
+    def __init__(self, count: int, writer: ProgressWriter) -> None:
+        self.gone = asyncio.Event()
+        self._states = [WorkerState(f"w{number}", "node", "none", "none", "none") for number in range(count)]
+        self._writer = writer
+        self.held: dict[str, tuple[SegmentAssignment, str]] = {}
+        self._frames = 0
+
+    async def start(self) -> None:
+        """Nothing to make ready."""
+
+    def workers(self) -> Sequence[WorkerState]:
+        """All of them."""
+        return self._states
+
+    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
+        """Hold the assignment for good."""
+        assert isinstance(assignment, SegmentAssignment)
+        self.held[assignment.token] = (assignment, worker_id)
+
+    async def reports(self, wait_seconds: float) -> list[Report]:
+        """A frame of every segment."""
+        await asyncio.sleep(EVERY_SECONDS)
+        self._frames += 1
+        for token, (one, worker) in self.held.items():
+            state = SegmentProgress(token, one.job_id, one.account_id, one.index, FRAMES, 0, worker)
+            self._writer.show(state.at("draw", self._frames))
+        return [Advanced(token, self._frames) for token in self.held]
+
+    def cancel(self, token: str) -> None:
+        """Let go of the assignment."""
+        self.held.pop(token, None)
+
+    def restart(self, worker_id: str) -> None:
+        """Nobody hangs."""
+
+    def demand(self, open_tasks: int) -> None:
+        """The fleet stays as it is."""
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _rows(quick: bool) -> Iterator[Row]:
+    """Statements and changed rows a second of a scheduler whose jobs all run, after every one of them has been dispatched."""
+    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
+        server, cache = postgres.start(Path(folder) / "postgres"), valkey.start(Path(folder) / "valkey")
+        try:
+            migrate.upgrade(server.url)
+            yield uvloop.run(_measured(server.url, cache.url, Path(folder), JOBS // 10 if quick else JOBS))
+        finally:
+            cache.stop()
+            server.stop()
+
+
+async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
+    database = Database(url)
+    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    await _furnish(database, storage, jobs)
+    writer, client = ProgressWriter(redis_url), redis.connect(redis_url)
+    executor = SlowWorkers(jobs, writer)
+    scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder, executor, client), url)
+    statements = _Counter(scheduler.dependencies.database)
+    await scheduler.start()
+    while len(executor.held) < jobs:  # noqa: ASYNC110 - the scheduler dispatches them
+        await asyncio.sleep(0.1)
+    counted, updated, began = statements.count, await _updated(database), time.perf_counter()
+    await asyncio.sleep(SECONDS)
+    seconds = time.perf_counter() - began
+    row: Row = {
+        "what": f"{jobs} running jobs",
+        "statements/s": round((statements.count - counted) / seconds, 1),
+        "rows changed/s": round((await _updated(database) - updated) / seconds, 1),
+        "redis commands/s": await _commands(client, seconds),
+    }
+    await _stop(scheduler, executor)
+    writer.close()
+    await database.close()
+    return row
+
+
+async def _stop(scheduler: Scheduler, executor: SlowWorkers) -> None:
+    for token in list(executor.held):
+        scheduler.running_tasks.complete(token)
+    await scheduler.stop()
+
+
+class _Counter:
+    """Counts what a database's connections execute."""
+
+    def __init__(self, database: Database) -> None:
+        self.count = 0
+        event.listen(database.engine.sync_engine, "before_cursor_execute", self._counted)
+
+    def _counted(self, *_: Any) -> None:
+        self.count += 1
+
+
+async def _updated(database: Database) -> int:
+    async with database.work() as session:
+        await session.execute(text("SELECT pg_stat_force_next_flush()"))
+        rows = await session.execute(
+            text("SELECT tup_inserted + tup_updated FROM pg_stat_database WHERE datname = current_database()")
+        )
+        return int(rows.scalar_one())
+
+
+async def _commands(client: Any, seconds: float) -> float:
+    before = int((await client.info("stats"))["total_commands_processed"])
+    await asyncio.sleep(2)
+    return round((int((await client.info("stats"))["total_commands_processed"]) - before) / 2, 1)
+
+
+async def _furnish(database: Database, storage: LocalStorage, jobs: int) -> None:
+    storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
+    async with database.work() as session:
+        accounts = [Account(id=f"acc_{number}", name=f"bench {number}") for number in range(jobs // 50)]
+        session.add_all(accounts)
+        await session.flush()
+        session.add(
+            Template(
+                id="tpl", account_id="acc_0", name="t", width=1280, height=720, fps=30, duration_seconds=1, inputs=[],
+                targets={}, document_key="documents/empty.json",
+            )
+        )  # fmt: skip
+        await session.flush()
+        session.add_all([_job(number, accounts[number % len(accounts)].id) for number in range(jobs)])
+
+
+def _job(number: int, account_id: str) -> Job:
+    return Job(
+        id=f"job_{number:06}", account_id=account_id, template_id="tpl", inputs={}, width=64, height=64,
+        fps=30.0 + number / JOBS / 100, frame_count=30, reserved_ms=1000, origin="http://farm", request_hash="",
+    )  # fmt: skip
+
+
+def _parts(database: Database, storage: LocalStorage, folder: Path, executor: SlowWorkers, client: Any) -> Dependencies:
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    return Dependencies(
+        database, storage, executor, Guard(), Guard(), SystemClock(), Settings(data_folder=folder), scratch,
+        ProgressReader(client, database), ChangePublisher(client),
+    )  # fmt: skip
+
+
+BENCHMARK = Benchmark(
+    "How many statements a second does Postgres get while 1,000 jobs run and none changes its state?",
+    _rows,
+    label="what",
+    bar="rows changed/s",
+)

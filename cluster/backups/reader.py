@@ -1,0 +1,121 @@
+"""Restore a backup into a data folder on which no farm runs."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+import psycopg
+
+from cluster.backups import archive as layout
+from cluster.backups.writer import Progress
+from cluster.embedded import postgres
+from farm_core.db import migrate
+from farm_core.failure import Failure
+
+Server = Callable[[], postgres.EmbeddedPostgres]
+
+
+class RestoreFailed(Failure):
+    """The backup could not be restored; the data folder is as it was."""
+
+
+def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout.Manifest, Path | None]:
+    """Restore a backup and return its manifest and where the former data folder was moved, if there was one.
+
+    The backup is restored to a new folder beside the data folder, which takes its place only when everything has worked.
+    Raises BadBackup or RestoreFailed.
+    """
+    data_folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=data_folder.parent, prefix=".restore-") as scratch:
+        folder = Path(scratch) / data_folder.name
+        folder.mkdir(mode=0o700)
+        manifest = _unpack(source, folder, progress)
+        _check_schema(manifest)
+        former = _move_away(data_folder)
+        folder.rename(data_folder)
+    try:
+        _restore_database(data_folder)
+    except Failure:
+        _put_back(data_folder, former)
+        raise
+    return manifest, former
+
+
+def _unpack(source: Path, folder: Path, progress: Progress) -> layout.Manifest:
+    try:
+        with tarfile.open(source, "r:") as archive:
+            manifest = layout.read_manifest(archive)
+            done = 0
+            for member in archive:
+                _extract(archive, member, folder)
+                done += member.size
+                progress(min(done, manifest.object_bytes), manifest.object_bytes)
+    except (tarfile.TarError, OSError) as error:
+        raise layout.BadBackup(f"{source} cannot be restored: {error}") from error
+    if not (folder / layout.DUMP).exists():
+        raise layout.BadBackup(f"{source} is cut off: it holds no database")
+    if _object_count(folder) > manifest.object_count:
+        raise layout.BadBackup(f"{source} holds more objects than its manifest says")
+    return manifest
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    top = PurePosixPath(member.name).parts[0]
+    if top not in {layout.MANIFEST, layout.DUMP, layout.SECRET, layout.STORAGE}:
+        raise layout.BadBackup(f"the backup holds {member.name!r}, which no backup has")
+    archive.extract(member, folder, filter="data")
+
+
+def _object_count(folder: Path) -> int:
+    return sum(path.is_file() for path in (folder / layout.STORAGE).rglob("*"))
+
+
+def _check_schema(manifest: layout.Manifest) -> None:
+    if manifest.schema > migrate.head():
+        raise RestoreFailed(
+            f"the backup was written by a newer version of the farm (schema {manifest.schema}, here {migrate.head()}); update first"
+        )
+
+
+def _move_away(data_folder: Path) -> Path | None:
+    if not data_folder.exists():
+        return None
+    former = data_folder.with_name(f"{data_folder.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}")
+    data_folder.rename(former)
+    return former
+
+
+def _put_back(data_folder: Path, former: Path | None) -> None:
+    failed = data_folder.with_name(f"{data_folder.name}.failed-{datetime.now(UTC):%Y%m%dT%H%M%S}")
+    data_folder.rename(failed)
+    if former is not None:
+        former.rename(data_folder)
+
+
+def _restore_database(data_folder: Path) -> None:
+    dump = data_folder / layout.DUMP
+    with _server(data_folder / "postgres") as url:
+        command = [postgres.binary("pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={url}", str(dump)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode:
+            raise RestoreFailed(f"the database could not be restored: {done.stderr.strip()}")
+        migrate.upgrade(url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ANALYZE")
+    dump.unlink()
+    (data_folder / layout.MANIFEST).unlink()
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[str]:
+    server = postgres.start(folder, adopt=False)
+    try:
+        yield server.url
+    finally:
+        server.stop()

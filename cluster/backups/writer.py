@@ -1,0 +1,97 @@
+"""Write a backup while the farm runs.
+
+The database is dumped first, in one snapshot. Objects are immutable and written before the rows that name them, so every object
+that the dump names exists when its file is copied, unless it has expired in between.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+
+from cluster.backups import archive as layout
+from cluster.embedded import postgres
+from farm_core.failure import Failure
+
+Progress = Callable[[int, int], None]
+"""Bytes copied so far, bytes in total."""
+
+
+class BackupFailed(Failure):
+    """The backup could not be written."""
+
+
+def write(data_folder: Path, database_url: str, target: Path, progress: Progress) -> layout.Manifest:
+    """Write a backup of the data folder to `target`, which appears only when complete. Raises BackupFailed."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
+        dump = Path(scratch) / layout.DUMP
+        _dump(database_url, dump)
+        files = _stored_files(data_folder / layout.STORAGE)
+        manifest = _manifest(database_url, files)
+        draft = Path(scratch) / target.name
+        draft.touch(mode=0o600)
+        with tarfile.open(draft, "w") as archive:
+            layout.add_manifest(archive, manifest)
+            archive.add(dump, layout.DUMP)
+            _add_secret(archive, data_folder / layout.SECRET)
+            _add_objects(archive, data_folder, files, progress)
+        draft.replace(target)
+    return manifest
+
+
+def _dump(database_url: str, target: Path) -> None:
+    command = [postgres.binary("pg_dump"), "--format=custom", "--no-owner", f"--file={target}", database_url]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise BackupFailed(f"the database could not be dumped: {done.stderr.strip()}")
+
+
+def _stored_files(storage: Path) -> list[tuple[Path, int]]:
+    """Files of the local storage with their sizes in bytes, in order of their names."""
+    found = []
+    for path in sorted(path for part in layout.STORED for path in (storage / part).rglob("*")):
+        with _expired_is_fine():
+            if path.is_file():
+                found.append((path, path.stat().st_size))
+    return found
+
+
+def _manifest(database_url: str, files: list[tuple[Path, int]]) -> layout.Manifest:
+    with psycopg.connect(database_url) as connection:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    if row is None:
+        raise BackupFailed("the database has no schema; start the farm once")
+    size = sum(size for _, size in files)
+    return layout.Manifest(layout.FORMAT, datetime.now(UTC).isoformat(), row[0], len(files), size)
+
+
+def _add_secret(archive: tarfile.TarFile, path: Path) -> None:
+    if path.exists():
+        layout.add_bytes(archive, layout.SECRET, path.read_bytes())
+
+
+def _add_objects(
+    archive: tarfile.TarFile, data_folder: Path, files: list[tuple[Path, int]], progress: Progress
+) -> None:
+    total, done = sum(size for _, size in files), 0
+    for path, size in files:
+        with _expired_is_fine():
+            archive.add(path, path.relative_to(data_folder).as_posix(), recursive=False)
+        done += size
+        progress(done, total)
+
+
+@contextmanager
+def _expired_is_fine() -> Iterator[None]:
+    """Ignore a file that was deleted since the folder was listed: what it held has expired."""
+    try:
+        yield
+    except FileNotFoundError:
+        return

@@ -1,0 +1,48 @@
+"""Write a backup of the embedded stores (Postgres, objects, secret) to one file, while the farm runs or not.
+
+Stores that the settings name (`DATABASE_URL`, `S3_BUCKET`) are not part of it: use the tools of those servers. Redis holds nothing
+that must be kept. Whoever can read the file can sign in to the farm: keep it safe.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from cluster.backups import writer
+from cluster.backups.screen import progress_bar
+from farm_core.cli import connection
+from farm_core.failure import Failure
+
+
+class CannotBackUp(Failure):
+    """There is nothing that this command could back up."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file and the data folder."""
+    parser.add_argument("file", type=Path, help="file to write, for example farm-backup.tar")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    connection.add_data_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the backup. Raises Failure."""
+    chosen, target = connection.settings_of(arguments), arguments.file.resolve()
+    data = chosen.data_folder.resolve()
+    if chosen.database_url is not None:
+        raise CannotBackUp(
+            "DATABASE_URL names a server of your own: back it up with pg_dump, and its objects separately"
+        )
+    if target.exists() and not arguments.force:
+        raise CannotBackUp(f"{target} exists; choose another name or pass --force")
+    if not target.parent.is_dir():
+        raise CannotBackUp(f"the folder {target.parent} does not exist")
+    if not (data / "postgres").exists():
+        raise CannotBackUp(f"{data} holds no farm; name its folder with --data")
+    with arguments.embedded_database(data) as url, progress_bar("backing up") as progress:
+        manifest = writer.write(data, url, target, progress)
+    print(f"{target}: {manifest.object_count} objects, {target.stat().st_size / 1e6:.1f} MB")
+    if chosen.s3_bucket is not None:
+        print("The objects are in the bucket of S3_BUCKET and not in this file: back up the bucket as well.")
+    return 0

@@ -1,0 +1,147 @@
+"""The thread that owns a worker's GL context and runs all its assignments, by turns (`turns.py`)."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import Final, Generic, TypeVar
+
+from cluster.reporting import Runner, executed
+from cluster.turns import Entry, Turns
+from farm_core.jobs.judge import Failure
+from farm_core.progress.writer import ProgressWriter
+from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
+
+CLOSE_SECONDS: Final = 3.0
+
+RunnerT = TypeVar("RunnerT", bound=Runner)
+OnProgress = Callable[[str, int], None]
+
+
+class RenderThread(Generic[RunnerT]):
+    """Started with the worker, which `make` makes on it, and ended with it.
+
+    `on_progress` gets token and frames done, on this thread. `may_pause` says whether accounts can take turns between frames.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], RunnerT],
+        writer: ProgressWriter,
+        on_progress: OnProgress = lambda _token, _frames: None,
+        may_pause: Callable[[RunnerT], bool] = lambda _: True,
+    ) -> None:
+        self._writer, self._on_progress, self._may_pause = writer, on_progress, may_pause
+        self._arriving: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._entries: dict[str, Entry] = {}
+        self._ready: Future[RunnerT] = Future()
+        self._turns: Turns | None = None
+        self._closing = False
+        self.frames_done = 0
+        self.progress: dict[str, int] = {}
+        """Frames done by token, of the assignments that have begun."""
+        self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
+        self._thread.start()
+
+    def work(self) -> RunnerT:
+        """Return what the thread works with, once it is ready. Raises what kept it from becoming so."""
+        return self._ready.result()
+
+    def submit(self, assignment: TaskAssignment) -> Future[Finished | Ended]:
+        """Queue the assignment. Its report comes through the future."""
+        entry = Entry(assignment)
+        self._entries[assignment.token] = entry
+        self._arriving.put(entry)
+        return entry.result
+
+    def cancel(self, token: str) -> None:
+        """Stop an assignment at its next frame, or before it begins."""
+        entry = self._entries.get(token)
+        if entry is not None:
+            entry.is_cancelled = True
+
+    @property
+    def active(self) -> str | None:
+        """Token of the assignment whose frame is being drawn."""
+        entry = self._turns.active if self._turns is not None else None
+        return None if entry is None else entry.assignment.token
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Time since a frame or an assignment last ended here; 0 while there is nothing to do."""
+        return 0.0 if self._turns is None or self.active is None else time.monotonic() - self._turns.moved
+
+    def fail_active(self, failure: Failure) -> None:
+        """Report the active assignment as failed, from another thread: the process is about to end."""
+        entry = self._turns.active if self._turns is not None else None
+        if entry is not None:
+            with suppress(InvalidStateError):
+                entry.result.set_result(Ended(entry.assignment.token, failure, worker_ends=True))
+
+    def close(self) -> None:
+        """Let the assignments under way end, within a bounded time."""
+        self._closing = True
+        self._arriving.put(None)
+        self._thread.join(CLOSE_SECONDS)
+
+    def join(self) -> None:
+        """Wait until every assignment has ended."""
+        self._closing = True
+        self._arriving.put(None)
+        self._thread.join()
+
+    def _run(self, make: Callable[[], RunnerT]) -> None:
+        try:
+            work = make()
+        except BaseException as error:
+            self._ready.set_exception(error)
+            raise
+        turns = Turns(
+            lambda assignment, boundary: self._executed(work, assignment, boundary),
+            self._arrivals, may_pause=lambda: self._may_pause(work),
+        )  # fmt: skip
+        self._turns = turns
+        self._ready.set_result(work)
+        while not (turns.is_idle and self._closing and self._arriving.empty()):
+            if turns.is_idle:
+                self._await_arrival()
+            turns.run_next()
+
+    def _await_arrival(self) -> None:
+        """Wait for an entry, and leave it in the queue's place for `_arrivals`."""
+        self._first = self._arriving.get()
+
+    _first: Entry | None = None
+
+    def _arrivals(self) -> Iterator[Entry]:
+        first, self._first = self._first, None
+        if first is not None:
+            yield first
+        while True:
+            try:
+                entry = self._arriving.get_nowait()
+            except queue.Empty:
+                return
+            if entry is not None:
+                yield entry
+
+    def _executed(self, work: RunnerT, assignment: TaskAssignment, boundary: Callable[[], bool]) -> Finished | Ended:
+        token = assignment.token
+        self.progress = {**self.progress, token: 0}
+
+        def advanced(frames: int) -> None:
+            self.progress = {**self.progress, token: frames}
+            self._on_progress(token, frames)
+
+        try:
+            report = executed(work, assignment, self._writer, advanced, boundary)
+        finally:
+            self.progress = {other: frames for other, frames in self.progress.items() if other != token}
+            self._entries.pop(token, None)
+        if isinstance(assignment, SegmentAssignment) and isinstance(report, Finished) and not report.cached:
+            self.frames_done += assignment.frame_count
+        return report

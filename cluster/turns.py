@@ -1,0 +1,164 @@
+"""Assignments of several accounts take turns on one worker's thread, at frame boundaries.
+
+Each assignment runs in a greenlet of its own. Between two frames the running one gives way if another account waits and the one has
+had its slice. A paused assignment keeps its decoder, its encoder and its frames, so its bytes are the same as without a pause, and no
+work is lost. The account that has used the least time of this worker goes next. Within an account assignments run in their order.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from greenlet import greenlet
+
+from farm_core.jobs.judge import Failure, FailureKind
+from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
+
+SLICE_SECONDS: Final = 1.0
+"""Time that an assignment has before it gives way to another account: much more than a change of turns costs."""
+
+PAUSED_MAX: Final = 4
+"""Paused assignments: each holds a document, an encoder and some frames in memory."""
+
+Boundary = Callable[[], bool]
+"""Called between frames, on the worker's thread. Returns whether the assignment is to stop."""
+
+Execute = Callable[[TaskAssignment, Boundary], Finished | Ended]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """An assignment at this worker. `seconds` is the time it has run, without its pauses."""
+
+    assignment: TaskAssignment
+    result: Future[Finished | Ended] = field(default_factory=Future)
+    is_cancelled: bool = False
+    seconds: float = 0.0
+    is_overdue: bool = False
+    running: greenlet | None = None
+
+    @property
+    def account_id(self) -> str:
+        """Whose assignment it is."""
+        return self.assignment.account_id
+
+    @property
+    def seconds_max(self) -> float:
+        """How long it may run."""
+        limit = self.assignment.time_limit if isinstance(self.assignment, SegmentAssignment) else None
+        return float("inf") if limit is None else limit.seconds
+
+
+class Turns:
+    """Runs the entries that `arrivals` gives, all on the thread that calls `run_next`."""
+
+    def __init__(
+        self,
+        execute: Execute,
+        arrivals: Callable[[], Iterable[Entry]],
+        *,
+        may_pause: Callable[[], bool] = lambda: True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._execute, self._arrivals, self._may_pause, self._clock = execute, arrivals, may_pause, clock
+        self._entries: list[Entry] = []
+        self._used: dict[str, float] = {}
+        self._began = 0.0
+        self.active: Entry | None = None
+        """The entry whose frame is being drawn."""
+        self.moved = clock()
+        """When a frame or an assignment last ended, on the clock."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs, is paused, or waits."""
+        return not self._entries
+
+    def run_next(self) -> None:
+        """Let one entry run until it ends or gives way. Does nothing if there is none."""
+        self._take_arrivals()
+        if not self._entries:
+            return
+        entry = self._next()
+        if entry.running is None:
+            entry.running = greenlet(self._run)
+        self.active, self._began = entry, self._clock()
+        entry.running.switch(entry)
+        self._count(entry)
+        self.active = None
+        if entry.running.dead:
+            self._entries.remove(entry)
+
+    def _run(self, entry: Entry) -> None:
+        try:
+            report = self._execute(entry.assignment, lambda: self._boundary(entry))
+        except BaseException as error:
+            entry.result.set_exception(error)
+            return
+        with suppress(InvalidStateError):  # failed from outside, because the process is about to end
+            entry.result.set_result(self._judged(entry, report))
+
+    def _boundary(self, entry: Entry) -> bool:
+        """Between two frames of the entry."""
+        self.moved = self._clock()
+        if entry.is_cancelled:
+            return True
+        if entry.seconds + self._lasted() > entry.seconds_max:
+            entry.is_overdue = True
+            return True
+        self._take_arrivals()
+        if self._lasted() >= SLICE_SECONDS and self._gives_way(entry):
+            assert entry.running is not None and entry.running.parent is not None
+            entry.running.parent.switch()
+        return entry.is_cancelled
+
+    def _gives_way(self, entry: Entry) -> bool:
+        if not self._may_pause():
+            return False
+        others = [other for other in self._entries if other.account_id != entry.account_id]
+        begun = [other for other in others if other.running is not None]
+        return bool(begun if len(begun) >= PAUSED_MAX else others)
+
+    def _next(self) -> Entry:
+        """The first entry of the account that has used the least time. Cancelled ones stop before anything else runs."""
+        first: dict[str, Entry] = {}
+        for entry in self._entries:
+            if entry.is_cancelled:
+                return entry
+            first.setdefault(entry.account_id, entry)
+        begun = [entry for entry in first.values() if entry.running is not None]
+        candidates = begun if len(begun) > PAUSED_MAX else list(first.values())
+        return min(candidates, key=lambda entry: self._used.get(entry.account_id, 0.0))
+
+    def _take_arrivals(self) -> None:
+        """Accounts that were not here begin at the time of the one that has used the least."""
+        for entry in self._arrivals():
+            present = {other.account_id for other in self._entries}
+            if entry.account_id not in present:
+                least = min((self._used[account] for account in present if account in self._used), default=0.0)
+                self._used[entry.account_id] = least
+            self._entries.append(entry)
+        present = {entry.account_id for entry in self._entries}
+        self._used = {account: used for account, used in self._used.items() if account in present}
+
+    def _count(self, entry: Entry) -> None:
+        lasted = self._lasted()
+        entry.seconds += lasted
+        self._used[entry.account_id] = self._used.get(entry.account_id, 0.0) + lasted
+        self.moved = self._clock()
+
+    def _lasted(self) -> float:
+        return self._clock() - self._began
+
+    def _judged(self, entry: Entry, report: Finished | Ended) -> Finished | Ended:
+        """What stopped because of its time limit fails by its own doing, and its job with it."""
+        assignment = entry.assignment
+        if not (entry.is_overdue and isinstance(report, Ended) and isinstance(assignment, SegmentAssignment)):
+            return report
+        assert assignment.time_limit is not None, "only a limit can be exceeded"
+        return Ended(assignment.token, Failure(FailureKind.document, assignment.time_limit.message))

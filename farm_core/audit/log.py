@@ -1,0 +1,65 @@
+"""Write and read the audit log. An entry is part of the transaction of the action that it records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.audit.models import AuditEntry
+from farm_core.db.columns import utc_now
+
+PAGE_MAX: Final = 200
+
+
+class Role(StrEnum):
+    """In which role somebody acts."""
+
+    operator = "operator"
+    account = "account"
+    command_line = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: an account's or a system user's name, and the role."""
+
+    name: str
+    role: Role
+
+
+async def record(
+    session: AsyncSession, actor: Actor, action: str, target: str, detail: Mapping[str, Any] | None = None
+) -> None:
+    """Add an entry, such as action `pause`, target `account acc_1`. `detail` is JSON."""
+    session.add(
+        AuditEntry(
+            at=utc_now(), who=actor.name, role=str(actor.role), action=action, target=target,
+            detail=None if detail is None else dict(detail),
+        )
+    )  # fmt: skip
+    await session.flush()
+
+
+async def page(
+    session: AsyncSession,
+    *,
+    limit: int = 50,
+    before: int | None = None,
+    action: str | None = None,
+    target: str | None = None,
+    who: str | None = None,
+) -> Sequence[AuditEntry]:
+    """Return at most `limit` entries (200 at most), newest first; `before` is the id of the last entry of the page before."""
+    wanted = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(min(limit, PAGE_MAX))
+    if before is not None:
+        wanted = wanted.where(col(AuditEntry.id) < before)
+    for column, value in ((AuditEntry.action, action), (AuditEntry.target, target), (AuditEntry.who, who)):
+        if value is not None:
+            wanted = wanted.where(col(column) == value)
+    return list(await session.scalars(wanted))

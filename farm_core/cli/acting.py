@@ -1,0 +1,49 @@
+"""What commands share that change the farm: who acts, the account of a name, and the question before."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from farm_core.accounts import repository
+from farm_core.accounts.models import Account
+from farm_core.audit.log import Actor, Role
+from farm_core.failure import Failure
+
+
+class Refused(Failure):
+    """The command cannot be done; the message says why."""
+
+
+def command_line_actor() -> Actor:
+    """The system user who runs the command."""
+    try:
+        return Actor(getpass.getuser(), Role.command_line)
+    except (KeyError, OSError):  # a user without a name
+        return Actor("unknown", Role.command_line)
+
+
+async def account_of(session: AsyncSession, name: str) -> Account:
+    """Return the account of the name. Raises Refused."""
+    account = await repository.account_named(session, name)
+    if account is None:
+        raise Refused(f"there is no account {name!r}; `./farm account list` lists all")
+    return account
+
+
+def add_yes_argument(parser: argparse.ArgumentParser) -> None:
+    """`--yes`."""
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def confirmed(question: str, arguments: argparse.Namespace) -> bool:
+    """Return True for `--yes` or the answer y. Raises Refused where nobody can answer."""
+    print(question)
+    if arguments.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise Refused("nobody can answer here; add --yes")
+    return input("Go on? [y/N] ").strip().lower() in ("y", "yes")

@@ -1,0 +1,69 @@
+"""How a command finds the farm's database: that of the settings, or the embedded one of the data folder.
+
+`EmbeddedDatabase` is given by the composition root, which alone may start servers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from farm_core import redis, running
+from farm_core.db import migrate
+from farm_core.db.database import Database
+from farm_core.progress.reader import ProgressReader
+from farm_core.settings import Settings, settings
+
+Result = TypeVar("Result")
+EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
+
+
+def add_data_argument(parser: argparse.ArgumentParser) -> None:
+    """`--data DIR`."""
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """The settings, with the data folder of the command line."""
+    folder: Path | None = arguments.data
+    return settings() if folder is None else settings().model_copy(update={"data_folder": folder})
+
+
+def with_database(arguments: argparse.Namespace, act: Callable[[Database], Awaitable[Result]]) -> Result:
+    """Runs `act` on the farm's database, brought up to date; an embedded server is started if none runs on the folder."""
+    chosen = settings_of(arguments)
+    if chosen.database_url is not None:
+        return _run(chosen.database_url, act)
+    embedded: EmbeddedDatabase = arguments.embedded_database
+    with embedded(chosen.data_folder.resolve()) as url:
+        return _run(url, act)
+
+
+@asynccontextmanager
+async def progress_of(arguments: argparse.Namespace, database: Database) -> AsyncIterator[ProgressReader]:
+    """The farm's live progress: in the Redis of the settings, or of the farm that runs on the data folder."""
+    chosen = settings_of(arguments)
+    found = running.read(chosen.data_folder.resolve())
+    url = chosen.redis_url or (found.redis_url if found is not None else None)
+    if url is None:
+        yield ProgressReader(None, database)
+        return
+    async with redis.connect(url) as client:
+        yield ProgressReader(client, database)
+
+
+def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
+    migrate.upgrade(url)
+
+    async def run() -> Result:
+        database = Database(url)
+        try:
+            return await act(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())

@@ -1,0 +1,86 @@
+"""`./farm jobs cancel|retry|priority`: act on all jobs that match, after saying how many they are."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Final
+
+from farm_core.cli.acting import Refused, account_of, command_line_actor, confirmed
+from farm_core.controls import jobs as controls
+from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
+from farm_core.db.database import Database
+from farm_core.jobs.status import JobStatus
+
+AMONG: Final = {"cancel": CANCELLABLE, "retry": RETRYABLE, "priority": RANKABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the words ask for. `priority` belongs to the action of that name."""
+
+    action: str
+    ids: tuple[str, ...]
+    priority: int = 0
+
+
+async def act(database: Database, arguments: argparse.Namespace) -> int:
+    """Count, ask, act, and say how many were changed; 1 where the answer was no. Raises Refused."""
+    request = _request(arguments.words)
+    chosen = await _filter(database, arguments, request)
+    async with database.reading() as session:
+        matching = await controls.count(session, chosen, AMONG[request.action])
+    if not matching:
+        print("No job matches.")
+        return 0
+    if not confirmed(f"{_counted(matching)} match; {_described(request)}.", arguments):
+        return 1
+    print(f"{_counted(await _changed(database, chosen, request))} changed.")
+    return 0
+
+
+def _counted(jobs: int) -> str:
+    return "1 job" if jobs == 1 else f"{jobs} jobs"
+
+
+def _request(words: list[str]) -> _Request:
+    action, *rest = words
+    if action != "priority":
+        return _Request(action, tuple(rest))
+    try:
+        return _Request(action, tuple(rest[1:]), int(rest[0]))
+    except (IndexError, ValueError):
+        raise Refused("name the priority first, as in `./farm jobs priority 3 --account A`") from None
+
+
+async def _filter(database: Database, arguments: argparse.Namespace, request: _Request) -> JobFilter:
+    account_id = None
+    if arguments.account is not None:
+        async with database.reading() as session:
+            account_id = (await account_of(session, arguments.account)).id
+    status = None if arguments.status is None else JobStatus(arguments.status)
+    chosen = JobFilter(
+        account_id, status, arguments.template, arguments.older_than, arguments.text, request.ids or None
+    )
+    if chosen == JobFilter() and not arguments.all:
+        raise Refused("name jobs, give a filter (--account, --status, --template, --older-than, --text), or add --all")
+    return chosen
+
+
+def _described(request: _Request) -> str:
+    return {
+        "cancel": "those that have not ended will be cancelled",
+        "retry": "each that was not retried before is created again as a new job",
+        "priority": f"those that have not ended get priority {request.priority}",
+    }[request.action]
+
+
+async def _changed(database: Database, chosen: JobFilter, request: _Request) -> int:
+    actor = command_line_actor()
+    match request.action:
+        case "cancel":
+            return await controls.cancel(database, actor, chosen)
+        case "retry":
+            return await controls.retry(database, actor, chosen)
+        case _:
+            return await controls.set_priority(database, actor, chosen, request.priority)

@@ -1,0 +1,119 @@
+"""One job on one screen: why it failed, where its time went, its tasks and its history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich.console import Group, RenderableType
+
+from farm_core.cli.listing import Listing
+from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.webhooks.models import Delivery
+
+TASKS_SHOWN = 12
+EVENTS_SHOWN = 20
+TROUBLE = ("retry task", "fail task", "rescue task", "lose segments", "adopt", "unpin", "requeue segment")
+
+
+def report(
+    listed: RenderableType, job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], delivery: Delivery | None, now: datetime
+) -> Group:  # fmt: skip
+    """The screen. Of many tasks the slowest and those not done are shown, of many events the last."""
+    return Group(
+        listed,
+        *_reasons(job, events, delivery),
+        _time_table(job, tasks, events, now),
+        _task_table(tasks),
+        _event_table(events),
+    )
+
+
+def _reasons(job: Job, events: Sequence[JobEvent], delivery: Delivery | None) -> list[str]:
+    """Why the job failed, or what troubled it, a line each."""
+    lines = [f"Failed: {job.error}"] if job.status == JobStatus.failed else []
+    troubles = [event for event in events if event.event in TROUBLE]
+    lines += [f"  {event.at:%H:%M:%S}  {_trouble(event)}" for event in troubles[-6:]]
+    if len(troubles) > 6:
+        lines.append(f"  and {len(troubles) - 6} more of this kind before")
+    if delivery is not None:
+        last = delivery.attempts[-1] if delivery.attempts else {}
+        outcome = last.get("status") or last.get("error") or "not sent yet"
+        lines.append(f"Webhook: {delivery.status}, attempts {delivery.attempt}, last answer {outcome}")
+    return lines
+
+
+def _trouble(event: JobEvent) -> str:
+    detail = event.detail or {}
+    parts = [event.event]
+    if "task" in detail:
+        parts.append(f"{detail['task']}, attempt {detail['attempt']}" if "attempt" in detail else str(detail["task"]))
+    parts += [str(detail[name]) for name in ("kind", "message") if detail.get(name)]
+    return ": ".join([" ".join(parts[:2]), *parts[2:]]) + (f" on {detail['worker']}" if detail.get("worker") else "")
+
+
+def _time_table(job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], now: datetime) -> Listing:
+    """Seconds from creation to end, phase by phase, and what the workers did in them."""
+    table = Listing("phase", "seconds", "worker seconds by stage")
+    for name, seconds, remark in _phases(job, tasks, events, now):
+        table.add_row(name, f"{seconds:.2f}", remark)
+    return table
+
+
+def _phases(job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], now: datetime) -> list[tuple[str, float, str]]:
+    end = job.finished_at or now
+    planned = max((event.at for event in events if event.event == "plan"), default=None)
+    segments = [task for task in tasks if task.kind == TaskKind.render]
+    ends = [task.finished_at for task in segments if task.finished_at is not None]
+    rendered = max(ends) if ends and len(ends) == len(segments) else None
+    marks = [
+        ("queue", job.created_at, job.started_at, ""),
+        ("prepare", job.started_at, planned, ""),
+        ("render", planned, rendered, _stages(segments)),
+        ("join", rendered, job.finished_at, _stages([t for t in tasks if t.kind == TaskKind.assemble])),
+    ]
+    phases = [
+        (name, ((until or end) - since).total_seconds(), remark) for name, since, until, remark in marks if since is not None
+    ]  # fmt: skip
+    return [*phases, ("total" if job.status in JOB_TERMINAL else "so far", (end - job.created_at).total_seconds(), "")]
+
+
+def _stages(tasks: Sequence[Task]) -> str:
+    """Worker seconds by stage, the longest first."""
+    totals: Counter[str] = Counter()
+    for task in tasks:
+        for stage, milliseconds in ((task.report or {}).get("stages_ms") or {}).items():
+            totals[stage] += milliseconds
+    return ", ".join(f"{stage} {milliseconds / 1000:.2f}" for stage, milliseconds in totals.most_common(6))
+
+
+def _task_table(tasks: Sequence[Task]) -> Listing:
+    table = Listing("task", "kind", "frames", "status", "attempts", "worker", "seconds", "cached", "error")
+    for task in _shown(tasks):
+        result = task.report or {}
+        frames = f"{task.first_frame}..{task.first_frame + task.frame_count - 1}"
+        seconds = f"{result['seconds']:.2f}" if "seconds" in result else ""
+        cached = "yes" if result.get("cached") else ""
+        table.add_row(
+            str(task.index), task.kind, frames, task.status, str(task.attempt), task.worker or "", seconds, cached,
+            task.error or "",
+        )  # fmt: skip
+    if len(tasks) > TASKS_SHOWN:
+        table.add_row("", f"{len(tasks) - TASKS_SHOWN} more", "", "", "", "", "", "", "")
+    return table
+
+
+def _shown(tasks: Sequence[Task]) -> list[Task]:
+    """Those not done first, then the slowest, in order of their index."""
+    chosen = sorted(tasks, key=lambda task: (task.status == "done", -float((task.report or {}).get("seconds", 0))))
+    return sorted(chosen[:TASKS_SHOWN], key=lambda task: task.index)
+
+
+def _event_table(events: Sequence[JobEvent]) -> Listing:
+    table = Listing("at", "event", "status", "detail")
+    for event in events[-EVENTS_SHOWN:]:
+        table.add_row(event.at.strftime("%H:%M:%S.%f")[:-3], event.event, event.status, str(event.detail or ""))
+    return table

@@ -1,0 +1,141 @@
+"""Delete an account with all that belongs to it: jobs, results, templates, presets, uploads, keys, usage; and their files.
+
+Files that another account's rows refer to as well stay (equal documents and videos are stored once). A deletion that is cut off
+is finished by repeating it: the account's row goes last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sqlalchemy import Table, delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.assets.models import Asset
+from farm_core.audit.log import Actor, record
+from farm_core.controls import jobs as job_controls
+from farm_core.controls.accounts import locked, suspend
+from farm_core.controls.jobs import BATCH, JobFilter
+from farm_core.db.database import Database
+from farm_core.db.tables import metadata
+from farm_core.jobs import workers
+from farm_core.jobs.history import delete_jobs, needed_keys
+from farm_core.jobs.models import Job
+from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.templates.models import Template
+
+
+@dataclass(slots=True)
+class DeletionReport:
+    """What was deleted: jobs that had to be cancelled first, rows by table, files and their bytes."""
+
+    account: str
+    cancelled: int = 0
+    rows: dict[str, int] = field(default_factory=dict)
+    files: int = 0
+    bytes: int = 0
+
+    def add_rows(self, table: str, count: int) -> None:
+        """Count rows that were deleted; a table without any is not named."""
+        if count:
+            self.rows[table] = self.rows.get(table, 0) + count
+
+
+async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
+    """Return how many rows of each table belong to the account: what `delete_account` would delete. Raises NoSuchTarget."""
+    await locked(session, account_id)
+    counts: Counter[str] = Counter()
+    for table in _owned_tables():
+        wanted = select(func.count()).select_from(table).where(table.c.account_id == account_id)
+        counts[str(table.name)] = int(await session.scalar(wanted) or 0)
+    return +counts
+
+
+async def delete_account(database: Database, storage: Storage, actor: Actor, account_id: str) -> DeletionReport:
+    """Suspend the account, cancel its jobs, then delete everything in small batches, files included. Raises NoSuchTarget.
+
+    Raises StorageUnavailable; repeat the deletion then.
+    """
+    async with database.work() as session:
+        report = DeletionReport((await suspend(session, actor, account_id)).name)
+    report.cancelled = await job_controls.cancel(database, actor, JobFilter(account_id=account_id))
+    while await _delete_jobs(database, storage, account_id, report):
+        pass
+    await _delete_uploads(database, storage, account_id, report)
+    documents = await _delete_rows(database, actor, account_id, report)
+    await _delete_files(database, storage, documents, report)
+    return report
+
+
+def _owned_tables() -> list[Table]:
+    """The tables with rows of accounts, those that refer to others first; queue counters go with the account itself."""
+    return [
+        table
+        for table in reversed(metadata.sorted_tables)
+        if "account_id" in table.c and table.name not in ("account_queues", "open_jobs")
+    ]
+
+
+async def _delete_jobs(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> bool:
+    """Delete a batch of jobs and their files; return False when none is left."""
+    async with database.work() as session:
+        wanted = select(col(Job.id)).where(col(Job.account_id) == account_id).limit(BATCH)
+        ids = list(await session.scalars(wanted))
+        deleted = await delete_jobs(session, ids)
+        await workers.forget_segments(session, sorted(deleted.segment_keys))
+    report.add_rows("jobs", deleted.jobs)
+    await _delete_files(database, storage, deleted.keys, report)
+    await _delete_objects(storage, deleted.segment_keys, report)
+    return deleted.jobs > 0
+
+
+async def _delete_uploads(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> None:
+    async with database.reading() as session:
+        keys = list(await session.scalars(select(col(Asset.storage_key)).where(col(Asset.account_id) == account_id)))
+    await _delete_objects(storage, keys, report)
+
+
+async def _delete_rows(database: Database, actor: Actor, account_id: str, report: DeletionReport) -> set[str]:
+    """Delete what is left in the database in one transaction; return the keys of the templates' documents."""
+    async with database.work() as session:
+        await session.execute(select(col(Account.id)).where(col(Account.id) == account_id).with_for_update())
+        documents = select(col(Template.document_key)).where(col(Template.account_id) == account_id)
+        keys = set(await session.scalars(documents))
+        for table in _owned_tables():
+            gone = await session.execute(delete(table).where(table.c.account_id == account_id).returning(1))
+            report.add_rows(str(table.name), len(gone.all()))
+        await session.execute(delete(Account).where(col(Account.id) == account_id))
+        detail = {"name": report.account, "cancelled": report.cancelled, "rows": report.rows}
+        await record(session, actor, "delete", f"account {account_id}", detail)
+    return keys
+
+
+async def _delete_files(database: Database, storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
+    """Delete the objects that no row refers to any more."""
+    wanted = set(keys)
+    if wanted:
+        async with database.reading() as session:
+            wanted -= await needed_keys(session, wanted)
+    await _delete_objects(storage, wanted, report)
+
+
+async def _delete_objects(storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
+    for key in sorted(keys):
+        size = await asyncio.to_thread(_delete_object, storage, key)
+        if size is not None:
+            report.files, report.bytes = report.files + 1, report.bytes + size
+
+
+def _delete_object(storage: Storage, key: str) -> int | None:
+    """The bytes of the object that was deleted; None where there was none."""
+    try:
+        size = storage.describe(key).bytes
+    except ObjectMissing:
+        return None
+    storage.delete(key)
+    return size

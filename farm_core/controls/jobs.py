@@ -1,0 +1,177 @@
+"""Cancel, retry and rank all jobs that match a filter, and requeue one segment.
+
+The functions over a filter work in small transactions, each with its own audit entry, so they take the database instead of a
+session. They may be repeated: a job that was dealt with no longer matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.audit.log import Actor, record
+from farm_core.controls.accounts import check_priority
+from farm_core.controls.errors import NotAllowed
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.ids import new_id
+from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.events import write_event
+from farm_core.jobs.models import Job, JobEvent
+from farm_core.jobs.repository import notify
+from farm_core.jobs.sql import statement
+from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
+from farm_core.usage.period import period_of
+
+BATCH: Final = 100
+"""Jobs of one transaction."""
+READ: Final = 5_000
+"""Jobs whose ids are read at once."""
+
+CANCELLABLE: Final = tuple(sorted(before for before, event in JOB_EDGES if event == "cancel"))
+RETRYABLE: Final = (JobStatus.failed, JobStatus.cancelled)
+RANKABLE: Final = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Jobs that meet every condition that is given. `older_than` counts from a job's creation.
+
+    `text` is looked for in ids, error messages and callback addresses, without regard to case.
+    """
+
+    account_id: str | None = None
+    status: JobStatus | None = None
+    template_id: str | None = None
+    older_than: timedelta | None = None
+    text: str | None = None
+    ids: tuple[str, ...] | None = None
+
+    def conditions(self, now: datetime) -> list[ColumnElement[bool]]:
+        """The conditions on `jobs`."""
+        found: list[ColumnElement[bool]] = []
+        for column, value in (
+            (Job.account_id, self.account_id),
+            (Job.status, self.status),
+            (Job.template_id, self.template_id),
+        ):
+            if value is not None:
+                found.append(col(column) == value)
+        if self.older_than is not None:
+            found.append(col(Job.created_at) < now - self.older_than)
+        if self.ids is not None:
+            found.append(col(Job.id).in_(self.ids))
+        if self.text:
+            texts = (col(Job.id), col(Job.error), col(Job.callback_url))
+            found.append(or_(*(column.icontains(self.text, autoescape=True) for column in texts)))
+        return found
+
+    def described(self) -> dict[str, Any]:
+        """The conditions that are given, as JSON for the audit log."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        if self.older_than is not None:
+            given["older_than"] = self.older_than.total_seconds()
+        return given
+
+
+async def count(session: AsyncSession, chosen: JobFilter, among: Sequence[JobStatus] | None = None) -> int:
+    """Return how many jobs match; `among` are the statuses that the control acts on, such as CANCELLABLE."""
+    wanted = select(func.count()).select_from(Job).where(*chosen.conditions(utc_now()))
+    if among is not None:
+        wanted = wanted.where(col(Job.status).in_(among))
+    return int(await session.scalar(wanted) or 0)
+
+
+async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
+    """Cancel the jobs that match and have not ended; return how many."""
+
+    async def act(session: AsyncSession, ids: Sequence[str]) -> int:
+        return len(await end_jobs(session, utc_now(), "cancel", [Ending(job_id) for job_id in ids]))
+
+    return await _in_batches(database, actor, "cancel", chosen, col(Job.status).in_(CANCELLABLE), act)
+
+
+async def retry(database: Database, actor: Actor, chosen: JobFilter) -> int:
+    """Create each failed or cancelled job that matches again, once, as a new job; return how many. Quotas are not asked."""
+    retried = exists().where(col(JobEvent.job_id) == col(Job.id), col(JobEvent.event) == "retry")
+    condition = col(Job.status).in_(RETRYABLE) & ~retried
+    return await _in_batches(database, actor, "retry", chosen, condition, create_again)
+
+
+async def set_priority(database: Database, actor: Actor, chosen: JobFilter, priority: int) -> int:
+    """Set the priority of the jobs that match and have not ended; return how many changed. Raises NotAllowed."""
+    check_priority(priority)
+
+    async def act(session: AsyncSession, ids: Sequence[str]) -> int:
+        values = {"job_ids": list(ids), "priority": priority, "now": utc_now()}
+        return len((await session.execute(statement("rank_jobs"), values)).all())
+
+    condition = col(Job.status).in_(RANKABLE) & (col(Job.priority) != priority)
+    return await _in_batches(database, actor, "set priority", chosen, condition, act, {"priority": priority})
+
+
+async def create_again(session: AsyncSession, ids: Sequence[str]) -> int:
+    """Create failed and cancelled jobs again, all by one statement; return how many."""
+    return len(await created_again(session, ids))
+
+
+async def created_again(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
+    """Create failed and cancelled jobs again, all by one statement; return the new ids by the old ones."""
+    now = utc_now()
+    values = {"ids": list(ids), "new_ids": [new_id("job") for _ in ids], "now": now, "period": period_of(now)}
+    rows = (await session.execute(statement("create_again"), values)).all()
+    await notify(session, "jobs", "")
+    return {row.old_id: row.new_id for row in rows}
+
+
+async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, index: int) -> None:
+    """Have a segment of a job in processing rendered again; a report of the attempt under way is discarded.
+
+    A worker takes the segment from the cache if it lies there. Raises NotAllowed if the job is not in processing or the
+    segment is waiting already.
+    """
+    values = {"job_id": job_id, "index": index}
+    if (await session.execute(statement("requeue_segment"), values)).first() is None:
+        raise NotAllowed(f"Segment {index} of {job_id} is not rendered or being rendered, or the job has ended.")
+    await write_event(session, utc_now(), job_id, "requeue segment", {"task": index, "by": actor.name})
+    await record(session, actor, "requeue segment", f"job {job_id}", {"segment": index})
+    await notify(session, "withdrawn", "")
+
+
+Act = Callable[[AsyncSession, Sequence[str]], Awaitable[int]]
+
+
+async def _in_batches(
+    database: Database,
+    actor: Actor,
+    action: str,
+    chosen: JobFilter,
+    condition: ColumnElement[bool],
+    act: Act,
+    detail: dict[str, Any] | None = None,
+) -> int:
+    """Act on all jobs that match now, BATCH a transaction; return how many were changed."""
+    total, matching = 0, select(col(Job.id)).where(*chosen.conditions(utc_now()), condition)
+    while ids := await _read(database, matching):
+        changed = 0
+        for start in range(0, len(ids), BATCH):
+            async with database.work() as session:
+                done = await act(session, ids[start : start + BATCH])
+                described = {"filter": chosen.described(), "jobs": done, **(detail or {})}
+                await record(session, actor, action, "jobs", described)
+            changed += done
+        total += changed
+        if not changed:
+            break
+    return total
+
+
+async def _read(database: Database, matching: Select[Any]) -> list[str]:
+    async with database.reading() as session:
+        return sorted(await session.scalars(matching.limit(READ)))

@@ -1,0 +1,37 @@
+"""Deletes jobs that have ended, with their tasks, events and webhooks, and tells which stored objects nothing refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from farm_core.jobs.sql import Transaction, statement
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedJobs:
+    """How many jobs were deleted, and the keys of the objects that they referred to; others may refer to them too."""
+
+    jobs: int
+    keys: frozenset[str]
+    segment_keys: frozenset[str]
+
+
+async def expired_jobs(session: Transaction, before: datetime, jobs_max: int) -> list[str]:
+    """Return ids of jobs that ended before the moment, oldest first; jobs whose webhook is still due are left out."""
+    rows = await session.execute(statement("expired_jobs"), {"before": before, "jobs_max": jobs_max})
+    return list(rows.scalars())
+
+
+async def delete_jobs(session: Transaction, job_ids: Sequence[str]) -> DeletedJobs:
+    """Delete those of the jobs that have ended, with all rows that belong to them; one statement."""
+    rows = (await session.execute(statement("delete_jobs"), {"job_ids": sorted(job_ids)})).all()
+    keys = {key for row in rows for key in (row.video_key, row.receipt_key, row.document_key, *(row.media_keys or ()))}
+    segments = {key for row in rows for key in row.segment_keys or ()}
+    return DeletedJobs(len(rows), frozenset(keys - {None}), frozenset(segments))
+
+
+async def needed_keys(session: Transaction, keys: Iterable[str]) -> set[str]:
+    """Return those of the keys of results, documents and media that a job, or a template that is there, refers to."""
+    return set((await session.execute(statement("needed_keys"), {"keys": sorted(keys)})).scalars())

@@ -1,0 +1,152 @@
+"""Progress of running jobs, as callers see it: it never goes back.
+
+Read from Redis. Jobs that Redis does not know, all of them while it is away, have the progress of their finished segments in
+Postgres. A process never shows less than it has shown before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, cast
+
+import orjson
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from farm_core.db.database import Database
+from farm_core.jobs.sql import statement
+from farm_core.jobs.status import JobStatus
+from farm_core.progress import store
+
+AWAY_SECONDS: Final = 1.0
+"""After Redis did not answer, it is not asked again for this long."""
+
+REMEMBERED_MAX: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """Frames done of a running job, out of `frame_count`. A job that is not planned yet has none done."""
+
+    frames_done: int
+    frame_count: int
+
+    @property
+    def percent(self) -> float:
+        """0 to 99, rounded down to a tenth: only completion makes 100."""
+        share = self.frames_done / max(1, self.frame_count)
+        return min(store.PROGRESS_MAX, int(1000 * share) / 10)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentState:
+    """The latest attempt of a segment: frames done, stage (`JobChange.stage`), worker, start in seconds since 1970."""
+
+    segment: int
+    segment_frames: int
+    stage: str
+    worker: str
+    started: float
+
+
+class JobRow(Protocol):
+    """The columns of a job that its shown progress depends on."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def status(self) -> str: ...  # noqa: D102
+    @property
+    def progress(self) -> float: ...  # noqa: D102
+
+
+class ProgressReader:
+    """Reads the progress of any number of jobs in one round trip."""
+
+    def __init__(self, redis: Redis | None, database: Database) -> None:
+        self._redis = redis
+        self._database = database
+        self._away_until = 0.0
+        self._shown: OrderedDict[str, JobProgress] = OrderedDict()
+
+    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+        """Return the progress of each of these running jobs. Unknown ids are left out."""
+        if not job_ids:
+            return {}
+        found = await self._live(job_ids)
+        if missing := [job_id for job_id in job_ids if job_id not in found]:
+            found |= await self._finished(missing)
+        return {job_id: self._forward(job_id, progress) for job_id, progress in found.items()}
+
+    async def percents(self, jobs: Iterable[JobRow]) -> dict[str, float]:
+        """Return what to show as the `progress` of each of these jobs, whatever their status: 0 to 100."""
+        rows = list(jobs)
+        live = await self.of_jobs([job.id for job in rows if job.status == JobStatus.processing])
+        return {
+            job.id: max(job.progress, live[job.id].percent) if job.id in live else float(job.progress) for job in rows
+        }
+
+    async def percent(self, job_id: str) -> float | None:
+        """Return the live progress of one running job, for the record of its end; None if Redis does not know it."""
+        found = await self._live([job_id])
+        return found[job_id].percent if job_id in found else None
+
+    async def segments_of(self, job_id: str) -> dict[int, SegmentState]:
+        """Return the latest state of the job's segments by their index; empty while Redis is away."""
+        if not self._is_near():
+            return {}
+        assert self._redis is not None
+        try:
+            fields = cast(Mapping[bytes, bytes], await self._redis.hgetall(store.key(job_id)))
+        except (RedisError, OSError):
+            self._step_back()
+            return {}
+        states = (_state(orjson.loads(value)) for name, value in fields.items() if name.startswith(b"s:"))
+        return {state.segment: state for state in sorted(states, key=lambda state: state.segment)}
+
+    async def _live(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+        if not self._is_near():
+            return {}
+        assert self._redis is not None
+        try:
+            pipeline = self._redis.pipeline(transaction=False)
+            for job_id in job_ids:
+                pipeline.hmget(store.key(job_id), "frames", "of")
+            values = await pipeline.execute()
+        except (RedisError, OSError):
+            self._step_back()
+            return {}
+        return {
+            job_id: JobProgress(int(frames), int(of))
+            for job_id, (frames, of) in zip(job_ids, values, strict=True)
+            if frames is not None and of is not None
+        }
+
+    async def _finished(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+        values = {"job_ids": list(job_ids)}
+        rows = await self._database.single(lambda connection: connection.execute(statement("finished_frames"), values))
+        return {row.id: JobProgress(row.frames, row.frame_count) for row in rows}
+
+    def _forward(self, job_id: str, progress: JobProgress) -> JobProgress:
+        """The greater of this and what was shown last."""
+        earlier = self._shown.pop(job_id, progress)
+        greater = max(earlier, progress, key=lambda one: one.frames_done)
+        self._shown[job_id] = greater
+        while len(self._shown) > REMEMBERED_MAX:
+            self._shown.popitem(last=False)
+        return greater
+
+    def _is_near(self) -> bool:
+        return self._redis is not None and time.monotonic() >= self._away_until
+
+    def _step_back(self) -> None:
+        self._away_until = time.monotonic() + AWAY_SECONDS
+
+
+def _state(value: Mapping[str, Any]) -> SegmentState:
+    return SegmentState(
+        int(value["segment"]), int(value["segment_frames"]), value["stage"], value["worker"], float(value["started"])
+    )

@@ -1,0 +1,122 @@
+"""Writes the progress of a worker's segments to Redis, from a thread of its own: rendering never waits for Redis."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import orjson
+import redis
+from redis.exceptions import RedisError
+
+from farm_core.progress import store
+
+EVERY_SECONDS: Final = 0.4
+"""A segment's progress is written at most this often, except its last one."""
+
+RETRY_SECONDS: Final = 1.0
+ANSWER_SECONDS: Final = 1.0
+LAST_SECONDS: Final = 1.0
+WAITING_MAX: Final = 64
+"""States that wait for Redis to come back; the oldest are dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentProgress:
+    """One attempt of a task as its worker sees it. `finished_frames` is what Postgres knew of the whole job at the start."""
+
+    token: str
+    job_id: str
+    account_id: str
+    segment: int
+    frame_count: int
+    """Frames of the whole job."""
+    finished_frames: int
+    worker: str
+    stage: str = "prepare"
+    frames_done: int = 0
+    started: float = field(default_factory=time.time)
+
+    def at(self, stage: str, frames_done: int) -> SegmentProgress:
+        """The same attempt, further on."""
+        return replace(self, stage=stage, frames_done=frames_done)
+
+
+class ProgressWriter:
+    """Keeps the newest state of each attempt and writes it soon. `url` None: writes nothing."""
+
+    def __init__(self, url: str | None, every_seconds: float = EVERY_SECONDS) -> None:
+        self._every_seconds = every_seconds
+        self._latest: dict[str, SegmentProgress] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+        if url is not None:
+            self._client = redis.Redis.from_url(
+                url, socket_timeout=ANSWER_SECONDS, socket_connect_timeout=ANSWER_SECONDS, retry=None
+            )
+            self._script = self._client.register_script(store.WRITE)
+            self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+            self._thread.start()
+
+    def show(self, progress: SegmentProgress) -> None:
+        """Take the newest state of an attempt. Returns at once."""
+        if self._thread is None:
+            return
+        with self._changed:
+            self._latest[progress.token] = progress
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Write what waits, within a bounded time, and end the thread."""
+        if self._thread is None:
+            return
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join(LAST_SECONDS)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._latest or self._closed)
+                if not self._latest:
+                    break
+                states, self._latest = self._latest, {}
+            pause = self._every_seconds
+            try:
+                self._write(list(states.values()))
+            except (RedisError, OSError):
+                pause = RETRY_SECONDS
+                self._put_back(states)
+            with self._changed:
+                if self._closed:
+                    break
+                self._changed.wait_for(lambda: self._closed, pause)
+        self._client.close()
+
+    def _write(self, states: list[SegmentProgress]) -> None:
+        pipeline = self._client.pipeline(transaction=False)
+        for state in states:
+            self._script(keys=[store.key(state.job_id)], args=_arguments(state), client=pipeline)
+        pipeline.execute()
+
+    def _put_back(self, states: dict[str, SegmentProgress]) -> None:
+        """What could not be written waits, unless there is something newer."""
+        with self._changed:
+            self._latest = dict(list({**states, **self._latest}.items())[-WAITING_MAX:])
+
+
+def _arguments(state: SegmentProgress) -> list[str | int | bytes]:
+    detail = orjson.dumps(
+        {
+            "segment": state.segment, "segment_frames": state.frames_done, "stage": state.stage, "worker": state.worker,
+            "started": round(state.started, 3),
+        }
+    )  # fmt: skip
+    return [
+        state.segment, state.frames_done, state.finished_frames, state.frame_count, detail,
+        store.channel(state.account_id), state.job_id, state.account_id, store.RUNNING_MS,
+    ]  # fmt: skip

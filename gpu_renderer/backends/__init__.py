@@ -1,0 +1,1 @@
+"""Compositors: OpenGL (gl) and native kernels (cpu)."""

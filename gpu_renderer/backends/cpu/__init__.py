@@ -1,0 +1,1 @@
+"""Compositing with native kernels, on machines where OpenGL runs on the processor."""

@@ -1,0 +1,113 @@
+"""The lower part of a list, composited once and cached as half floats in the processor's memory.
+
+It is everything below the lowest operation that the kernels composite in each frame. It is drawn with OpenGL if it holds
+an operation that the kernels cannot composite, and else with the kernels; and drawn again only where it changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.backends.gl import blend
+from gpu_renderer.backends.gl.compositor import GlScene, scene_format
+from gpu_renderer.display_list import background
+from gpu_renderer.display_list.changes import changed
+from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+Halves = npt.NDArray[np.uint16]
+_ONE = 0x3C00
+"""1.0 as a half float."""
+_LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
+_HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
+
+
+class Below:
+    """Caches the lower part of one sequence of frames."""
+
+    def __init__(self, painter: Painter, kernels: Kernels, scene: GlScene) -> None:
+        self._painter, self._kernels, self._scene = painter, kernels, scene
+        self._halves: Halves = np.zeros((0, 0, 4), np.uint16)
+        self._bytes: npt.NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
+        self._list: DisplayList | None = None
+
+    def count(self, shown: DisplayList) -> int:
+        """How many operations at the bottom of a list are cached."""
+        cached = self._list
+        if cached is None or shown.base != cached.base:
+            return 0
+        count = len(cached.operations)
+        return count if shown.operations[:count] == cached.operations else 0
+
+    def draw(self, below: DisplayList, parts: Parts, stable_count: int) -> None:
+        """Bring the cache up to date with OpenGL. Over a video base only the parts count."""
+        scene = self._scene.fitted(below.scene.frame, scene_format(below))
+        stale = parts
+        if below.video is None:
+            stale = self._stale(below, self._scene.prefix_count(below))
+        if stale:
+            pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)))
+            blend.quantise(self._painter, scene, pending)
+            self._read(scene, stale)
+        self._list = None if below.video is not None else below
+
+    def composite(self, below: DisplayList, coats: Coats) -> None:
+        """Bring the cache up to date with the kernels."""
+        frame = below.scene.frame
+        self._fit(frame)
+        if self._bytes.shape != self._halves.shape:
+            self._bytes = np.empty(self._halves.shape, np.uint8)
+        ground = plain_ground(self._painter, below)
+        for part in shared(self._stale(below, 0), below.scene.clip):
+            rows, columns = slice(part.y, part.bottom), slice(part.x, part.right)
+            held = self._halves[rows, columns, :3]
+            for shift, table in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
+                self._kernels.composed(ground, coats, table, self._bytes, part, self._painter.thread_count)
+                found = self._bytes[rows, columns, :3].astype(np.uint16) << np.uint16(shift)
+                held[...] = found if shift == 0 else held | found
+        self._list = below
+
+    def ground(self, part: Region) -> Ground:
+        """The cached pixels of a part of the frame."""
+        return Ground(halves=self._halves[part.y :, part.x :])
+
+    def forget(self) -> None:
+        """Cache nothing."""
+        self._list = None
+
+    def _stale(self, below: DisplayList, prefix_count: int) -> Parts:
+        if self._list is None:
+            return damage.whole(below.scene.frame).parts()
+        return changed(self._list, below, prefix_count).parts()
+
+    def _fit(self, frame: Region) -> None:
+        if self._halves.shape[:2] != (frame.height, frame.width):
+            self._halves = np.full((frame.height, frame.width, 4), _ONE, np.uint16)
+            self._list = None
+
+    def _read(self, scene: Target, parts: Parts) -> None:
+        self._fit(scene.region)
+        self._painter.settle()
+        for part in shared(parts, scene.region):
+            first = self._halves[part.y :, part.x :]
+            self._painter.calls.read_texels(scene.texture, part, first.ctypes.data, first.strides[0])
+
+
+def plain_ground(painter: Painter, shown: DisplayList) -> Ground:
+    """The background of a list as the kernels' ground; it is one colour."""
+    color = background.color_of(shown)
+    assert color is not None, "the background is one colour"
+    red, green, blue = painter.cleared(color, "f2")[:8].view(np.float16)[:3].tolist()
+    return Ground(color=(red, green, blue))
+
+
+def first_of(shown: DisplayList, count: int) -> DisplayList:
+    """The list's first operations."""
+    return shown if count == len(shown.operations) else replace(shown, operations=shown.operations[:count])

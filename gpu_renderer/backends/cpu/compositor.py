@@ -1,0 +1,174 @@
+"""The CPU compositor: native kernels composite the operations from the top down to the first that only OpenGL can draw.
+
+    operations   0 1 2 3 4 5 6 7          3 is an adjustment layer: a shader's work
+                 OpenGL  kernels -->      4 to 7 are paint, buffers and glows, each over what is below it
+
+Everything below is drawn with OpenGL, read back, and drawn again only where it changes. A long stable prefix is cached in
+the same way. Effects and groups are drawn into buffers with OpenGL (`backends/gl/buffers.py`), wherever they are in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.cpu.below import Below, first_of, plain_ground
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.layers import KernelLayers
+from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
+from gpu_renderer.backends.gl.blit import is_per_channel
+from gpu_renderer.backends.gl.compositor import GlScene, scene_format
+from gpu_renderer.backends.gl.drawing import ListDrawing
+from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
+from gpu_renderer.display_list.video_base import layers_above, surroundings
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region, meets, pixels, shared, without
+from gpu_renderer.host.loops import Coat, Coats, Ground, Kernels
+
+GroundOf = Callable[[Region], Ground]
+"""What the kernel operations lie on in a part of the frame."""
+
+
+class CpuCompositor:
+    """Composites with native kernels."""
+
+    name: BackendName = "cpu"
+
+    def __init__(self, drawing: ListDrawing, kernels: Kernels) -> None:
+        self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
+        self._texels = HostTexels(drawing.painter)
+        self._scene = GlScene(drawing)
+        self._below = Below(drawing.painter, kernels, self._scene)
+        self._filters = VideoFilters(drawing.painter)
+        self._frame: CpuFrame | None = None
+        self._known: list[tuple[Operation, bool]] = []
+        """The last list's operations, and whether each suits the kernels."""
+
+    @property
+    def target_count(self) -> int:
+        """How many targets of the pool it holds between frames, without those of the layer cache."""
+        return self._scene.target_count
+
+    def prefix_count(self, shown: DisplayList) -> int:
+        """How many operations at the bottom of a list are cached as pixels."""
+        return max(self._below.count(shown), self._scene.prefix_count(shown))
+
+    def composite(self, shown: DisplayList, damage: Area, stable_count: int) -> CpuFrame:
+        """Bring the frame up to date within the damage; see `Compositor`."""
+        frame = self._fitted(shown.scene.frame)
+        video = shown.video
+        parts = damage.parts() if video is None else surroundings(frame.region, layers_above(shown))
+        if not self._suits_kernels(shown):
+            self._encode_scene(shown, frame, damage.parts() if video is None else (frame.region,), stable_count)
+            return frame
+        ground = None if video is None else self._video_ground(video, frame)
+        if video is not None and ground is None:
+            parts = (frame.region,)
+        if parts:
+            self._composite(shown, frame, parts, stable_count, ground)
+        return frame
+
+    def release(self) -> None:
+        """Give every target back."""
+        self._scene.release()
+        self._below.forget()
+        self._known.clear()
+        self._frame = None
+
+    def _fitted(self, region: Region) -> CpuFrame:
+        if self._frame is None or self._frame.region != region:
+            self._below.forget()
+            self._frame = CpuFrame(self._painter, self._kernels, region)
+        return self._frame
+
+    def _suits_kernels(self, shown: DisplayList) -> bool:
+        """Whether the scene is opaque half floats that are display-encoded channel by channel."""
+        visible = shown.scene.frame.intersection(shown.scene.clip)
+        is_by_table = scene_format(shown) == "f2" and is_per_channel(shown.scene.color)
+        return is_by_table and not visible.is_empty and blending.is_opaque(shown, visible)
+
+    def _encode_scene(self, shown: DisplayList, frame: CpuFrame, parts: Parts, stable_count: int) -> None:
+        """Draw everything with OpenGL, and display-encode the scene."""
+        self._below.forget()
+        scene = self._scene.fitted(frame.region, scene_format(shown))
+        pending = self._scene.draw(shown, scene, parts, stable_count)
+        is_opaque = blending.is_opaque(shown, frame.region)
+        frame.encode(scene, shown.scene.color, parts, is_opaque=is_opaque, pending=pending)
+
+    def _composite(
+        self, shown: DisplayList, frame: CpuFrame, parts: Parts, stable_count: int, video_ground: GroundOf | None
+    ) -> None:
+        with self._drawing.buffers(shown) as buffers:
+            layers = KernelLayers(self._drawing.contents, buffers, self._texels, shown.scene.clip)
+            count = self._opengl_count(shown, layers)
+            if count == len(shown.operations) > 0:
+                self._encode_scene(shown, frame, parts, stable_count)
+                return
+            if count == 1 and video_ground is not None:
+                ground = video_ground
+            elif count == 0 and background.color_of(shown) is not None:
+                count = self._prefix_count(shown, parts, stable_count)
+                ground = self._prefix_ground(shown, layers, count)
+            else:
+                self._below.draw(first_of(shown, count), parts, stable_count)
+                ground = self._below.ground
+            coats = self._coats(shown, layers, count, parts)
+        frame.blank(without(parts, (shown.scene.clip,)))
+        for part in shared(parts, shown.scene.clip):
+            frame.composite(ground(part), coats, part, shown.scene.color)
+
+    def _opengl_count(self, shown: DisplayList, layers: KernelLayers) -> int:
+        """How many operations at the bottom are drawn with OpenGL: up to the highest that the kernels cannot composite."""
+        known, self._known = self._known, []
+        found = 0
+        for index, operation in enumerate(shown.operations):
+            is_known = index < len(known) and known[index][0] == operation
+            suits = known[index][1] if is_known else layers.suits(operation, index)
+            self._known.append((operation, suits))
+            found = found if suits else index + 1
+        return found
+
+    def _coats(self, shown: DisplayList, layers: KernelLayers, first: int, parts: Parts) -> Coats:
+        """The kernel operations of all operations from the first one on that touch the parts."""
+        found: list[Coat] = []
+        for index, operation in enumerate(shown.operations[first:], first):
+            if meets(parts, operation.bounds):
+                coats = layers.of(operation, index)
+                assert coats is not None, "it suits the kernels"
+                found.extend(coats)
+        return Coats(found)
+
+    def _prefix_ground(self, shown: DisplayList, layers: KernelLayers, count: int) -> GroundOf:
+        """The background, or the stable prefix of so many operations."""
+        if count == 0:
+            plain = plain_ground(self._painter, shown)
+            return lambda _part: plain
+        if self._below.count(shown) != count:
+            below = first_of(shown, count)
+            self._below.composite(below, self._coats(below, layers, 0, (shown.scene.frame,)))
+        return self._below.ground
+
+    def _prefix_count(self, shown: DisplayList, parts: Parts, stable_count: int) -> int:
+        """How many operations at the bottom are better cached than composited in each frame."""
+        if 0 < self._below.count(shown) <= stable_count:
+            return stable_count
+        stable = shown.operations[:stable_count]
+        composited_px = sum(pixels(shared(parts, operation.bounds)) for operation in stable)
+        return stable_count if composited_px > pixels((shown.scene.frame,)) else 0
+
+    def _video_ground(self, video: DrawVideo, frame: CpuFrame) -> GroundOf | None:
+        """The video's pixels; one of another size is resampled into the frame. None where that needs OpenGL."""
+        linear = linear_codes(self._painter)
+        if video.is_own_size:
+            return lambda part: Ground(footage=video.shown.pixels_of(part), linear=linear)
+        by = self._filters.find(video.shown.upright_size, video.quad, video.crop, frame.region)
+        if by is None:
+            return None
+        video.shown.resample(by.columns, by.rows, frame.read())
+        return lambda part: Ground(
+            footage=np.array(frame.read()[part.y : part.bottom, part.x : part.right]), linear=linear
+        )

@@ -1,0 +1,102 @@
+"""A finished frame in the processor's memory."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.backends.gl.blit import blit, is_per_channel
+from gpu_renderer.geometry.region import Parts, Region, shared, without
+from gpu_renderer.geometry.samples import Rows
+from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
+from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
+from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
+from motion.snapshot import ColorManagement
+
+_SQUARE = Region(0, 0, 256, 256)
+"""A texel for each pattern of a half float."""
+_ONE = 0x3C00
+"""1.0 as a half float."""
+_BLACK = (0, 0, 0, 255)
+_LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKeyDictionary()
+"""The tables of each context, by display, working space, and whether the scene is still to be quantised."""
+
+
+class CpuFrame:
+    """Pixels in an array, display-encoded from linear half floats by a table.
+
+    The table holds what the OpenGL shader makes of every half float.
+    """
+
+    def __init__(self, painter: Painter, kernels: Kernels, region: Region) -> None:
+        self._painter, self._kernels = painter, kernels
+        self._region = region
+        self._pixels = np.zeros((region.height, region.width, 4), np.uint8)
+        self._band = np.empty(BAND_BYTES, np.uint8)
+        self._levels = _LEVELS.setdefault(painter, {})
+
+    @property
+    def region(self) -> Region:
+        """The frame's pixels."""
+        return self._region
+
+    def encode(self, scene: Target, color: ColorManagement, parts: Parts, *, is_opaque: bool, pending: Parts) -> None:
+        """Display-encode parts of the linear scene; by the shader where colours are mixed or divided by alpha."""
+        if not (is_opaque and scene.format == "f2" and is_per_channel(color)):
+            with self._painter.pool.lent(self._region, "f1") as target:
+                blit(self._painter, scene, target, color, parts, is_opaque=is_opaque, pending=pending)
+                self._read(target, parts)
+            return
+        for held, is_pending in ((without(parts, pending), False), (pending, True)):
+            if held:
+                self._look_up(scene, self._levels_of(color, is_pending=is_pending), held)
+
+    def blank(self, parts: Parts) -> None:
+        """Show nothing in parts of the frame: opaque black."""
+        for part in parts:
+            self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
+
+    def composite(self, ground: Ground, coats: Coats, part: Region, color: ColorManagement) -> None:
+        """Show kernel operations over their ground in a part of the frame."""
+        levels = self._levels_of(color, is_pending=False)
+        self._kernels.composed(ground, coats, levels, self._pixels, part, self._painter.thread_count)
+
+    def read(self) -> npt.NDArray[np.uint8]:
+        """Its pixels: (rows, columns, 4). They hold until the next change."""
+        return self._pixels
+
+    def _read(self, target: Target, parts: Parts) -> None:
+        self._painter.settle()
+        for part in shared(parts, self._region):
+            first = self._pixels[part.y :, part.x :]
+            self._painter.calls.read_texels(target.texture, part, first.ctypes.data, first.strides[0])
+
+    def _look_up(self, scene: Target, levels: Rows, parts: Parts) -> None:
+        """Display-encode parts of the scene, in bands that stay in the processor's cache."""
+        texel_bytes, address = BYTES_PER_PIXEL["f2"], self._band.ctypes.data
+        self._painter.settle()
+        for part in shared(parts, self._region):
+            for band in bands(part, texel_bytes):
+                self._painter.calls.read_texels(scene.texture, band, address, band.width * texel_bytes)
+                self._kernels.display_encode(address, levels, self._pixels, band)
+
+    def _levels_of(self, color: ColorManagement, *, is_pending: bool) -> Rows:
+        """The display level of each pattern of a half float: HALF_PATTERNS of 0..255."""
+        key = (color.display_transform, color.working_space, is_pending)
+        if key not in self._levels:
+            pool = self._painter.pool
+            patterns = np.repeat(np.arange(HALF_PATTERNS, dtype=np.uint16)[:, None], 4, axis=1)
+            patterns[:, 3] = _ONE
+            with pool.lent(_SQUARE, "f2") as scene, pool.lent(_SQUARE, "f1") as shown:
+                scene.texture.write(patterns.tobytes())
+                parts = (_SQUARE,)
+                blit(
+                    self._painter, scene, shown, color, parts,
+                    is_opaque=True, pending=parts if is_pending else (),
+                )  # fmt: skip
+                self._painter.settle()
+                pixels = np.frombuffer(shown.texture.read(), np.uint8).reshape(HALF_PATTERNS, 4)
+            self._levels[key] = np.ascontiguousarray(pixels[:, 0])
+        return self._levels[key]

@@ -1,0 +1,237 @@
+"""What layers put over what is below them, as the coats that the loop lays: contents on quads, and light.
+
+A coat says what `shaders/compositing/quad.frag` and `layer.frag` are told by uniforms, and has its texels in the processor's memory.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.cache.lru import Recent
+from gpu_renderer.display_list.gradients import Gradient
+from gpu_renderer.display_list.paint import Image, PlacedQuad, Shape
+from gpu_renderer.effects import Light, Lit
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.region import Region, outside
+from gpu_renderer.host.loops import (
+    BUFFER,
+    CELLS,
+    COVERAGE,
+    ELLIPSE,
+    GROUP,
+    HALF_CELLS,
+    LIGHT,
+    LIT_BUFFER,
+    MODES_KNOWN,
+    NOTHING,
+    RECTANGLE,
+    Coat,
+    Texels,
+    Variant,
+    coat_of,
+)
+from gpu_renderer.host.loops import (
+    PICTURE as IMAGE,
+)
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import CHANNELS, Target
+
+SIDE_MAX = 8192
+"""Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart."""
+QUAD_MAX = 1e9
+"""Limit of the numbers of a quad's matrix. Beyond it rasterisers may take those of the inverse for 0."""
+TEXELS_BYTES_MAX = 32 << 20
+"""Of what was read back from targets and is kept."""
+_NO_COLOR = (0.0,) * 4
+_NOWHERE = (-1.0, -1.0, 1.0, 1.0)
+_NOTHING = np.zeros((1, 1, 4), np.uint16)
+
+
+@lru_cache(maxsize=64)
+def _numbers_of(gradient: Gradient) -> npt.NDArray[np.float32]:
+    """Where it lies, its first colour, and its ramps, one after the other."""
+    return np.array([*gradient.place, *gradient.stops[0][1], *chain.from_iterable(gradient.ramps)], np.float32)
+
+
+def is_within_limits(quad: Matrix3) -> bool:
+    """Whether a kernel places a quad as rasterisers do."""
+    return max(quad) <= QUAD_MAX and min(quad) >= -QUAD_MAX
+
+
+class HostTexels:
+    """Texels of contents in the processor's memory; those of targets are read back once for each of their editions."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._read: Recent[Texels] = Recent(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
+
+    def of(self, source: object) -> Texels | None:
+        """Bytes, patterns of half floats or floats, of shape (rows, columns) or (rows, columns, 4) without padding; None where they
+        are something else."""
+        if isinstance(source, Target):
+            return self._read.get(source.edition, lambda: self._texels(source))
+        if not isinstance(source, np.ndarray) or max(source.shape) > SIDE_MAX:
+            return None
+        is_fit = (source.ndim == 2 or source.shape[2] == 4) and source.flags.c_contiguous
+        return source if is_fit else None
+
+    def bytes_of(self, source: object) -> Texels | None:
+        """The same of bytes alone, which have a neighbour across and down: the loop looks for two texels beside each other."""
+        found = self.of(source)
+        return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
+
+    def suit(self, paint: Image | Shape) -> bool:
+        """Whether a kernel can read a paint's texels."""
+        if isinstance(paint, Shape):
+            return True
+        found = self.bytes_of(paint.pixels)
+        return found is not None and (found.ndim == 2) == (paint.color is not None)
+
+    def halves(self, source: Target) -> Texels | None:
+        """Patterns of half floats, of shape (rows, columns, 4); None where a target has other texels."""
+        return self.of(source) if source.format == "f2" else None
+
+    def _texels(self, source: Target) -> Texels:
+        components, kind = CHANNELS[source.format]
+        width, height = source.size
+        shape = (height, width) if components == 1 else (height, width, components)
+        texels: Texels = np.empty(shape, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind])
+        self._painter.settle()
+        self._painter.calls.read_texels(
+            source.texture, Region(0, 0, width, height), texels.ctypes.data, texels.strides[0]
+        )
+        return texels
+
+
+def of_light(
+    light: Light, texels: HostTexels, within: Region, opacity: float = 1.0, matte: Coat | None = None
+) -> Coat | None:
+    """Light; None where its cells are not floats of RGBA."""
+    region, matte_mode = light.region.intersection(within), 0 if matte is None else matte.variant.mode
+    if not light.levels:
+        halves, variant = texels.halves(light.target), Variant(LIGHT, is_nearest=True, matte_mode=matte_mode)
+        own = _placed(light.target)
+        return (
+            None if halves is None else coat_of(variant, region, opacity=opacity, own=own, texels=halves, matte=matte)
+        )
+    cells = texels.of(light.target)
+    if cells is None or cells.dtype != np.float32 or cells.ndim != 3:
+        return None
+    (x, y, width, height), (right, down) = light.target.region, light.origin
+    own = (x + right / light.cell_px, y + down / light.cell_px, float(width), float(height))
+    variant, share = Variant(LIGHT, matte_mode=matte_mode), 1 / light.cell_px
+    return coat_of(variant, region, opacity=opacity, own=own, share=share, texels=cells, matte=matte)
+
+
+def of_buffer(
+    lit: Lit, texels: HostTexels, within: Region, opacity: float, matte_mode: int = 0, matte: Target | None = None
+) -> list[Coat | None]:
+    """A layer's own buffer in front of its glow, and the glow around it; through its matte, which is None without pixels."""
+    through = None
+    if matte_mode:
+        seen = None if matte is None else texels.halves(matte)
+        if matte is not None and seen is None:
+            return [None]
+        place = _NOWHERE if matte is None else _placed(matte)
+        through = coat_of(
+            Variant(BUFFER, mode=matte_mode), within, own=place, texels=_NOTHING if seen is None else seen
+        )
+    light = lit.light
+    if light is not None and lit.is_light_alone:
+        return [of_light(light, texels, within, opacity, through)]
+    halves, region, own = texels.halves(lit.sharp), lit.sharp.region.intersection(within), _placed(lit.sharp)
+    if halves is None:
+        return [None]
+    if light is None:
+        variant = Variant(BUFFER, matte_mode=matte_mode)
+        return [coat_of(variant, region, opacity=opacity, own=own, texels=halves, matte=through)]
+    behind = of_light(light, texels, within)
+    if behind is None:
+        return [None]
+    variant = Variant(LIT_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode)
+    before = coat_of(variant, region, opacity=opacity, own=own, texels=halves, light=behind, matte=through)
+    around = outside((light.region.intersection(within),), lit.sharp.region)
+    return [before, *(of_light(light, texels, part, opacity, through) for part in around)]
+
+
+def _placed(target: Target) -> tuple[float, float, float, float]:
+    x, y, width, height = target.region
+    return float(x), float(y), float(width), float(height)
+
+
+def of_drawable(
+    shown: Drawable,
+    quad: Matrix3,
+    texels: HostTexels,
+    within: Region,
+    style: Style,
+    *,
+    mode: int = 0,
+    known: PlacedQuad | None = None,
+) -> Coat | None:
+    """A drawable on a quad, as `quads.draw` draws it, source-over or by a blend mode; None where the kernels cannot draw it.
+
+    A drawable that is nowhere to be seen touches no pixel.
+    """
+    mask = style.filter.mask
+    if mode not in MODES_KNOWN or not style.filter.is_mask_only:
+        return None
+    if mask is not None and (not isinstance(shown, Image) or texels.bytes_of(mask) is None):
+        return None
+    placed = quads.sampled_on(shown, quad, within, is_smooth=style.is_smooth, known=known)
+    if placed is None:
+        return NOTHING
+    content = _content_of(placed.shown, texels)
+    if content is None or not is_within_limits(quad):
+        return None
+    gradient = (
+        placed.shown.fill if isinstance(placed.shown, Shape) and isinstance(placed.shown.fill, Gradient) else None
+    )
+    kind = (0, 0) if gradient is None else (2 if gradient.is_radial else 1, len(gradient.stops) - 1)
+    is_projective, is_nearest = not matrix.is_affine(quad), isinstance(placed.shown, Image) and placed.shown.is_nearest
+    variant = Variant(content.kind, placed.samples, is_projective, is_nearest, mode, *kind, mask is not None)
+    return coat_of(
+        variant, placed.quad.touched.intersection(within), columns=matrix.columns(placed.quad.to_unit),
+        opacity=style.opacity, color=content.color, own=content.own, texels=content.texels, mask=mask,
+    )  # fmt: skip
+
+
+class _Content(NamedTuple):
+    """A drawable as arguments of a kernel."""
+
+    kind: int
+    own: tuple[float, ...]
+    color: tuple[float, ...] = _NO_COLOR
+    texels: Texels | None = None
+
+
+def _content_of(shown: Drawable, texels: HostTexels) -> _Content | None:
+    """A drawable as arguments of a kernel; None where its texels do not suit."""
+    if isinstance(shown, Shape):
+        kind = RECTANGLE if shown.primitive == "rect" else ELLIPSE
+        own = (shown.width, shown.height, shown.radius, float(shown.is_hard))
+        if isinstance(shown.fill, Gradient):
+            return _Content(kind, own, texels=_numbers_of(shown.fill))
+        return _Content(kind, own, shown.fill)
+    if isinstance(shown, Image):
+        found = texels.bytes_of(shown.pixels)
+        if found is None or (found.ndim == 2) != (shown.color is not None):
+            return None
+        kind = IMAGE if shown.color is None else COVERAGE
+        return _Content(kind, shown.crop, shown.color or _NO_COLOR, found)
+    if isinstance(shown, GroupTarget):
+        found = texels.halves(shown.target)
+        return None if found is None else _Content(GROUP, _placed(shown.target), texels=found)
+    found = texels.of(shown.target)
+    if found is None or found.ndim != 3 or found.dtype == np.uint8:
+        return None
+    return _Content(CELLS if found.dtype == np.float32 else HALF_CELLS, shown.crop, texels=found)

@@ -1,0 +1,109 @@
+"""Which operations of a display list the native kernels composite, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_light
+from gpu_renderer.backends.gl import layers
+from gpu_renderer.backends.gl.buffers import LayerBuffers
+from gpu_renderer.backends.gl.depth import ProjectedPlane, hide_in_order
+from gpu_renderer.backends.gl.drawable import quad_of, smooth
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.display_list import blending, bounds
+from gpu_renderer.display_list.contents import LayerContents, has_passes
+from gpu_renderer.display_list.graph import MODES
+from gpu_renderer.display_list.operations import BlendLayer, DrawBuffer, DrawDepthGroup, DrawQuad, Operation
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.host.loops import COARSE, Coat, Variant, coat_of
+
+Found = Sequence[Coat | None]
+"""Kernel operations from bottom to top; None for one that the kernels cannot composite."""
+
+
+class KernelLayers:
+    """Makes the kernel operations of one list's operations, within a region of the frame."""
+
+    def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
+        self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
+
+    def of(self, operation: Operation, index: int) -> tuple[Coat, ...] | None:
+        """The kernel operations of an operation; None where it is drawn with OpenGL. Its kind and content decide."""
+        found = self._found(operation, f"/{index}")
+        known = None if found is None else [coat for coat in found if coat is not None]
+        return None if found is None or known is None or len(known) < len(found) else tuple(known)
+
+    def suits(self, operation: Operation, index: int) -> bool:
+        """Whether the kernels composite an operation."""
+        if isinstance(operation, DrawQuad) and operation.layer.step.is_bare and operation.layer.paint is not None:
+            layer = operation.layer
+            is_over = blending.fixed_function(layer.step) == "over"
+            is_plain = self._contents.filter(layer.step, layer.scene).is_plain
+            is_placed = layer.placed is None or is_within_limits(layer.placed.quad)
+            return is_over and is_plain and is_placed and self._texels.suit(operation.layer.paint)
+        return self.of(operation, index) is not None
+
+    def _found(self, operation: Operation, place: str) -> Found | None:
+        if isinstance(operation, DrawDepthGroup):
+            planes = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
+            return [self._plane(plane) for plane in planes] if hide_in_order(planes) else None
+        if isinstance(operation, BlendLayer):
+            return self._blended(operation, place) if blending.is_blended_by_mode(operation.layer.step) else None
+        if not blending.lies_over(operation):
+            return None
+        if isinstance(operation, DrawQuad):
+            return [self._bare(operation) if operation.layer.step.is_bare else self._quad(operation, place)]
+        return self._buffer(operation, place) if isinstance(operation, DrawBuffer) else None
+
+    def _bare(self, operation: DrawQuad) -> Coat | None:
+        layer = operation.layer
+        if layer.paint is None or layer.placed is None:
+            return _nothing()
+        style = Style(layer.step.opacity, self._contents.filter(layer.step, layer.scene))
+        paint = smooth(layer.paint)
+        return of_drawable(paint, layer.placed.quad, self._texels, self._within, style, known=layer.placed)
+
+    def _quad(self, operation: DrawQuad, place: str) -> Coat | None:
+        return self._plane(self._buffers.plane(operation.layer, place))
+
+    def _plane(self, plane: ProjectedPlane) -> Coat | None:
+        if plane.shown is None:
+            return _nothing()
+        if blending.fixed_function(plane.step) != "over" or plane.lighting:
+            return None
+        quad, style = quad_of(plane.shown, plane.step.placement), Style(plane.step.opacity, plane.filter)
+        return of_drawable(plane.shown, quad, self._texels, self._within, style)
+
+    def _blended(self, operation: BlendLayer, place: str) -> Found | None:
+        layer, step = operation.layer, operation.layer.step
+        if has_passes(step.layer) or step.samples:
+            return None
+        quantise = coat_of(Variant(COARSE), self._within)
+        content = None if bounds.buffer_region(layer).is_empty else self._buffers.drawable(layer, place)
+        if content is None:
+            return [quantise]
+        style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)
+        quad = quad_of(content, step.placement)
+        return [quantise, of_drawable(content, quad, self._texels, self._within, style, mode=MODES[step.blend])]
+
+    def _buffer(self, operation: DrawBuffer, place: str) -> Found:
+        layer, step = operation.layer, operation.layer.step
+        if step.matte is not None:
+            matte = None if layer.matte is None else self._buffers.flat(layer.matte, 1.0, f"{place}:matte")
+            lit = self._buffers.lit(layer, step.opacity, place)
+            mode = layers.matte_mode(step.matte)
+            return [] if lit is None else of_buffer(lit, self._texels, self._within, 1.0, mode, matte)
+        glow = self._buffers.glow(layer, place) if step.opacity == 1.0 else None
+        if glow is None:
+            lit = self._buffers.lit(layer, 1.0, place)
+            return [] if lit is None else of_buffer(lit, self._texels, self._within, step.opacity)
+        content = None if glow.is_alone else self._buffers.drawable(layer, place)
+        behind = of_light(glow.light, self._texels, self._within)
+        if content is None:
+            return [behind]
+        style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)
+        return [behind, of_drawable(content, quad_of(content, step.placement), self._texels, self._within, style)]
+
+
+def _nothing() -> Coat:
+    return coat_of(Variant(COARSE), Region(0, 0, 0, 0))

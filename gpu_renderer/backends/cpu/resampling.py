@@ -1,0 +1,97 @@
+"""Videos that fill the frame at another size than their own: the filter taps by which a kernel resamples them.
+
+A rasteriser filters textures of 8 bits with weights of 8 bits, one axis after the other. The arithmetic of the quad shader
+itself places the taps, so that the kernel samples where the shader does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.cache.lru import Recent
+from gpu_renderer.content.raster import Share
+from gpu_renderer.display_list.paint import Image
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.host.loops import Places
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+FILTERS_MAX = 16
+SHARES = 256
+_CODES = 256
+
+Floats = npt.NDArray[np.float32]
+_LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
+
+
+class Filter(NamedTuple):
+    """The taps of an image for each column and each row of the frame."""
+
+    columns: Places
+    rows: Places
+
+
+class VideoFilters:
+    """Finds the filters of upright videos: by their size, quad, crop and the frame."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._known: Recent[Filter | None] = Recent(FILTERS_MAX, lambda _: 1)
+
+    def find(self, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
+        """The filter of a video of (columns, rows); None where its quad is a line or a point."""
+        return self._known.get((size, quad, crop, frame), lambda: _filter(self._painter, size, quad, crop, frame))
+
+
+def linear_codes(painter: Painter) -> Floats:
+    """The linear half float that OpenGL draws for each of the 256 codes of an opaque image, as single floats."""
+    if painter not in _LINEAR:
+        codes = np.repeat(np.arange(_CODES, dtype=np.uint8)[:, None], 4, axis=1)
+        codes[:, 3] = _CODES - 1
+        line = Region(0, 0, _CODES, 1)
+        with painter.pool.lent(line, "f1") as shown, painter.pool.lent(line, "f2") as into:
+            shown.texture.write(codes.tobytes())
+            image = Image(shown, _CODES, 1, is_opaque=True)
+            quads.draw(painter, image, matrix.scaling(_CODES, 1), into)
+            drawn = _read(painter, into, np.float16)[0]
+        _LINEAR[painter] = np.ascontiguousarray(drawn[:, 0].astype(np.float32))
+    return _LINEAR[painter]
+
+
+def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
+    """By the places that the shader computes for a row and for a column of pixels."""
+    to_unit = matrix.inverse(quad)
+    if to_unit is None:
+        return None
+    x, y, width, height = frame
+    found = []
+    for line, side in ((Region(x, y, width, 1), 0), (Region(x, y, 1, height), 1)):
+        with painter.pool.lent(line, "f4") as into:
+            placed = {"u_to_unit": matrix.columns(to_unit), "u_crop": crop}
+            painter.draw("compositing/texel.frag", into, uniforms=placed)
+            shares = _read(painter, into, np.float32)[..., side].ravel()
+        found.append(_places(shares, size[side]))
+    return Filter(*found)
+
+
+def _places(shares: npt.NDArray[np.float32], texels: int) -> Places:
+    """Of places in a texture, 0..1, by single floats as the rasteriser rounds them: its texels' middles are at halves."""
+    parts = np.rint(shares * np.float32(texels) * np.float32(SHARES)).astype(np.int64) - SHARES // 2
+    first = parts // SHARES
+    return Places(
+        np.clip(first, 0, texels - 1).astype(np.int32),
+        np.clip(first + 1, 0, texels - 1).astype(np.int32),
+        (parts % SHARES).astype(np.int32),
+    )
+
+
+def _read(painter: Painter, target: Target, kind: type[np.floating]) -> npt.NDArray[np.floating]:
+    painter.settle()
+    return np.frombuffer(target.texture.read(), kind).reshape(target.region.height, target.region.width, 4)

@@ -1,0 +1,72 @@
+"""Frames in the processor's memory into an encoder's: what `readback.py` is for pictures on the GPU. Nothing is on its way.
+
+Each encoder frame remembers what is stale in it, and only that is converted, straight into its memory.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import av
+
+from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, texels_of
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.host.loops import Kernels
+
+
+class KernelRing:
+    """With the calls of `ReadbackRing`; frames are complete when they are put. They must have the ring's layout."""
+
+    def __init__(self, layout: PlaneLayout, kernels: Kernels, *, changes_only: bool = True) -> None:
+        self._layout, self._kernels, self._changes_only = layout, kernels, changes_only
+        self._whole = damage.whole(Region(0, 0, layout.width, layout.height))
+        self._nothing = damage.nothing(self._whole.frame)
+        self._coded = Region(0, 0, layout.coded_width, layout.coded_height)
+        self._stale: dict[int, Area] = {}
+        self._put: deque[av.VideoFrame] = deque()
+
+    def __len__(self) -> int:
+        return len(self._put)
+
+    def holds(self, frame: av.VideoFrame) -> bool:
+        """Whether the frame was put and not collected."""
+        return any(frame is put for put in self._put)
+
+    def put(
+        self, picture: CpuFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
+        """Converts a picture that differs from the one put before only in `changed`.
+
+        Over an `passthrough` only what is drawn there of the picture counts.
+        """
+        changed = changed if self._changes_only else self._whole
+        self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
+        if passthrough is None:
+            self._convert(picture, self._stale.get(id(into), self._whole).parts(), into)
+        else:
+            luma, chroma = into.planes
+            self._kernels.interleave(
+                passthrough.samples(), luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes
+            )
+            self._convert(picture, passthrough.drawn, into)
+        self._stale[id(into)] = self._nothing
+        self._put.append(into)
+
+    def collect(self) -> av.VideoFrame:
+        """The oldest frame put."""
+        return self._put.popleft()
+
+    def close(self) -> None:
+        """Holds nothing that has to be given back."""
+
+    def _convert(self, picture: CpuFrame, parts: Parts, into: av.VideoFrame) -> None:
+        """Writes the samples that show the parts, the same ones as the shader does (`texels_of`)."""
+        pixels, (luma, chroma) = picture.read(), into.planes
+        for part in parts:
+            x, y, width, height = texels_of(part)
+            held = Region(4 * x, 2 * y, 4 * width, 2 * height).intersection(self._coded)
+            if not held.is_empty:
+                self._kernels.nv12(pixels, held, luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes)

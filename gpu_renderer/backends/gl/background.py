@@ -1,0 +1,47 @@
+"""Draw what lies under all layers (format/compositing.md 1.6)."""
+
+from __future__ import annotations
+
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.display_list.contents import LayerContents
+from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.display_list.paint import Filter, Shape
+from gpu_renderer.geometry import color, matrix, placement
+from gpu_renderer.geometry.color import Rgba
+from gpu_renderer.geometry.region import Parts, shared
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from motion.snapshot import ShapeSource
+
+PAINT_SIDE_PX_MAX = 512.0
+
+
+def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Target, parts: Parts) -> None:
+    """Fills the parts with the composition's background colour and draws its gradient over that.
+
+    A colour that is not opaque shows the black of the frame through (format/document.md 4.5).
+    """
+    if shown.background is not None:
+        _fill(painter, shown, shown.background, into, parts)
+    if shown.background_paint is not None:
+        scene = shown.scene
+        scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
+        source = ShapeSource("rect", scene.width * scale, scene.height * scale, (shown.background_paint,))
+        image = contents.image_of(source, scene)
+        quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
+        if image is not None:
+            paint_filter = Filter(aces_cg=scene.color.working_space == "aces-cg")
+            quads.draw(painter, image, quad, into, Style(filter=paint_filter), parts=parts)
+
+
+def _fill(painter: Painter, shown: DisplayList, text: str, into: Target, parts: Parts) -> None:
+    scene = shown.scene
+    fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
+    quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
+    if placement.pixel_aligned(quad):
+        premultiplied = Rgba(fill.r * fill.a, fill.g * fill.a, fill.b * fill.a, fill.a)
+        painter.erase(into, shared(parts, placement.bounds(quad, into.region)), premultiplied)
+    else:
+        shape = Shape("rect", fill, scene.width, scene.height, is_hard=True)
+        quads.draw(painter, shape, quad, into, parts=parts)

@@ -1,0 +1,86 @@
+"""Quads of one kind, drawn in one call; those that share a pixel keep their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import moderngl
+
+from gpu_renderer.geometry.region import Region, meets
+from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances, Painter
+from gpu_renderer.opengl.programs import Layout, UniformValue
+from gpu_renderer.opengl.targets import Target
+
+_PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_opacity", 1), ("u_color", 4))
+SHAPES: Layout = (*_PLACED, ("u_size", 2), ("u_radius", 1), ("u_hard", 1))
+PICTURES: Layout = (*_PLACED, ("u_crop", 4))
+LOOKED_BACK = 4
+"""Quads may join those of their kind among so many kinds that wait: more would cost more than the calls saved."""
+_COUNT_MAX = INSTANCE_BYTES // (4 * sum(count for _, count in SHAPES))
+
+
+class Kind(NamedTuple):
+    """What the quads of a call have in common."""
+
+    into: Target
+    layout: Layout
+    defines: Mapping[str, object]
+    textures: Mapping[str, Target | moderngl.Texture]
+    blend: Blend
+    uniforms: Mapping[str, UniformValue]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Quads of one kind, packed, and the regions that they touch."""
+
+    kind: Kind
+    instances: list[bytes] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+
+
+class Batch:
+    """Quads that wait to be drawn with later ones; whoever adds some flushes before what they read is changed."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._waiting: list[_Waiting] = []
+
+    def add(self, kind: Kind, instances: Sequence[bytes], region: Region) -> None:
+        """Adds quads that touch no pixel beyond a region, as 32-bit floats by the kind's layout."""
+        found = self._of_kind(kind, region)
+        if found is None:
+            found = _Waiting(kind)
+            self._waiting.append(found)
+        found.instances += instances
+        found.regions.append(region)
+
+    def flush(self) -> None:
+        """Draws what waits."""
+        waiting, self._waiting = self._waiting, []
+        for quads in waiting:
+            for first in range(0, len(quads.instances), _COUNT_MAX):
+                self._draw(quads.kind, quads.instances[first : first + _COUNT_MAX])
+
+    def _of_kind(self, kind: Kind, region: Region) -> _Waiting | None:
+        """The quads of this kind, if none that wait to be drawn after them has a pixel in the region."""
+        later: list[_Waiting] = []
+        for found in reversed(self._waiting[-LOOKED_BACK:]):
+            if found.kind == kind:
+                return None if any(meets(other.regions, region) for other in later) else found
+            later.append(found)
+        return None
+
+    def _draw(self, kind: Kind, instances: list[bytes]) -> None:
+        self._painter.draw(
+            "compositing/quad.frag",
+            kind.into,
+            textures=kind.textures,
+            blend=kind.blend,
+            defines=kind.defines,
+            vertex="compositing/quads.vert",
+            instances=Instances(kind.layout, b"".join(instances), len(instances)),
+            uniforms=kind.uniforms,
+        )

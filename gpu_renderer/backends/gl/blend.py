@@ -1,0 +1,111 @@
+"""Draw layers whose blend mode is no fixed function (format/compositing.md 3).
+
+Their modes quantise the whole target below them to 8 bits: in their own shader where they are drawn, elsewhere by `quantise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpu_renderer.backends.gl import layers, quads
+from gpu_renderer.backends.gl.drawable import Drawable, quad_of, touched
+from gpu_renderer.backends.gl.quad_shader import BackdropBlend
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.display_list.blending import is_stencil
+from gpu_renderer.display_list.graph import MODES, Draw, Scene
+from gpu_renderer.display_list.paint import Filter
+from gpu_renderer.geometry.region import Parts, shared, without
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Target
+
+DISSOLVE, DANCING_DISSOLVE = 35, 36
+
+
+def draw(
+    painter: Painter,
+    into: Target,
+    shown: Drawable | None,
+    filter: Filter,
+    step: Draw,
+    scene: Scene,
+    parts: Parts,
+    *,
+    is_opaque: bool,
+) -> Parts:
+    """Draws content blended with what is below it, one sample a pixel, and returns the parts that are done with.
+
+    `is_opaque`: the alpha of everything below it is 1.
+    """
+    if shown is None:
+        return _done(painter, into, step, parts, ())
+    quad = quad_of(shown, step.placement)
+    drawn = shared(parts, touched(shown, quad, into.region))
+    for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
+        style = Style(step.opacity, filter, "replace", is_smooth=False, backdrop=backdrop)
+        quads.draw(painter, shown, quad, into, style, parts=held)
+    return _done(painter, into, step, parts, drawn)
+
+
+def combine(
+    painter: Painter,
+    into: Target,
+    layer: Target | None,
+    step: Draw,
+    scene: Scene,
+    parts: Parts,
+    *,
+    is_opaque: bool,
+) -> Parts:
+    """Draws a layer's own buffer in the same way."""
+    drawn = shared(parts, layer.region) if layer is not None else ()
+    for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
+        assert layer is not None
+        painter.draw(
+            "compositing/combine.frag", into, textures={"u_layer": layer, **backdrop.textures}, scissor=held,
+            defines=backdrop.defines, uniforms=backdrop.uniforms,
+        )  # fmt: skip
+    return _done(painter, into, step, parts, drawn)
+
+
+def quantise(painter: Painter, into: Target, parts: Parts) -> None:
+    """Passes the parts through 8 bits. `blit` does the same of its own."""
+    for held, backdrop in backdrops(painter, into, parts):
+        painter.draw(
+            "compositing/quantise.frag", into, textures=backdrop.textures, scissor=held, defines=backdrop.defines
+        )
+
+
+def _done(painter: Painter, into: Target, step: Draw, parts: Parts, drawn: Parts) -> Parts:
+    """The parts that need no passage any more: those that were drawn, and all under a stencil, which leaves only itself."""
+    if not is_stencil(step):
+        return drawn
+    painter.erase(into, without(parts, drawn))
+    return parts
+
+
+def _blending(
+    painter: Painter, into: Target, step: Draw, scene: Scene, parts: Parts, is_opaque: bool
+) -> Iterator[tuple[Parts, BackdropBlend]]:
+    """The parts with how a step's shader blends with what they hold."""
+    mode = MODES.get(step.blend, 0)
+    defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
+    if is_opaque:
+        defines["BELOW"] = 1
+    uniforms: dict[str, UniformValue] = {}
+    if mode >= DISSOLVE:
+        uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
+        uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
+    for held, backdrop in backdrops(painter, into, parts):
+        yield held, BackdropBlend({**defines, **backdrop.defines}, uniforms, backdrop.textures)
+
+
+def backdrops(painter: Painter, into: Target, parts: Parts) -> Iterator[tuple[Parts, BackdropBlend]]:
+    """The parts with how a shader reads what they hold: in place all at once where the driver can, else each from a copy."""
+    if painter.can_read_in_place:
+        yield from [(parts, BackdropBlend({"IN_PLACE": 1}))] if parts else []
+        return
+    for part in parts:
+        copied = layers.copied(painter, into, part)
+        yield (part,), BackdropBlend({}, textures={"u_backdrop": copied})
+        painter.pool.give_back(copied)

@@ -1,0 +1,230 @@
+"""The offscreen buffers of a list's layers: content and effects, drawn with OpenGL and cached.
+
+Both backends composite these buffers; what they draw straight into the frame differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpu_renderer import effects
+from gpu_renderer.backends.gl import flattening, glow, layers
+from gpu_renderer.backends.gl.depth import ProjectedPlane
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, smooth
+from gpu_renderer.backends.gl.glow import Glow
+from gpu_renderer.cache.layers import LayerCache
+from gpu_renderer.display_list import bounds
+from gpu_renderer.display_list.changes import changed
+from gpu_renderer.display_list.contents import LayerContents, has_passes
+from gpu_renderer.display_list.graph import Draw, Tint
+from gpu_renderer.display_list.operations import DisplayList, Layer
+from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image
+from gpu_renderer.effects import Lit
+from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
+
+_HOME = Transform2D(0.0, 0.0)
+
+DrawList = Callable[[DisplayList, Target, Parts, str], None]
+"""Draw a list over parts of a target; the string is its place in the tree of compositions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _BufferKey:
+    """Everything that a layer's own buffer depends on."""
+
+    step: Draw
+    is_flat: bool
+    maps: tuple[tuple[str, Layer], ...]
+    """The layers that its effects read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PlaneKey:
+    """Everything that a flattened plane depends on. The camera is not part of it."""
+
+    layer: LayerSnapshot
+    content: Image | None
+    group: DisplayList | None
+    gain: Tint
+    frame: Region
+    color: ColorManagement
+    maps: tuple[tuple[str, Layer], ...]
+
+
+class LayerBuffers:
+    """Makes the buffers of one list. Its loans last until `end_loans`."""
+
+    def __init__(
+        self,
+        painter: Painter,
+        contents: LayerContents,
+        cache: LayerCache,
+        shown: DisplayList,
+        place: str,
+        draw_list: DrawList,
+    ) -> None:
+        self._painter, self._contents, self._cache = painter, contents, cache
+        self._list, self._scene, self._place = shown, shown.scene, place
+        self._draw_list = draw_list
+        self._loans: list[Target] = []
+
+    @property
+    def has_loans(self) -> bool:
+        """Whether targets are to be given back."""
+        return bool(self._loans)
+
+    def end_loans(self) -> None:
+        """Give back the targets that only the last operation needed."""
+        self._painter.pool.give_back(*self._loans)
+        self._loans.clear()
+
+    def drawable(self, layer: Layer, place: str) -> Drawable | None:
+        """The layer's content, ready to be drawn; None where there is nothing."""
+        if layer.group is not None:
+            target = self._group(layer, layer.group, place)
+            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step))
+        return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
+
+    def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
+        """The layer's content and effects on one buffer; None where it has no pixel."""
+        lit = self.lit(layer, opacity, place, is_flat=True)
+        return None if lit is None else lit.sharp
+
+    def lit(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> Lit | None:
+        """The same with its glow apart, unless `is_flat`."""
+        alone = replace(layer.step, opacity=opacity, blend="normal", matte=None)
+        key, place = _BufferKey(alone, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
+        entry = self._cache.find(place, key)
+        again = None if entry is None else self._with_glow(entry.made, replace(layer, step=alone), place)
+        if again is not None:
+            return again
+        lit = self._drawn(replace(layer, step=alone), is_flat, place)
+        if lit is not None:
+            self._cache.put(place, key, lit, *lit.targets)
+        return lit
+
+    def glow(self, layer: Layer, place: str) -> Glow | None:
+        """The layer's glow, drawn apart from where the layer is; None where it cannot be moved."""
+        if not glow.is_translatable(layer):
+            return None
+        content = self.drawable(layer, place)
+        if content is None or isinstance(content, (GroupTarget, FlatTarget)):
+            return None
+        key, place = glow.key_of(layer.step, layer, content), f"glow:{place}"
+        entry = self._cache.find(place, key)
+        if entry is None:
+            paint_filter = self._contents.filter(layer.step, self._scene)
+            made = glow.drawn(self._painter, layer.step, layer, content, paint_filter)
+            self._cache.put(place, key, made, made.light.target)
+        else:
+            made = entry.made
+        return made.moved(layer.step, self._scene.frame)
+
+    def plane(self, layer: Layer, place: str) -> ProjectedPlane:
+        """A plane ready to be drawn; with effects it is flattened first, and then hides nothing behind it."""
+        content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
+        if content is None or not has_passes(layer.step.layer):
+            return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
+        at_home = replace(layer.step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
+        image = content if isinstance(content, Image) else None
+        key = _PlaneKey(
+            at_home, image, layer.group, paint_filter.gain, self._scene.frame, self._scene.color,
+            self._list.maps_of(layer.step),
+        )  # fmt: skip
+        place = f"plane:{place}"
+        entry = self._cache.find(place, key)
+        if entry is None:
+            flat = flattening.flattened(self._painter, content, paint_filter, layer.step, self._scene, self.map)
+            self._cache.put(place, key, flat, flat.target)
+        else:
+            flat = entry.made
+        return ProjectedPlane(layer.step, flat, PLAIN, self._scene, writes_depth=False)
+
+    def map(self, layer_id: str) -> Target | None:
+        """Another layer drawn alone over the frame, in 8 linear bits."""
+        layer = dict(self._list.references).get(layer_id)
+        if layer is None:
+            return None
+        target = self._painter.pool.take(self._scene.frame, "f1")
+        self._loans.append(target)
+        drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
+        if drawn is not None:
+            frame = (self._scene.frame,)
+            layers.composite(self._painter, target, Lit(drawn), 1.0, "replace", frame, None, None)
+        return target
+
+    def _with_glow(self, known: Lit, layer: Layer, place: str) -> Lit | None:
+        """A cached buffer with its glow where the layer is; None where that cannot be had."""
+        if known.light is None or not known.light.is_lent:
+            return known
+        found = self.glow(layer, place)
+        return None if found is None else replace(known, light=found.light)
+
+    def _drawn(self, layer: Layer, is_flat: bool, place: str) -> Lit | None:
+        step, region = layer.step, bounds.buffer_region(layer)
+        content = None if region.is_empty else self.drawable(layer, f"{place}:group")
+        if content is None:
+            return None
+        found = self.glow(layer, place)
+        if found is not None and found.is_alone:
+            lit = effects.only_light(self._painter, found.light)
+            return Lit(effects.flattened(self._painter, lit)) if is_flat else lit
+        target, paint_filter = self._painter.pool.take(region), self._contents.filter(step, self._scene)
+        baked = effects.needs_baking(step.layer)
+        feeds_effects = effects.is_resampled(step.layer.effects, after_baking=baked)
+        layers.content(self._painter, target, content, step, paint_filter, feeds_effects=feeds_effects)
+        if not has_passes(step.layer):
+            return Lit(target)
+        if found is not None:
+            lit = Lit(target, found.light)
+        else:
+            where, stack = bounds.effect_scene(layer, self.map), step.layer.effects
+            lit = effects.lit_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
+        return Lit(effects.flattened(self._painter, lit)) if is_flat else lit
+
+    def _group(self, layer: Layer, group: DisplayList, place: str) -> Target | None:
+        """The group drawn on its own; of a cached one only the damage is drawn again."""
+        region = bounds.group_region(layer)
+        if region.is_empty:
+            return None
+        region, place = region.grown(1).snapped(self._scene.frame), f"group:{place}"
+        entry = self._cache.at(place)
+        if entry is not None and entry.targets[0].region == region:
+            target, parts = entry.targets[0], shared(changed(entry.key, group).parts(), region)
+        else:
+            target, parts = self._painter.pool.take(region), (region,)
+        if parts:
+            self._painter.pool.renew(target)
+            self._painter.erase(target, parts)
+            self._draw_list(group, target, parts, place)
+        self._cache.put(place, group, None, target)
+        return target
+
+    def _baked(self, image: Image) -> Image:
+        """The image with its pixels baked."""
+        pixels = image.pixels
+        if not isinstance(pixels, BakedPixels):
+            return image
+        place = f"baked:{pixels.layer.id}:{hash(pixels)}"
+        entry = self._cache.find(place, pixels)
+        if entry is not None:
+            return replace(image, pixels=entry.targets[0])
+        source = self._contents.source
+        target = effects.bake(
+            self._painter, pixels.raster, pixels.layer, source.mask, source.monospace, scale_max=pixels.scale
+        ).target
+        if pixels.is_coverage:  # costs less to filter than four channels
+            canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
+            self._painter.pool.give_back(canvas)
+        self._cache.put(place, pixels, None, target)
+        return replace(image, pixels=target)
+
+
+def _is_cropped(step: Draw) -> bool:
+    """Whether a group is cut to its box: placed compositions are, precomp groups where they have a mask."""
+    source = step.layer.source
+    return (isinstance(source, CompositionSource) and source.sealed) or bool(step.layer.masks)

@@ -1,0 +1,112 @@
+"""The OpenGL compositor: draws into a linear scene target and display-encodes it into the frame."""
+
+from __future__ import annotations
+
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.gl import video_target
+from gpu_renderer.backends.gl.drawing import ListDrawing
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.prefix import StaticPrefix
+from gpu_renderer.backends.gl.video_target import VideoTarget
+from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.opengl.targets import Format, Target
+
+
+class GlScene:
+    """The linear scene of one sequence of frames, drawn with OpenGL."""
+
+    def __init__(self, drawing: ListDrawing) -> None:
+        self._drawing, self._painter = drawing, drawing.painter
+        self._prefix = StaticPrefix(drawing.painter)
+        self._video = VideoTarget(drawing.painter)
+        self._target: Target | None = None
+
+    @property
+    def target_count(self) -> int:
+        """How many targets it holds."""
+        return self._prefix.target_count + self._video.target_count + (0 if self._target is None else 1)
+
+    def prefix_count(self, shown: DisplayList) -> int:
+        """How many operations at the bottom of a list are cached as pixels."""
+        return self._prefix.count(shown)
+
+    def fitted(self, frame: Region, format: Format) -> Target:
+        """The scene's target, of undefined content where the size or format is new."""
+        if self._target is not None and (self._target.region, self._target.format) != (frame, format):
+            self.release()
+        if self._target is None:
+            self._target = self._painter.pool.take(frame, format, clear=False)
+        return self._target
+
+    def draw(self, shown: DisplayList, scene: Target, parts: Parts, stable_count: int) -> Parts:
+        """Draw the list over parts of the scene, and return those still to be quantised."""
+        video = shown.video
+        if video is not None:
+            return self._drawing.draw_pending(self._video.shown(shown, video, parts), scene, parts)
+        self._prefix.update(shown, stable_count, scene, self._drawing.draw)
+        rest = self._prefix.restore(shown, scene, parts)
+        if rest is shown and not background.fills(shown, scene.region):
+            self._painter.erase(scene, parts)
+        return self._drawing.draw_pending(rest, scene, parts)
+
+    def release(self) -> None:
+        """Give every target back."""
+        self._prefix.forget()
+        self._video.forget()
+        self._painter.pool.give_back(self._target)
+        self._target = None
+
+
+class GlCompositor:
+    """Composites everything with OpenGL."""
+
+    name: BackendName = "gl"
+
+    def __init__(self, drawing: ListDrawing) -> None:
+        self._painter = drawing.painter
+        self._scene = GlScene(drawing)
+        self._frame: GlFrame | None = None
+
+    @property
+    def target_count(self) -> int:
+        """How many targets of the pool it holds between frames, without those of the layer cache."""
+        return self._scene.target_count + (0 if self._frame is None else 1)
+
+    def prefix_count(self, shown: DisplayList) -> int:
+        """How many operations at the bottom of a list are cached as pixels."""
+        return self._scene.prefix_count(shown)
+
+    def composite(self, shown: DisplayList, damage: Area, stable_count: int) -> GlFrame:
+        """Bring the frame up to date within the damage; see `Compositor`."""
+        frame = self._fitted(shown.scene.frame)
+        video = shown.video
+        parts = damage.parts() if video is None else video_target.needed(shown, video)
+        if parts:
+            scene = self._scene.fitted(shown.scene.frame, scene_format(shown))
+            pending = self._scene.draw(shown, scene, parts, stable_count)
+            is_opaque = blending.is_opaque(shown, scene.region)
+            frame.encode(scene, shown.scene.color, parts, is_opaque=is_opaque, pending=pending)
+        return frame
+
+    def release(self) -> None:
+        """Give every target back."""
+        self._scene.release()
+        if self._frame is not None:
+            self._frame.release()
+            self._frame = None
+
+    def _fitted(self, region: Region) -> GlFrame:
+        if self._frame is not None and self._frame.region != region:
+            self._frame.release()
+            self._frame = None
+        if self._frame is None:
+            self._frame = GlFrame.taken(self._painter, region)
+        return self._frame
+
+
+def scene_format(shown: DisplayList) -> Format:
+    """The format of the linear scene: half floats, or floats at 32 bits per channel."""
+    return "f4" if shown.scene.color.bit_depth == 32 else "f2"

@@ -1,0 +1,151 @@
+"""Planes that hide one another: drawn as real geometry with four samples and a depth buffer (format/three-d.md 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import moderngl
+
+from gpu_renderer.backends.gl import quad_shader, quads
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.display_list.blending import fixed_function
+from gpu_renderer.display_list.graph import Draw, Scene
+from gpu_renderer.display_list.paint import Filter, Image
+from gpu_renderer.display_list.space import lights, overlaps
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Format, Target
+
+SAMPLES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedPlane:
+    """A plane with what is drawn on it; `shown` is None where there is nothing."""
+
+    step: Draw
+    shown: Drawable | None
+    filter: Filter
+    scene: Scene
+    writes_depth: bool = True
+
+    @property
+    def lighting(self) -> dict[str, UniformValue]:
+        """The uniforms that light the plane; empty where it takes no light."""
+        plane, shown = self.step.plane, self.shown
+        if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
+            return {}
+        width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
+        return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
+
+
+def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, parts: Parts) -> None:
+    """Draw planes, in painter's order, over parts of the target, each hiding what of the others lies behind it."""
+    if hide_in_order(planes):
+        for plane in planes:
+            draw_alone(painter, into, plane, parts)
+    else:
+        _tested(painter, into, planes, region, parts)
+
+
+def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, parts: Parts) -> None:
+    """Draw a plane over parts of the target: four samples a pixel, no buffer of its own."""
+    if plane.shown is not None:
+        step = plane.step
+        style = Style(step.opacity, plane.filter, fixed_function(step), lighting=plane.lighting)
+        quads.draw(painter, plane.shown, quad_of(plane.shown, step.placement), into, style, parts=parts)
+
+
+def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
+    """Whether planes drawn one after the other hide each other as a depth buffer would have them do."""
+    shown = [plane for plane in planes if plane.shown is not None]
+    if any(plane.step.plane is not None and plane.step.plane.is_wall for plane in shown):
+        return False  # a body's faces share their edges
+    outlines = [
+        overlaps.card(quad_of(drawable, plane.step.placement), _content_box(drawable), hides=plane.writes_depth)
+        for plane in shown
+        if (drawable := plane.shown) is not None
+    ]
+    return None not in outlines and overlaps.hide_in_order([outline for outline in outlines if outline is not None])
+
+
+def _content_box(shown: Drawable) -> Share:
+    return shown.content_box if isinstance(shown, (Image, FlatTarget)) else WHOLE
+
+
+def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, parts: Parts) -> None:
+    """Draws them as real geometry with a depth buffer.
+
+    All of their `region` is drawn whatever the parts are: where its edges lie decides how rasterisers round vertices.
+    """
+    context, held = painter.context, region.intersection(into.region)
+    resolved = painter.pool.take(held, into.format, clear=False)
+    with _multisampled(painter, held, into.format) as framebuffer:
+        buffer = resolved.through(framebuffer)
+        framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
+        framebuffer.clear(depth=1.0)
+        painter.copy(into, buffer, held)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<="
+        try:
+            for plane in planes:
+                _plane(painter, buffer, plane)
+        finally:
+            context.disable(moderngl.DEPTH_TEST)
+            framebuffer.depth_mask = True
+        framebuffer.scissor = (0, 0, held.width, held.height)
+        framebuffer.use()
+        context.copy_framebuffer(resolved.framebuffer, framebuffer)
+    for part in shared(parts, held):
+        painter.copy(resolved, into, part)
+    painter.pool.give_back(resolved)
+
+
+def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
+    step, shown = plane.step, plane.shown
+    if shown is None:
+        return
+    quad = quad_of(shown, step.placement)
+    to_unit = matrix.inverse(quad)
+    if to_unit is None:
+        return
+    into.framebuffer.depth_mask = plane.writes_depth
+    quads.set_filter(painter, shown)
+    lighting = plane.lighting
+    variant = quad_shader.defines(shown, plane.filter, quad) | ({"LIT": 1} if lighting else {})
+    painter.draw(
+        "compositing/quad.frag",
+        into,
+        vertex="space/plane.vert",
+        textures=quad_shader.textures(painter, shown, plane.filter),
+        blend=fixed_function(step),
+        defines={"SAMPLES": 0, **variant},
+        uniforms={
+            "u_to_frame": matrix.columns(quad),
+            "u_to_unit": matrix.columns(to_unit),
+            "u_opacity": step.opacity,
+            **quad_shader.uniforms(shown, plane.filter),
+            **lighting,
+        },
+    )
+
+
+@contextmanager
+def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
+    """A framebuffer of four samples with depth, for the length of a block."""
+    context, size = painter.context, (region.width, region.height)
+    color = context.renderbuffer(size, 4, samples=SAMPLES, dtype=format)
+    depth = context.depth_renderbuffer(size, samples=SAMPLES)
+    framebuffer = context.framebuffer([color], depth)
+    try:
+        yield framebuffer
+    finally:
+        painter.pool.bind_lasting()
+        for held in (framebuffer, color, depth):
+            held.release()

@@ -1,0 +1,83 @@
+"""What a quad shows on OpenGL: paint of the display list, or a target drawn before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+
+from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.display_list import paint
+from gpu_renderer.display_list.paint import BakedPixels, Image, PlacedQuad, Shape
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTarget:
+    """A target in frame pixels, cut to a box of layer px where `is_cropped`."""
+
+    target: Target
+    width: float
+    height: float
+    is_cropped: bool = True
+    padding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FlatTarget:
+    """A plane with its effects in a target of its own space, linear and premultiplied, to be projected.
+
+    `crop` of the target is shown: a blurred plane is stored small, with cells beyond its edge. `content_box`: beyond it
+    the target only fades out.
+    """
+
+    target: Target
+    width: float
+    height: float
+    padding: float = 0.0
+    crop: Share = WHOLE
+    content_box: Share = WHOLE
+
+
+Drawable = Image | Shape | GroupTarget | FlatTarget
+
+
+def quad_of(shown: Drawable, placed: Placement) -> Matrix3:
+    """The matrix from the unit square to the frame for a drawable in its place."""
+    if isinstance(shown, GroupTarget) and not shown.is_cropped:
+        x, y, width, height = shown.target.region
+        return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
+    return placed.quad(shown.width, shown.height, shown.padding)
+
+
+def placed_quad(shown: Drawable, quad: Matrix3, within: Region) -> PlacedQuad | None:
+    """Where a drawable lands; None where the quad is a line or a point."""
+    held = within.intersection(shown.target.region) if isinstance(shown, GroupTarget) else within
+    return paint.placed_quad(shown, quad, held)
+
+
+def touched(shown: Drawable, quad: Matrix3, within: Region) -> Region:
+    """The pixels that a drawable on a quad may touch."""
+    found = placed_quad(shown, quad, within)
+    return Region(*within[:2], 0, 0) if found is None else found.touched
+
+
+def smooth(shown: Drawable) -> Drawable:
+    """The drawable filtered linearly (compositing.md 1.4)."""
+    return paint.smooth(shown) if isinstance(shown, Image) else shown
+
+
+def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
+    """The texture of an image; its pixels are uploaded if they are not there yet."""
+    pixels = image.pixels
+    assert not isinstance(pixels, BakedPixels), "baked before it is drawn"
+    if isinstance(pixels, Target):
+        return pixels.texture
+    assert isinstance(pixels, np.ndarray), "an array or a target"
+    return painter.textures.of(pixels, is_fleeting=image.is_transient)

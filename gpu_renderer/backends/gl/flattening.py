@@ -1,0 +1,80 @@
+"""Effects of planes: run in the layer's own space, then projected, so that lengths foreshorten (format/three-d.md 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from gpu_renderer import effects
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.display_list import flat_box
+from gpu_renderer.display_list.graph import Draw, Scene
+from gpu_renderer.display_list.paint import Filter
+from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects.lit import Light
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+
+def flattened(
+    painter: Painter,
+    shown: Drawable,
+    filter: Filter,
+    step: Draw,
+    scene: Scene,
+    layer_target: Callable[[str], Target | None],
+) -> FlatTarget:
+    """The layer, unprojected, with its effects, about as large as the frame, or smaller where only a glow is left.
+
+    The caller owns the target.
+    """
+    width, height = flat_box.box(step.layer, shown)
+    scale = min(scene.frame.width / width, scene.frame.height / height)
+    buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
+    own = Box(
+        (buffer.width - shown.width * scale) / 2, (buffer.height - shown.height * scale) / 2,
+        shown.width * scale, shown.height * scale,
+    )  # fmt: skip
+    place = EffectScene(
+        buffer, own, shown.width, shown.height, output_scale=scale, length_scale=scale, layer_target=layer_target,
+        layer_id=step.layer.id,
+    )  # fmt: skip
+    baked = effects.needs_baking(step.layer)
+    target = _content(painter, shown, filter, buffer, scale)
+    lit = effects.lit_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
+    width, height = buffer.width / scale, buffer.height / scale
+    is_glow_around = not effects.is_resampled(step.layer.effects, after_baking=baked)
+    content_box = _part(own, buffer) if is_glow_around else WHOLE
+    if lit.light is None or not lit.is_light_alone:
+        return FlatTarget(effects.flattened(painter, lit), width, height, content_box=content_box)
+    painter.pool.give_back(lit.sharp)
+    return FlatTarget(lit.light.target, width, height, crop=_share(buffer, lit.light), content_box=content_box)
+
+
+def _content(painter: Painter, shown: Drawable, filter: Filter, buffer: Region, scale: float) -> Target:
+    centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale, scale))
+    target = painter.pool.take(buffer)
+    quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, Style(filter=filter, is_smooth=False))
+    return target
+
+
+def _part(own: Box, buffer: Region) -> Share:
+    return own.left / buffer.width, own.top / buffer.height, own.width / buffer.width, own.height / buffer.height
+
+
+def _share(buffer: Region, light: Light) -> Share:
+    """Where a buffer lies in the target of its light."""
+    x, y, width, height = light.target.region
+    cell = light.cell_px
+    return (
+        (buffer.x / cell - x) / width,
+        (buffer.y / cell - y) / height,
+        buffer.width / cell / width,
+        buffer.height / cell / height,
+    )

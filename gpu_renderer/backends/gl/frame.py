@@ -1,0 +1,42 @@
+"""A finished frame in a target."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.backends.gl.blit import blit
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from motion.snapshot import ColorManagement
+
+
+class GlFrame:
+    """8 bits, display-encoded, opaque, row 0 on top; kept from frame to frame, and brought up to date in parts."""
+
+    def __init__(self, painter: Painter, target: Target) -> None:
+        self._painter, self.target = painter, target
+
+    @classmethod
+    def taken(cls, painter: Painter, region: Region) -> GlFrame:
+        """A frame in a target of the pool; `release` it."""
+        return cls(painter, painter.pool.take(region, "f1"))
+
+    @property
+    def region(self) -> Region:
+        """The frame's pixels."""
+        return self.target.region
+
+    def encode(self, scene: Target, color: ColorManagement, parts: Parts, *, is_opaque: bool, pending: Parts) -> None:
+        """Display-encode parts of the linear scene; arguments as for `blit`."""
+        blit(self._painter, scene, self.target, color, parts, is_opaque=is_opaque, pending=pending)
+
+    def read(self) -> npt.NDArray[np.uint8]:
+        """Its pixels: (rows, columns, 4). They hold until the next change."""
+        pixels = self.target.framebuffer.read(components=4, alignment=1)
+        return np.frombuffer(pixels, np.uint8).reshape(self.region.height, self.region.width, 4)
+
+    def release(self) -> None:
+        """Give the target back."""
+        self._painter.pool.give_back(self.target)

@@ -1,0 +1,97 @@
+"""Glows that move with their layer: drawn once, in a place of their own, and shown wherever the layer is.
+
+Glows, shadows and wide blurs have no detail: moved by a part of a pixel and enlarged in the same step, the picture is the
+same. So a glow depends on the layer's content alone, and every frame shows the same glow, whether it was cached or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gpu_renderer import effects
+from gpu_renderer.backends.gl import layers
+from gpu_renderer.backends.gl.drawable import quad_of
+from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.operations import Layer
+from gpu_renderer.display_list.paint import Filter, Image, Shape, content_quad
+from gpu_renderer.effects import Box, EffectScene, Light
+from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import Painter
+from motion.snapshot import ColorManagement, LayerSnapshot, Transform2D
+
+RIM_PX = 3
+"""Transparent pixels around content, which blurs read beyond its edge."""
+_HOME = Transform2D(0.0, 0.0)
+_UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
+
+
+class Glow(NamedTuple):
+    """A layer's glow; its target belongs to the layer cache."""
+
+    light: Light
+    is_alone: bool
+    """The glow is everything that shows of the layer."""
+
+    def moved(self, step: Draw, frame: Region) -> Glow:
+        """The same glow where the layer of a step is."""
+        _, _, right, _, _, down, *_ = step.placement.matrix
+        return self._replace(light=self.light.moved(right, down, frame))
+
+
+@dataclass(frozen=True, slots=True)
+class GlowKey:
+    """Everything that a glow depends on. The layer's position is not part of it."""
+
+    layer: LayerSnapshot
+    content: Image | Shape
+    linear: tuple[float, float, float, float]
+    opacity: float
+    view_scale: float
+    color: ColorManagement
+
+
+def key_of(step: Draw, layer: Layer, content: Image | Shape) -> GlowKey:
+    """The key of the glow of a layer, drawn as a step of it says."""
+    a, b, _, c, d, *_ = step.placement.matrix
+    at_home = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
+    return GlowKey(at_home, content, (a, b, c, d), step.opacity, layer.scene.view_scale, layer.scene.color)
+
+
+def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, filter: Filter) -> Glow:
+    """The glow of content whose origin lies in the frame's corner. The caller owns its target."""
+    a, b, _, c, d, *_ = step.placement.matrix
+    home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
+    target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
+    layers.content(painter, target, content, home, filter)
+    box = Box(*placement.extent(quad_of(content, home.placement)))
+    where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
+    baked = effects.needs_baking(home.layer)
+    lit = effects.lit_chain(painter, target, home.layer.effects, where, after_baking=baked)
+    assert lit.light is not None, "soft effects make a glow"
+    painter.pool.give_back(lit.sharp)
+    return Glow(lit.light, lit.is_light_alone)
+
+
+def is_translatable(layer: Layer) -> bool:
+    """Whether a layer's effects only make a glow so soft that it can be moved, of content that no edge of the frame cuts."""
+    step, scene, content = layer.step, layer.scene, layer.paint
+    placed = step.placement
+    if content is None or step.samples or step.plane is not None:
+        return False
+    if not matrix.is_affine(placed.matrix) or not matrix.finite(placed.matrix):
+        return False
+    where = EffectScene(
+        scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
+    )
+    if not effects.is_movable_light(step.layer.effects, where, after_baking=effects.needs_baking(step.layer)):
+        return False
+    held = _bounds(content, placed).grown(RIM_PX)
+    return not held.is_empty and held.intersection(scene.frame) == held
+
+
+def _bounds(content: Image | Shape, placed: Placement) -> Region:
+    """The pixels that content touches, within the frame or not."""
+    return placement.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)

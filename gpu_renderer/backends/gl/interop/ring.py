@@ -1,0 +1,99 @@
+"""Converted frames on their way into a device's frames: what `readback.py` is for the processor's memory.
+
+The planes are copied where they are, a few microseconds a frame, so every frame is copied whole and nothing is kept of what
+is stale in it. Only a video that fills the frame comes from the processor, because that is where it was decoded.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+
+import av
+
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.interop.device import Copy, Device, InteropFailed
+from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, texels_of
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+
+class DeviceRing:
+    """Frames on their way, oldest first, with the calls of `ReadbackRing`. All of them raise InteropFailed."""
+
+    def __init__(self, painter: Painter, of: PlaneLayout, device: Device, *, changes_only: bool = True) -> None:
+        self._device, self._changes_only = device, changes_only
+        self._whole = damage.whole(Region(0, 0, of.width, of.height))
+        self._nothing = damage.nothing(self._whole.frame)
+        self._stale = self._whole
+        self._asked: deque[tuple[av.VideoFrame, int]] = deque()
+        self._planes = Planes(painter, of)
+        try:
+            self._textures = device.shared(self._planes.textures)
+        except InteropFailed:
+            self._planes.release()
+            raise
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def holds(self, frame: av.VideoFrame) -> bool:
+        """Whether the frame is still on its way."""
+        return any(frame is into for into, _ in self._asked)
+
+    def put(
+        self, frame: GlFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
+        """Convert a frame that differs from the one put before only in `changed`, and asks for its copy.
+
+        Over an `passthrough` only what is drawn there of the picture counts. `into` is complete once `collect` has returned it.
+        """
+        self._stale = self._stale.union(changed if self._changes_only else self._whole)
+        parts = self._drawn(frame.target) if passthrough is None else self._over(passthrough, frame.target, into)
+        self._textures.copy([copy for part in parts for copy in _copies(part, into)])
+        self._asked.append((into, self._device.mark()))
+
+    def collect(self) -> av.VideoFrame:
+        """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
+        into, mark = self._asked.popleft()
+        self._device.wait(mark)
+        return into
+
+    def close(self) -> None:
+        """Gives everything back, also what was not collected."""
+        for _, mark in self._asked:
+            with suppress(InteropFailed):
+                self._device.wait(mark)
+        self._asked.clear()
+        try:
+            self._textures.release()
+        finally:
+            self._planes.release()
+
+    def _drawn(self, picture: Target) -> Parts:
+        """The texels to copy: all."""
+        self._planes.convert(picture, self._stale.parts())
+        self._stale = self._nothing
+        return (self._planes.region,)
+
+    def _over(self, passthrough: VideoPassthrough, picture: Target, into: av.VideoFrame) -> Parts:
+        """The texels to copy: those drawn over the video, whose own samples are brought up first."""
+        for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
+            self._device.upload(samples, plane.buffer_ptr, plane.line_size)
+        self._planes.convert(picture, passthrough.drawn)
+        self._stale = self._whole
+        return tuple(texels_of(part).intersection(self._planes.region) for part in passthrough.drawn)
+
+
+def _copies(part: Region, into: av.VideoFrame) -> Iterator[Copy]:
+    """Texels of the three planes to their rows: even ones of Y, odd ones of Y, those of CbCr."""
+    luma, chroma = into.planes
+    pitch = luma.line_size
+    starts = ((luma.buffer_ptr, 2 * pitch), (luma.buffer_ptr + pitch, 2 * pitch), (chroma.buffer_ptr, pitch))
+    for number, (start, step) in enumerate(starts):
+        if not part.is_empty:
+            yield Copy(number, part, start + part.y * step + 4 * part.x, step)

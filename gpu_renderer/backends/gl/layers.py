@@ -1,0 +1,81 @@
+"""A layer on a buffer of its own: its content drawn there, and the buffer composited."""
+
+from __future__ import annotations
+
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.drawable import Drawable, quad_of
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.display_list.graph import Draw, MatteUse
+from gpu_renderer.display_list.paint import Filter
+from gpu_renderer.effects import lit
+from gpu_renderer.effects.lit import Light, Lit
+from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.opengl.painter import Blend, Painter
+from gpu_renderer.opengl.targets import Target
+
+_MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
+
+
+def content(
+    painter: Painter,
+    into: Target,
+    shown: Drawable,
+    step: Draw,
+    filter: Filter,
+    *,
+    feeds_effects: bool = False,
+    parts: Parts | None = None,
+) -> None:
+    """Draw the content into the target or parts of it, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
+    if not step.samples:
+        style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects)
+        quads.draw(painter, shown, quad_of(shown, step.placement), into, style, parts=parts)
+        return
+    for sample in step.samples:
+        style = Style(sample.opacity / len(step.samples), filter, "add", is_smooth=False)
+        quads.draw(painter, shown, quad_of(shown, sample.placement), into, style, parts=parts)
+
+
+def composite(
+    painter: Painter,
+    into: Target,
+    layer: Lit,
+    opacity: float,
+    blend: Blend,
+    parts: Parts,
+    matte: MatteUse | None,
+    matte_target: Target | None,
+) -> None:
+    """Draws a layer's buffer over the target, through its track matte."""
+    mode = 0 if matte is None else matte_mode(matte)
+    empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
+    source = matte_target or empty
+    lit.draw(
+        painter,
+        into,
+        layer,
+        parts,
+        blend,
+        textures={"u_matte": source} if source is not None else {},
+        defines={"MATTE": mode},
+        uniforms={"u_opacity": opacity},
+    )
+    painter.pool.give_back(empty)
+
+
+def matte_mode(matte: MatteUse) -> int:
+    """MATTE in shaders/include/matte.glsl."""
+    return _MATTES[matte.mode, matte.inverted]
+
+
+def behind(painter: Painter, into: Target, light: Light, parts: Parts, opacity: float = 1.0) -> None:
+    """Draws the light of a layer over the target where the layer itself is drawn next."""
+    where = shared(parts, light.region)
+    lit.draw_light(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": opacity})
+
+
+def copied(painter: Painter, source: Target, part: Region) -> Target:
+    """A new target that holds a part of another; the caller owns it."""
+    into = painter.pool.take(part, source.format, clear=False)
+    painter.copy(source, into, part)
+    return into

@@ -1,0 +1,77 @@
+"""The static prefix: the operations at the bottom that stay the same, cached as one target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.geometry.region import Parts
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+DrawList = Callable[[DisplayList, Target, Parts], None]
+"""Draw a list over parts of a target."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    shown: DisplayList
+    target: Target
+
+
+class StaticPrefix:
+    """Caches the prefix of one sequence of frames."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._prefix: _Prefix | None = None
+
+    @property
+    def target_count(self) -> int:
+        """How many targets it holds."""
+        return 0 if self._prefix is None else 1
+
+    def count(self, shown: DisplayList) -> int:
+        """How many operations at the bottom of the list are cached."""
+        prefix = self._prefix
+        return len(prefix.shown.operations) if prefix is not None and _begins_with(shown, prefix.shown) else 0
+
+    def update(self, shown: DisplayList, stable_count: int, like: Target, draw: DrawList) -> None:
+        """Forget a prefix that changed, and draw what has become stable. A plain background alone is not worth it."""
+        prefix = self._prefix
+        if prefix is not None and not _begins_with(shown, prefix.shown):
+            self.forget()
+            prefix = None
+        if stable_count <= (0 if prefix is None else len(prefix.shown.operations)):
+            return
+        first = replace(shown, operations=shown.operations[:stable_count])
+        if prefix is None:
+            target = self._painter.pool.take(like.region, like.format)
+            draw(first, target, (like.region,))
+        else:
+            target = prefix.target
+            draw(_after(first, len(prefix.shown.operations)), target, (like.region,))
+        self._prefix = _Prefix(first, target)
+
+    def restore(self, shown: DisplayList, into: Target, parts: Parts) -> DisplayList:
+        """Copy the prefix into the parts and return what is left to draw; the whole list if there is no prefix."""
+        prefix = self._prefix
+        if prefix is None or not _begins_with(shown, prefix.shown):
+            return shown
+        self._painter.restore(prefix.target, into, parts)
+        return _after(shown, len(prefix.shown.operations))
+
+    def forget(self) -> None:
+        """Give the target back."""
+        if self._prefix is not None:
+            self._painter.pool.give_back(self._prefix.target)
+            self._prefix = None
+
+
+def _after(shown: DisplayList, count: int) -> DisplayList:
+    return replace(shown, operations=shown.operations[count:], background=None, background_paint=None)
+
+
+def _begins_with(shown: DisplayList, prefix: DisplayList) -> bool:
+    return shown.base == prefix.base and shown.operations[: len(prefix.operations)] == prefix.operations

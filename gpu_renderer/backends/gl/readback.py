@@ -1,0 +1,177 @@
+"""Bringing converted frames from the GPU into an encoder's memory without waiting for the one just drawn.
+
+A ring of `depth` slots, each with its own plane targets. `put` converts a frame into the next slot; the slot is read when
+`depth - 1` younger frames have been put, so that drawing goes on meanwhile. On hardware the copy into a pixel buffer is
+asked for at once and collected later; a software rasteriser copies synchronously, so there only the asking is late.
+
+Only what changed is converted and read: each slot and each encoder frame remembers what is stale in it. The samples of a
+video that fills the frame never go to the GPU: only what is drawn over them comes from there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import av
+import moderngl
+import numpy as np
+
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, rows_of, texels_of
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts, Region, around
+from gpu_renderer.geometry.samples import Rows
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+TEXEL_BYTES = 4
+"""Of the planes' targets."""
+
+
+@dataclass(slots=True)
+class _Slot:
+    planes: Planes
+    buffers: tuple[moderngl.Buffer, ...] | None
+    """One for each attachment of the planes, where copies into them are asked for ahead."""
+    stale: Area
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    slot: _Slot
+    into: av.VideoFrame
+    box: Region
+    """The texels of each attachment that are read."""
+    parts: Parts
+    """Those of them that are the frame's."""
+    fence: int | None = None
+    """Behind the copies into the slot's buffers."""
+
+
+class ReadbackRing:
+    """Frames on their way back, oldest first; at most `depth` of them. The frames given must have the ring's layout."""
+
+    def __init__(
+        self, painter: Painter, layout: PlaneLayout, depth: int, *, pixel_buffers: bool, changes_only: bool = True
+    ) -> None:
+        assert depth >= 1, "a ring has at least one slot"
+        self._painter, self._layout, self._changes_only = painter, layout, changes_only
+        self._whole = damage.whole(Region(0, 0, layout.width, layout.height))
+        self._nothing = damage.nothing(self._whole.frame)
+        self._slots = [_slot(painter, layout, pixel_buffers, self._whole) for _ in range(depth)]
+        self._free = deque(self._slots)
+        self._asked: deque[_Asked] = deque()
+        self._stale: dict[int, Region] = {}
+        self._scratch = memoryview(bytearray(layout.stride_bytes * (layout.coded_height // 2)))
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def holds(self, frame: av.VideoFrame) -> bool:
+        """Whether the frame is still on its way."""
+        return any(frame is asked.into for asked in self._asked)
+
+    def put(
+        self, frame: GlFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
+        """Convert a frame that differs from the one put before only in `changed`, and asks for its planes.
+
+        Over an `passthrough` only what is drawn there of the picture counts.
+        Their samples are in `into` once `collect` has returned it.
+        """
+        self._mark_stale(changed if self._changes_only else self._whole)
+        slot = self._free.popleft()
+        asked = (
+            self._drawn(slot, frame.target, into)
+            if passthrough is None
+            else self._over(passthrough, slot, frame.target, into)
+        )
+        self._stale[id(into)] = self._nothing.bounds
+        if slot.buffers is not None and not asked.box.is_empty:
+            for attachment, buffer in enumerate(slot.buffers):
+                asked.slot.planes.framebuffer.read_into(buffer, asked.box, components=4, attachment=attachment)
+            asked = replace(asked, fence=self._painter.calls.fence())
+        self._asked.append(asked)
+
+    def collect(self) -> av.VideoFrame:
+        """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
+        asked = self._asked.popleft()
+        self._wait_for(asked)
+        if not asked.box.is_empty:
+            self._fill(asked)
+        self._free.append(asked.slot)
+        return asked.into
+
+    def close(self) -> None:
+        """Gives every slot back, also those not collected."""
+        for asked in self._asked:
+            self._wait_for(asked)
+        for slot in self._slots:
+            slot.planes.release()
+            for buffer in slot.buffers or ():
+                buffer.release()
+        self._slots.clear()
+        self._free.clear()
+        self._asked.clear()
+
+    def _wait_for(self, asked: _Asked) -> None:
+        if asked.fence is None:
+            self._painter.settle()
+        else:
+            self._painter.calls.wait_for(asked.fence)
+
+    def _mark_stale(self, changed: Area) -> None:
+        for slot in self._slots:
+            slot.stale = slot.stale.union(changed)
+        self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
+
+    def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
+        """Whole rows around what is stale in the encoder's frame."""
+        slot.planes.convert(picture, slot.stale.parts())
+        slot.stale = self._nothing
+        stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
+        top, bottom = stale.y // 2, -(-stale.bottom // 2)
+        rows = Region(0, top, texels.width, bottom - top).intersection(texels)
+        return _Asked(slot, into, rows, (rows,))
+
+    def _over(self, passthrough: VideoPassthrough, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
+        """Only what is drawn goes through the planes; the video's own samples are copied here."""
+        passthrough.copy_samples(into, self._layout)
+        slot.planes.convert(picture, passthrough.drawn)
+        slot.stale = self._whole
+        parts = tuple(texels_of(part).intersection(slot.planes.region) for part in passthrough.drawn)
+        return _Asked(slot, into, around(parts), parts)
+
+    def _fill(self, asked: _Asked) -> None:
+        """Writes what was asked for into the encoder frame's own memory."""
+        slot = asked.slot
+        for attachment, rows in enumerate(rows_of(asked.into, self._layout)):
+            if slot.buffers is not None:
+                self._copy(asked, slot.buffers[attachment], rows)
+                continue
+            for part in asked.parts:
+                start = rows[part.y :, TEXEL_BYTES * part.x :]
+                self._painter.calls.read_texels(
+                    slot.planes.textures[attachment], part, start.ctypes.data, start.strides[0]
+                )
+
+    def _copy(self, asked: _Asked, buffer: moderngl.Buffer, rows: Rows) -> None:
+        """Copies the parts from a pixel buffer that holds the box around them."""
+        left, top, width, height = asked.box
+        scratch = self._scratch[: TEXEL_BYTES * width * height]
+        buffer.read_into(scratch, size=len(scratch))
+        samples = np.frombuffer(scratch, np.uint8).reshape(height, TEXEL_BYTES * width)
+        for part in asked.parts:
+            columns = slice(TEXEL_BYTES * part.x, TEXEL_BYTES * part.right)
+            held = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
+            rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, held]
+
+
+def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Area) -> _Slot:
+    planes = Planes(painter, layout)
+    if not pixel_buffers:
+        return _Slot(planes, None, stale)
+    size = layout.stride_bytes * (layout.coded_height // 2)
+    return _Slot(planes, tuple(painter.context.buffer(reserve=size) for _ in range(3)), stale)

@@ -1,0 +1,61 @@
+"""The pixels of an opaque video base in a target: only those around the layers above are uploaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVideo
+from gpu_renderer.display_list.paint import Image, placed_quad
+from gpu_renderer.display_list.video_base import layers_above, surroundings
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.region import Parts, around, pixels
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+DRAWN_SHARE_MAX = 0.6
+"""Above this share of the frame, draw all of it."""
+
+
+def needed(shown: DisplayList, video: DrawVideo) -> Parts:
+    """The parts of the frame to composite: an encoder takes the video's own samples elsewhere, if it can."""
+    frame = shown.scene.frame
+    parts = surroundings(frame, layers_above(shown))
+    return parts if video.is_own_size and pixels(parts) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
+
+
+class VideoTarget:
+    """Holds the target for one sequence of frames."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._target: Target | None = None
+
+    @property
+    def target_count(self) -> int:
+        """How many targets it holds."""
+        return 0 if self._target is None else 1
+
+    def shown(self, shown: DisplayList, video: DrawVideo, parts: Parts) -> DisplayList:
+        """The list with the base as an image of which the parts are up to date, if the video has the frame's size."""
+        bare = replace(shown, background=None, background_paint=None)
+        frame, box = shown.scene.frame, around(parts)
+        if not video.is_own_size or box.is_empty:
+            return bare
+        if self._target is None:
+            self._target = self._painter.pool.take(frame, "f1", clear=False)
+        self._target.texture.write(
+            np.ascontiguousarray(video.shown.pixels_of(box)),
+            viewport=(box.x, box.y, box.width, box.height),
+            alignment=1,
+        )
+        image = Image(self._target, frame.width, frame.height, is_opaque=True)
+        quad = matrix.product(matrix.translation(frame.x, frame.y), matrix.scaling(frame.width, frame.height))
+        layer = replace(video.layer, paint=image, placed=placed_quad(image, quad, frame))
+        return replace(bare, operations=(DrawQuad(layer, frame), *shown.operations[1:]))
+
+    def forget(self) -> None:
+        """Give the target back."""
+        self._painter.pool.give_back(self._target)
+        self._target = None

@@ -1,0 +1,74 @@
+"""The layer cache: render targets that outlive a frame, so that a layer that does not change is drawn once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target, TargetPool
+
+LAYER_BYTES_MAX = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is cached at a place. It may be used again only while `key` equals the key of what is wanted there."""
+
+    key: Any
+    made: Any
+    """What was made of the targets: a layer buffer, a glow, a flattened plane."""
+    targets: tuple[Target, ...]
+
+
+class LayerCache:
+    """Layer buffers, groups, baked images, flattened planes and glows, by place in the tree of compositions.
+
+    One key rule: an entry is reused if the key, the value of everything that its pixels depend on, is equal. One budget:
+    above it the least recently used entries are released at the end of a frame.
+    """
+
+    def __init__(self, pool: TargetPool, bytes_max: int = LAYER_BYTES_MAX) -> None:
+        self._pool = pool
+        self._bytes_max = bytes_max
+        self._entries: OrderedDict[str, Entry] = OrderedDict()
+
+    @property
+    def target_count(self) -> int:
+        """How many targets are held."""
+        return sum(len(entry.targets) for entry in self._entries.values())
+
+    def at(self, place: str) -> Entry | None:
+        """The entry at a place, whatever its key."""
+        if place in self._entries:
+            self._entries.move_to_end(place)
+        return self._entries.get(place)
+
+    def find(self, place: str, key: Any) -> Entry | None:
+        """The entry at a place if its key is equal."""
+        entry = self.at(place)
+        return entry if entry is not None and entry.key == key else None
+
+    def put(self, place: str, key: Any, made: Any, *targets: Target) -> None:
+        """Cache targets; those cached there before are released, unless they are the same."""
+        old = self._entries.pop(place, None)
+        if old is not None and old.targets != targets:
+            self._pool.give_back(*old.targets)
+        self._entries[place] = Entry(key, made, targets)
+
+    def trim(self) -> None:
+        """Release what is over the budget. Call it between frames."""
+        held = sum(map(_bytes, self._entries.values()))
+        while self._entries and held > self._bytes_max:
+            entry = self._entries.popitem(last=False)[1]
+            held -= _bytes(entry)
+            self._pool.give_back(*entry.targets)
+
+    def clear(self) -> None:
+        """Release everything."""
+        while self._entries:
+            self._pool.give_back(*self._entries.popitem()[1].targets)
+
+
+def _bytes(entry: Entry) -> int:
+    return sum(target.region.width * target.region.height * BYTES_PER_PIXEL[target.format] for target in entry.targets)

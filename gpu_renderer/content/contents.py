@@ -1,0 +1,196 @@
+"""The front door of the rasterisers: what a source measures, and its pixels, each made once and kept by value.
+
+The same source asked for twice gives the same array, so that a texture made of it can be kept too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from gpu_renderer.cache.lru import Recent
+from gpu_renderer.content.media.video_frame import DecodedFrame
+from gpu_renderer.content.raster import Raster, with_ink
+from gpu_renderer.content.svg.animation import UNPLAYED, played
+from gpu_renderer.content.text.character_planes import with_character_planes
+from gpu_renderer.content.text.families import Fonts, Style
+from gpu_renderer.content.text.lines import measured_box
+from gpu_renderer.content.text.text_raster import text_raster
+from gpu_renderer.content.vector.mask import mask_coverage
+from gpu_renderer.content.vector.particles import particle_raster
+from gpu_renderer.content.vector.shape import shape_raster
+from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.errors import MediaUndecodable
+from motion.snapshot import (
+    CompositionSource,
+    ImageSource,
+    LightWash,
+    MaskPath,
+    ParticleSource,
+    ShapeSource,
+    Snapshot,
+    Source,
+    SvgSource,
+    TextSource,
+    VideoSource,
+)
+
+T = TypeVar("T")
+
+KEPT_MAX_BYTES = 96 << 20
+CHARACTERS_MAX = 20_000
+_BOXES_MAX = 4096
+
+
+class Media(Protocol):
+    """Where pictures and frames come from; None where there is nothing behind a source."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not drawn of pictures and videos, a line each."""
+
+    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
+        """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
+
+    def svg(
+        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+    ) -> Pixels:
+        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
+
+    def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
+        """The one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
+
+    def blended_frame(self, source: VideoSource) -> Raster | None:
+        """The frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
+
+
+class Contents:
+    """Boxes, rasters and masks of sources, kept within a byte budget."""
+
+    def __init__(self, fonts: Fonts, media: Media, kept_max_bytes: int = KEPT_MAX_BYTES) -> None:
+        self._fonts = fonts
+        self._media = media
+        self._rasters: Recent[Raster | None] = Recent(kept_max_bytes, _raster_bytes)
+        self._pixels: Recent[Pixels] = Recent(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
+        self._boxes: Recent[tuple[float, float]] = Recent(_BOXES_MAX, lambda _: 1)
+        self._faults: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was drawn otherwise than asked, or not at all: a line each, once."""
+        return (*self._fonts.warnings, *self._media.warnings, *self._faults)
+
+    def monospace(self) -> Any:
+        """Skia's typeface of the system's fixed-width family: what counters are written in."""
+        return self._fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface
+
+    def box(self, source: Source) -> tuple[float, float]:
+        """Width and height of the layer box, px; (0, 0) for what draws nothing."""
+        if isinstance(source, TextSource):
+            return self._boxes.get(source, lambda: self._measured(source))
+        if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
+            return source.width, source.height
+        if isinstance(source, LightWash):
+            return 2 * max(1.0, source.radius), 2 * max(1.0, source.radius)
+        return 0.0, 0.0
+
+    def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with each text layer of per-character 3D as a plane for each glyph."""
+        return with_character_planes(snapshot, self._fonts)
+
+    def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
+        """The source's pixels at `supersample` raster px a layer px; None where there is nothing to draw.
+
+        A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
+        """
+        if isinstance(source, VideoSource):
+            return self._video(source)
+        if isinstance(source, (ImageSource, SvgSource)):
+            return self._picture(source)
+        key = (source, supersample, bleed_px)
+        return self._rasters.get(key, lambda: self._finite(lambda: self._drawn(source, supersample, bleed_px), None))
+
+    def footage(self, source: VideoSource) -> DecodedFrame | None:
+        """The one decoded frame that a video shows; None where there is none, or several are mixed."""
+        return self._attempted(source.src, lambda: self._media.shown_frame(source))
+
+    def mask(
+        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+    ) -> Pixels:
+        """The coverage of mask paths over a box, shape (rows, columns); full where none of them masks."""
+        key = (tuple(paths), width, height, supersample, sigma_factor)
+        return self._pixels.get(key, lambda: mask_coverage(paths, width, height, supersample, sigma_factor))
+
+    def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
+        if isinstance(source, ShapeSource):
+            return with_ink(shape_raster(source, supersample, bleed_px))
+        if isinstance(source, TextSource) and source.content.strip():
+            return with_ink(text_raster(self._bounded(source), supersample, self._fonts, bleed_px))
+        if isinstance(source, ParticleSource):
+            return particle_raster(source, supersample)
+        return None
+
+    def _measured(self, source: TextSource) -> tuple[float, float]:
+        return self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
+
+    def _finite(self, make: Callable[[], T], otherwise: T) -> T:
+        """What is made, unless a document's numbers are no numbers or lead out of their range."""
+        try:
+            return make()
+        except (ValueError, OverflowError):
+            self._faults.setdefault("A layer whose numbers are not finite is not drawn.")
+            return otherwise
+
+    def _bounded(self, source: TextSource) -> TextSource:
+        """The text, cut where it is too long to be laid out in a bounded time."""
+        longest = max(len(source.content), len(source.measured_content))
+        if longest <= CHARACTERS_MAX:
+            return source
+        self._faults.setdefault(f"A text of {longest} characters is cut after {CHARACTERS_MAX}.")
+        cut = slice(CHARACTERS_MAX)
+        return replace(source, content=source.content[cut], measured_content=source.measured_content[cut])
+
+    def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
+        """One array for a picture, however large the boxes are that it is stretched to."""
+        key: tuple[Any, ...] = ("picture", source.svg_fill)
+        if isinstance(source, ImageSource):
+            key, name = (*key, source.src), source.src
+        else:
+            source, name = self._at_its_time(source), "an SVG layer"
+            key = (*key, source.markup, source.intrinsic_width, source.intrinsic_height)
+        pixels = self._rasters.get(key, lambda: self._attempted(name, lambda: self._decoded(source)))
+        return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
+
+    def _at_its_time(self, source: SvgSource) -> SvgSource:
+        """The document with its animation played to the source's time, where it has one."""
+        seconds = source.time
+        if seconds is None:
+            return source
+        if UNPLAYED.search(source.markup):
+            self._faults.setdefault("Motion paths and style sheet animations of an SVG layer are not played.")
+        markup = self._attempted("an SVG layer", lambda: played(source.markup, max(0.0, seconds)))
+        return source if markup is None else replace(source, markup=markup)
+
+    def _video(self, source: VideoSource) -> Raster | None:
+        frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
+        return None if frame is None else replace(frame, width=source.width, height=source.height)
+
+    def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
+        if isinstance(source, ImageSource):
+            pixels = self._media.picture(source.src, source.svg_fill)
+        else:
+            intrinsic = source.intrinsic_width, source.intrinsic_height
+            pixels = self._media.svg(source.markup, intrinsic, source.svg_fill)
+        return None if pixels is None else Raster(pixels, source.width, source.height)
+
+    def _attempted(self, name: str, make: Callable[[], T | None]) -> T | None:
+        try:
+            return make()
+        except MediaUndecodable as error:
+            self._faults.setdefault(f"{name[:80]}: {error.public_message}")
+            return None
+
+
+def _raster_bytes(raster: Raster | None) -> int:
+    return 64 if raster is None else raster.pixels.nbytes

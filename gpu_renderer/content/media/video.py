@@ -1,0 +1,193 @@
+"""Frames of video files by time: exact, cheap in sequence, decoded ahead within a byte budget.
+
+`Videos` finds files by source. A file is indexed once; a *cursor* decodes it forward on a thread of its own and is
+moved only when the frame asked for does not follow from the last one. Two layers that show the same file at different
+times get a cursor each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+import av
+
+from gpu_renderer.content.media.video_decoder import VideoDecoder
+from gpu_renderer.content.media.video_frame import DecodedFrame
+from gpu_renderer.content.media.video_index import VideoIndex, read_index
+from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.prefetch import iterated_ahead
+
+AHEAD_MAX_BYTES = 96 << 20
+"""What all cursors together may hold of decoded frames that nobody has asked for yet."""
+AHEAD_MAX_FRAMES = 2
+CURSORS_MAX = 6
+STEP_MAX_FRAMES = 8
+"""A larger step forward is taken for a jump."""
+
+
+class Videos:
+    """The videos of one job. Used on one thread. `resolve` answers a file that is there, or None."""
+
+    def __init__(self, resolve: Callable[[str], Path | None], ahead_max_bytes: int = AHEAD_MAX_BYTES) -> None:
+        self._resolve = resolve
+        self._ahead_max_bytes = ahead_max_bytes
+        self._indexes: dict[Path, VideoIndex] = {}
+        self._cursors: list[_Cursor] = []
+        self._unclaimed: list[_Cursor] = []
+        """Those of `_cursors` that this run of frames has not used."""
+
+    def begin_run(self) -> None:
+        """Frames of another place may be asked for from now on: cursors may move there, and those of no use lately are closed.
+
+        Without it every jump would take a decoder of its own, with tens of megabytes.
+        """
+        for cursor in self._unclaimed:
+            cursor.close()
+            self._cursors.remove(cursor)
+        self._unclaimed = list(self._cursors)
+
+    def frame(self, src: str, seconds: float) -> DecodedFrame | None:
+        """The frame shown at a time of the video's own: the same object while it is asked for again and again.
+
+        None where the source names no file. Raises MediaUndecodable.
+        """
+        path = self._resolve(src) if src else None
+        if path is None:
+            return None
+        index = self.index(path)
+        frame_index = index.frame_at(seconds)
+        cursor = self._cursor_for(path, frame_index)
+        try:
+            return cursor.frame(frame_index)
+        except (av.FFmpegError, OSError) as error:
+            raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
+
+    def frame_index(self, src: str, seconds: float) -> int | None:
+        """Which frame of the file is shown, so that equal pictures can be known without decoding; None without a file."""
+        path = self._resolve(src) if src else None
+        return None if path is None else self.index(path).frame_at(seconds)
+
+    def is_opaque(self, src: str) -> bool:
+        """Whether no frame of the file can be transparent."""
+        path = self._resolve(src) if src else None
+        return path is not None and self.index(path).is_opaque
+
+    def frames_per_second(self, src: str) -> float | None:
+        """The file's average rate, where it has one."""
+        path = self._resolve(src) if src else None
+        return None if path is None else self.index(path).frames_per_second
+
+    def index(self, path: Path) -> VideoIndex:
+        """The file's index, read at the first call. Raises MediaUndecodable."""
+        if path not in self._indexes:
+            self._indexes[path] = read_index(path)
+        return self._indexes[path]
+
+    @property
+    def seek_count(self) -> int:
+        """How often decoding went elsewhere in a file than on: what makes video slow."""
+        return sum(cursor.seek_count for cursor in self._cursors)
+
+    @property
+    def decoder_count(self) -> int:
+        """How many decoders are open: what takes memory."""
+        return len(self._cursors)
+
+    def close(self) -> None:
+        """Ends all decoding and closes all files."""
+        for cursor in self._cursors:
+            cursor.close()
+        self._cursors.clear()
+        self._unclaimed.clear()
+
+    def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
+        """The cursor that gets to the frame without a seek, else one of an earlier run, a new one, or that used longest ago."""
+        near = [cursor for cursor in self._cursors if cursor.path == path and cursor.reaches(frame_index)]
+        found = min(near, key=lambda cursor: cursor.distance(frame_index), default=None)
+        found = found or next((cursor for cursor in self._unclaimed if cursor.path == path), None)
+        if found is None and len(self._cursors) < CURSORS_MAX:
+            found = _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
+        elif found is None:
+            found = self._recycled(path)
+        self._cursors = [*(cursor for cursor in self._cursors if cursor is not found), found]
+        self._unclaimed = [cursor for cursor in self._unclaimed if cursor is not found]
+        return found
+
+    def _recycled(self, path: Path) -> _Cursor:
+        oldest = next((cursor for cursor in self._cursors if cursor.path == path), self._cursors[0])
+        if oldest.path == path:
+            return oldest
+        oldest.close()
+        self._cursors.remove(oldest)
+        self._unclaimed = [cursor for cursor in self._unclaimed if cursor is not oldest]
+        return _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
+
+
+class _Cursor:
+    """A place in a file, and the frames decoded ahead of it, in the direction that the last step took."""
+
+    def __init__(self, path: Path, index: VideoIndex, ahead_max_bytes: int) -> None:
+        self.path = path
+        self._decoder = VideoDecoder(path, index)
+        self._ahead_max_bytes = ahead_max_bytes
+        self._coming: Generator[DecodedFrame, None, None] | None = None
+        self._position, self._step = 0, 1
+        self._frame: DecodedFrame | None = None
+
+    def reaches(self, frame_index: int) -> bool:
+        """Whether the frame is the last one given, or a small step away from it."""
+        return self._frame is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
+
+    def distance(self, frame_index: int) -> tuple[bool, int]:
+        """How unlike what it expects the frame is: one that it holds or decodes next comes first, then the nearest."""
+        is_expected = frame_index in (self._position, self._position + self._step)
+        return not is_expected, abs(frame_index - self._position)
+
+    def frame(self, frame_index: int) -> DecodedFrame:
+        """The frame; the ones that are expected after it are decoded meanwhile."""
+        if self._frame is None or frame_index != self._position:
+            if self._coming is None or frame_index != self._position + self._step:
+                self._restart(frame_index)
+            self._frame = self._next()
+            self._position = frame_index
+        return self._frame
+
+    @property
+    def seek_count(self) -> int:
+        """Seeks in the file."""
+        return self._decoder.seek_count
+
+    def close(self) -> None:
+        """Ends decoding and closes the file."""
+        self._stop()
+        self._decoder.close()
+
+    def _next(self) -> DecodedFrame:
+        assert self._coming is not None, "a restart makes it"
+        try:
+            return next(self._coming)
+        except BaseException:
+            self._coming = None
+            raise
+
+    def _restart(self, frame_index: int) -> None:
+        """Expects the next steps to be as the last one was, where that was a small one."""
+        step = frame_index - self._position
+        self._step = step if self.reaches(frame_index) and step != 0 else 1
+        self._stop()
+        ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self._decoder.frame_bytes)
+        frames = self._decoder.frames(frame_index, self._step, self._ahead_max_bytes)
+        self._coming = iterated_ahead(self._prepared(frames), ahead_count)
+
+    def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
+        """Converts ahead what will be wanted as pixels: the next frame, where the last one was."""
+        for frame in frames:
+            if self._frame is not None and self._frame.was_converted:
+                _ = frame.pixels
+            yield frame
+
+    def _stop(self) -> None:
+        if self._coming is not None:
+            self._coming.close()
+            self._coming = None

@@ -1,0 +1,23 @@
+"""Raster px per layer px of a layer's content (format/layers.md 5, compositing.md 2.6)."""
+
+from __future__ import annotations
+
+TIERS = (0.5, 1.0, 2.0, 4.0)
+CONTINUOUS_TIERS = (*TIERS, 8.0, 16.0, 32.0, 64.0)
+SIDE_PX_MAX = 4096.0
+CONTINUOUS_AREA_PX_MAX = 16_777_216.0
+
+
+def tier(requested: float, *, continuous: bool = False, width: float = 1.0, height: float = 1.0) -> float:
+    """The smallest rung of the ladder that holds the requested scale, else the highest."""
+    ladder = CONTINUOUS_TIERS if continuous else TIERS
+    allowed = [rung for rung in ladder if rung <= 4 or width * height * rung * rung <= CONTINUOUS_AREA_PX_MAX]
+    return next((rung for rung in allowed if rung >= requested), allowed[-1])
+
+
+def supersample(rung: float, longest_px: float) -> float:
+    """Raster px per layer px of an unbaked layer: twice the tier, less where a side would grow too long."""
+    doubled = 2 * rung
+    if longest_px * doubled > SIDE_PX_MAX:
+        return max(rung, min(doubled, SIDE_PX_MAX / longest_px))
+    return doubled

@@ -1,0 +1,37 @@
+"""What the compositing core asks of the rasterisers: boxes, rasters and masks of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.content.media.video_frame import DecodedFrame
+from gpu_renderer.content.raster import Raster
+from motion.snapshot import MaskPath, Snapshot, Source, VideoSource
+
+
+class ContentSource(Protocol):
+    """Answers by value and keeps what it made: the same source gives the same object again."""
+
+    def monospace(self) -> Any:
+        """Skia's typeface for counters; None where there is none."""
+
+    def box(self, source: Source) -> tuple[float, float]:
+        """Width and height of the layer box, px."""
+
+    def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with each text layer of per-character 3D as a plane for each glyph."""
+
+    def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
+        """The source's pixels at `supersample` raster px per layer px; None where there is nothing to draw."""
+
+    def footage(self, source: VideoSource) -> DecodedFrame | None:
+        """The one decoded frame that a video shows; None where there is none, or several are mixed."""
+
+    def mask(
+        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+    ) -> npt.NDArray[np.uint8]:
+        """The coverage of mask paths over a box, shape (rows, columns)."""

@@ -1,0 +1,24 @@
+"""SVG documents as pictures, drawn with Skia. Nothing outside the document is ever read."""
+
+from __future__ import annotations
+
+from gpu_renderer.content.svg.document import Document
+from gpu_renderer.content.svg.drawing import Drawing
+from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.vector.surface import Pixels, rgba
+
+
+def svg_pixels(
+    markup: str, fonts: Fonts, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
+) -> tuple[Pixels, tuple[str, ...]]:
+    """The document at its raster size, uint8 RGBA, premultiplied, encoded sRGB; and what was not drawn.
+
+    `intrinsic`: width and height in px for where the document states none; `fill`: what its shapes and texts are filled
+    with instead of their own fills (layers.md 10). Raises MediaUndecodable.
+    """
+    document = Document(markup)
+    size = document.size(intrinsic)
+    drawing = Drawing(document, fonts, fill)
+    pixels, canvas = rgba(size.columns, size.rows)
+    drawing.draw(canvas, size)
+    return pixels, tuple(drawing.warnings)

@@ -1,0 +1,166 @@
+"""Declared animation of SVG documents at a time: `animate`, `animateTransform`, `set` (layers.md 10, live playback).
+
+Each writes its value to its element, in document order. Animation that waits for an event never begins.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+
+from lxml import etree
+
+from gpu_renderer.content.svg.document import Document, Element, name_of
+from gpu_renderer.content.svg.properties import KNOWN
+from gpu_renderer.content.vector import css
+from motion.evaluate.easing import cubic_bezier
+
+UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
+"""What moves a document too, and is not played."""
+
+SECONDS_MAX = 1e9
+"""Of a time in a document, so that sums and quotients stay numbers."""
+_NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
+"""Of attributes that have no prefix; no others are played."""
+_PLAYED = re.compile(r"<(?:\w+:)?(?:animate(?:Transform)?|set)\b")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?|\.\d+)\s*(h|min|s|ms)?\Z")
+_UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
+
+
+def played(markup: str, seconds: float) -> str:
+    """The document as it is at a time of its own; the same text where nothing in it is animated.
+
+    Raises MediaUndecodable.
+    """
+    if not _PLAYED.search(markup):
+        return markup
+    document = Document(markup)
+    for element in list(document.root.iter()):
+        if name_of(element) in ("animate", "animateTransform", "set"):
+            _apply(document, element, seconds)
+    text: str = etree.tostring(document.root, encoding="unicode")
+    return text
+
+
+def _apply(document: Document, animation: Element, seconds: float) -> None:
+    target = document.linked(animation)
+    target = animation.getparent() if target is None else target
+    is_transform = name_of(animation) == "animateTransform"
+    name = animation.get("attributeName") or ("transform" if is_transform else "")
+    share = _share(animation, seconds)
+    if not _NAME.match(name) or target is None or share is None:
+        return
+    base = target.get(name) or ""
+    value = _value(animation, share, "" if is_transform else base)
+    if value is None:
+        return
+    is_sum = animation.get("additive") == "sum"
+    if is_transform:
+        value = f"{animation.get('type') or 'translate'}({value})"
+        value = f"{base} {value}" if is_sum else value
+    elif is_sum:
+        value = _mixed(base, value, 1.0, is_sum=True)
+    target.set(name, value)
+    if name in KNOWN:
+        target.set("style", f"{target.get('style') or ''};{name}:{value}")
+
+
+def _share(animation: Element, seconds: float) -> float | None:
+    """How far through one run it is, 0..1; None before it begins, and after its end unless that is kept."""
+    begin = next(
+        (time for word in (animation.get("begin") or "0").split(";") if (time := _clock(word)) is not None), None
+    )
+    if begin is None or seconds < begin:
+        return None
+    run, passed = _clock(animation.get("dur")), seconds - begin
+    if run is None or run <= 0:
+        return 0.0 if name_of(animation) == "set" else None
+    times = _times(animation, run)
+    if passed < run * times:
+        return math.fmod(passed, run) / run
+    if animation.get("fill") != "freeze":
+        return None
+    rest = math.fmod(times, 1.0)
+    return rest if rest > 1e-9 else 1.0
+
+
+def _times(animation: Element, run: float) -> float:
+    """How many runs it makes."""
+    count, whole = animation.get("repeatCount"), _clock(animation.get("repeatDur"))
+    if count == "indefinite" or animation.get("repeatDur") == "indefinite":
+        return math.inf if whole is None else whole / run
+    number = float(count) if count and _NUMBER.fullmatch(count.strip()) else None
+    if number is None:
+        return 1.0 if whole is None else whole / run
+    return max(0.0, number if whole is None else min(number, whole / run))
+
+
+def _clock(text: str | None) -> float | None:
+    """Seconds; None for anything but a time."""
+    match = _CLOCK.match((text or "").strip().removeprefix("+"))
+    if match is None:
+        return None
+    hours, minutes, value, unit = match.groups()
+    seconds = float(hours or 0) * 3600.0 + float(minutes or 0) * 60.0 + float(value) * _UNITS[unit]
+    return min(seconds, SECONDS_MAX)
+
+
+def _value(animation: Element, share: float, base: str) -> str | None:
+    """The value at a share of a run; None where the animation states none."""
+    values = _values(animation, base)
+    if not values:
+        return None
+    if name_of(animation) == "set" or len(values) == 1:
+        return values[-1]
+    if animation.get("calcMode") == "discrete":
+        times = _numbers(animation.get("keyTimes")) or [index / len(values) for index in range(len(values))]
+        passed = [value for value, time in zip(values, times, strict=False) if time <= share]
+        return passed[-1] if passed else values[0]
+    times = _numbers(animation.get("keyTimes"))
+    if len(times) != len(values):
+        times = [index / (len(values) - 1) for index in range(len(values))]
+    if share >= times[-1]:
+        return values[-1]
+    index = next(index for index, (start, end) in enumerate(pairwise(times)) if share < end)
+    start, end = times[index], times[index + 1]
+    u = max(0.0, min(1.0, (share - start) / (end - start))) if end > start else 0.0  # times may not be in order
+    return _mixed(values[index], values[index + 1], _eased(animation, index, u))
+
+
+def _values(animation: Element, base: str) -> list[str]:
+    if (listed := animation.get("values")) is not None:
+        return [value.strip() for value in listed.split(";") if value.strip()]
+    first, last, by = (animation.get(name) for name in ("from", "to", "by"))
+    if name_of(animation) == "set":
+        return [last] if last else []
+    start = base if first is None else first
+    if last is None:
+        last = None if by is None else _mixed(start or "0", by, 1.0, is_sum=True)
+    return [] if last is None else [start or last, last]
+
+
+def _eased(animation: Element, index: int, u: float) -> float:
+    splines = [_numbers(spline) for spline in (animation.get("keySplines") or "").split(";") if spline.strip()]
+    if animation.get("calcMode") != "spline" or index >= len(splines) or len(splines[index]) != 4:
+        return u
+    x1, y1, x2, y2 = splines[index]
+    return cubic_bezier((x1, y1, x2, y2), u)
+
+
+def _numbers(text: str | None) -> list[float]:
+    return [float(word) for word in _NUMBER.findall(text or "")]
+
+
+def _mixed(a: str, b: str, u: float, *, is_sum: bool = False) -> str:
+    """Between two values: colours by channel, texts that differ in their numbers by number, others half-way in one step."""
+    start, end = css.parse(a), css.parse(b)
+    if start is not None and end is not None and not is_sum:
+        red, green, blue, alpha = (p + (q - p) * u for p, q in zip(start, end, strict=True))
+        return f"rgba({red * 255:.3f},{green * 255:.3f},{blue * 255:.3f},{alpha:.5f})"
+    low, high = _numbers(a), _numbers(b)
+    if len(low) != len(high) or not high:
+        return b if is_sum or u >= 0.5 else a
+    mixed = iter([p + q if is_sum else p + (q - p) * u for p, q in zip(low, high, strict=True)])
+    return _NUMBER.sub(lambda _: f"{next(mixed):.6f}", b)

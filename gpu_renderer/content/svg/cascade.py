@@ -1,0 +1,96 @@
+"""Computed style: presentation attributes, style blocks by specificity, `style` attributes, inheritance."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_renderer.content.svg.document import Document, Element, name_of
+from gpu_renderer.content.svg.lengths import font_size
+from gpu_renderer.content.svg.properties import INHERITED, KNOWN, ONLY_CSS, Style, expanded, is_valid
+from gpu_renderer.content.svg.stylesheet import declarations, rules
+
+__all__ = ["Cascade", "Style"]
+
+_ATTRIBUTES = KNOWN - ONLY_CSS
+_REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
+_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
+_VARIABLES_MAX = 16
+_BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
+_LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
+
+
+class Cascade:
+    """The style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
+
+    def __init__(self, document: Document, fill: str | None = None) -> None:
+        self._fill = fill
+        blocks = (element for element in document.root.iter() if name_of(element) == "style")
+        found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
+        self._rules = sorted(found, key=lambda rule: rule.selector.specificity)
+        self._in_place: dict[Element, Style] = {}
+
+    def computed(self, element: Element, parent: Style) -> Style:
+        """The element's properties as strings; what is inherited is taken from the parent's."""
+        own = _substituted(expanded(self._declared(element)), parent)
+        style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
+        for name, value in own.items():
+            _set(style, name, value.strip(), parent)
+        _resolve_font(style, own, parent)
+        return style
+
+    def in_place(self, element: Element) -> Style:
+        """The properties where the element stands in the document, whatever refers to it."""
+        found = self._in_place.get(element)
+        if found is None:
+            parent: Style = {}
+            for outer in [*reversed(list(element.iterancestors())), element]:
+                parent = self._in_place.setdefault(outer, self.computed(outer, parent))
+            found = parent
+        return found
+
+    def _declared(self, element: Element) -> Style:
+        own = {
+            name: value for name in _ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)
+        }
+        matching = [rule.declarations for rule in self._rules if rule.selector.matches(element)]
+        matching.append(declarations(element.get("style") or ""))
+        for found in matching:
+            own.update(found.normal)
+        for found in matching:
+            own.update(found.important)
+        if self._fill is not None and name_of(element) in _REFILLED:
+            own["fill"] = self._fill
+        return own
+
+
+def _substituted(own: Style, parent: Style) -> Style:
+    """The declarations with custom properties put in."""
+    custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
+
+    def value_of(match: re.Match[str]) -> str:
+        return custom.get(match[1], match[2] or "")
+
+    for _ in range(_VARIABLES_MAX if any("var(" in value for value in own.values()) else 0):
+        own = {name: _VARIABLE.sub(value_of, value) for name, value in own.items()}
+    return own
+
+
+def _set(style: Style, name: str, value: str, parent: Style) -> None:
+    is_inherited = value == "inherit" or (value == "unset" and name in INHERITED)
+    if not is_inherited and value not in ("initial", "unset"):
+        style[name] = value
+    elif is_inherited and name in parent:
+        style[name] = parent[name]
+    else:
+        style.pop(name, None)
+
+
+def _resolve_font(style: Style, own: Style, parent: Style) -> None:
+    """Makes what is relative to the parent's font absolute."""
+    if "font-size" in own and "font-size" in style:
+        style["font-size"] = repr(font_size(style, font_size(parent)))
+    if (relative := style.get("font-weight")) in ("bolder", "lighter"):
+        weight = {"normal": "400", "bold": "700"}.get(found := parent.get("font-weight", "400"), found)
+        steps = _BOLDER if relative == "bolder" else _LIGHTER
+        number = float(weight) if weight.isdigit() else 400.0
+        style["font-weight"] = next((step for limit, step in steps if number < limit), "400")

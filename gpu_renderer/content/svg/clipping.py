@@ -1,0 +1,70 @@
+"""Clip paths as one outline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import skia
+
+from gpu_renderer.content.svg.document import Element, children, name_of
+from gpu_renderer.content.svg.frame import DEPTH_MAX, Frame, Scene
+from gpu_renderer.content.svg.lengths import length
+from gpu_renderer.content.svg.transforms import placement, transform
+
+
+def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
+    """The outline that a `clipPath` leaves, in the user space of the element that it clips."""
+    outline = _children_outline(scene, clip, frame.inside(scene.cascade.in_place(clip)))
+    if clip.get("clipPathUnits") == "objectBoundingBox":
+        box = skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
+        outline.transform(box)
+    outline.transform(transform(scene.cascade.in_place(clip).get("transform")))
+    return _clipped(scene, clip, frame, bounds, outline)
+
+
+def _children_outline(scene: Scene, parent: Element, frame: Frame) -> Any:
+    """The union of the children's outlines; a hole of one is not a hole of another."""
+    union = skia.Path()
+    for child in children(parent) if frame.depth < DEPTH_MAX else ():
+        style = scene.cascade.computed(child, frame.style)
+        if style.get("display") == "none" or style.get("visibility", "visible") != "visible":
+            continue
+        path = _child_outline(scene, child, frame.inside(style))
+        union = path if union.isEmpty() else _operated(union, path, skia.PathOp.kUnion_PathOp)
+    return union
+
+
+def _child_outline(scene: Scene, child: Element, frame: Frame) -> Any:
+    is_use = name_of(child) == "use"
+    path = _used_outline(scene, child, frame) if is_use else skia.Path(scene.geometry(child, frame))
+    even_odd = frame.style.get("clip-rule") == "evenodd"
+    path.setFillType(skia.PathFillType.kEvenOdd if even_odd else skia.PathFillType.kWinding)
+    path = _clipped(scene, child, frame, path.computeTightBounds(), path)
+    path.transform(placement(frame.style, frame.viewport, path.computeTightBounds))
+    return path
+
+
+def _used_outline(scene: Scene, use: Element, frame: Frame) -> Any:
+    target = scene.document.linked(use)
+    if target is None or frame.depth > DEPTH_MAX:
+        return skia.Path()
+    path = _child_outline(scene, target, frame.inside(scene.cascade.computed(target, frame.style)))
+    path.offset(length(use.get("x"), frame.viewport.width), length(use.get("y"), frame.viewport.height))
+    return path
+
+
+def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline: Any) -> Any:
+    """The outline cut by the element's own clip path."""
+    inner = scene.document.referred(scene.cascade.computed(element, {}).get("clip-path"))
+    if inner is None or frame.depth > DEPTH_MAX:
+        return outline
+    return _operated(
+        outline, clip_outline(scene, inner, frame.inside(frame.style), bounds), skia.PathOp.kIntersect_PathOp
+    )
+
+
+def _operated(one: Any, two: Any, operation: Any) -> Any:
+    try:
+        return skia.Op(one, two, operation)
+    except RuntimeError:  # Skia gives up on degenerate outlines
+        return one

@@ -1,0 +1,116 @@
+"""An SVG document: parsed without entities, network or anything external, and its sizes (layers.md 10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from lxml import etree
+
+from gpu_renderer.content.svg.lengths import view_box
+from gpu_renderer.errors import MediaUndecodable
+
+MARKUP_MAX_BYTES = 16 << 20
+LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
+_DEFAULT_SIDE_PX = 512.0
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*[a-z]*\s*\Z", re.IGNORECASE)
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_XLINK = "{http://www.w3.org/1999/xlink}href"
+_HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
+
+_UNREADABLE = MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
+
+Element = Any
+"""An lxml element."""
+
+
+@dataclass(frozen=True, slots=True)
+class SvgSize:
+    """The intrinsic size in px, and the raster's."""
+
+    width: float
+    height: float
+    columns: int
+    rows: int
+
+
+class Document:
+    """A parsed document; finds elements by id."""
+
+    def __init__(self, markup: str) -> None:
+        if len(markup) > MARKUP_MAX_BYTES:
+            raise MediaUndecodable("an SVG document is too large", "An SVG document is too large.")
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+        try:
+            self.root: Element = etree.fromstring(markup.encode(), parser)
+        except etree.XMLSyntaxError as error:
+            raise _UNREADABLE from error
+        if name_of(self.root) != "svg":
+            raise _UNREADABLE
+
+    @cached_property
+    def _by_id(self) -> dict[str, Element]:
+        found: dict[str, Element] = {}
+        for element in self.root.iter():
+            if isinstance(element.tag, str) and element.get("id"):
+                found.setdefault(element.get("id"), element)
+        return found
+
+    def by_id(self, name: str) -> Element | None:
+        """The first element of the id."""
+        return self._by_id.get(name)
+
+    def referred(self, value: str | None) -> Element | None:
+        """The element behind `url(#id)`; None for anything else, and for what is not in the document."""
+        match = _HREF.match((value or "").strip())
+        return self.by_id(match[1]) if match else None
+
+    def linked(self, element: Element) -> Element | None:
+        """The element behind a local `href`."""
+        link = href(element)
+        return self.by_id(link[1:]) if link.startswith("#") else None
+
+    def size(self, intrinsic: tuple[float | None, float | None] = (None, None)) -> SvgSize:
+        """Intrinsic size: attributes, the missing one from the view box's aspect, else 512; long edge 2048 to 4096 px."""
+        attributes = zip(("width", "height"), intrinsic, strict=True)
+        width, height = (_pixels(self.root.get(name)) or value for name, value in attributes)
+        box = view_box(self.root)
+        sides = (_bounded(box[2]), _bounded(box[3])) if box else (_DEFAULT_SIDE_PX, _DEFAULT_SIDE_PX)
+        aspect = sides[0] / sides[1]
+        if not width and not height:
+            width, height = sides
+        width, height = _bounded(width or (height or 1.0) * aspect), _bounded(height or (width or 1.0) / aspect)
+        scale = min(LONG_EDGE_MOST_PX, max(width, height, LONG_EDGE_LEAST_PX)) / max(width, height)
+        return SvgSize(width, height, max(1, round(width * scale)), max(1, round(height * scale)))
+
+
+def name_of(element: Element) -> str:
+    """The element's name without its namespace; empty for what is no element, or one of another language."""
+    if not isinstance(element.tag, str):
+        return ""
+    name = etree.QName(element)
+    return name.localname if name.namespace in (None, _NAMESPACE) else ""
+
+
+def children(element: Element) -> Iterator[Element]:
+    """The child elements."""
+    return (child for child in element if isinstance(child.tag, str))
+
+
+def href(element: Element) -> str:
+    """The link of an element, in either spelling."""
+    return (element.get("href") or element.get(_XLINK) or "").strip()
+
+
+def _bounded(side: float) -> float:
+    """A side in px, within what arithmetic can bear."""
+    return min(1e9, max(1e-6, side))
+
+
+def _pixels(text: str | None) -> float | None:
+    """The number of a length, whatever its unit is; None for a share of what is around the document."""
+    match = _NUMBER.match(text or "")
+    return float(match[1]) if match and float(match[1]) > 0 else None

@@ -1,0 +1,46 @@
+"""What surrounds an element while it is drawn, and the limits of a drawing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from gpu_renderer.content.svg.cascade import Cascade, Style
+from gpu_renderer.content.svg.document import Document, Element
+from gpu_renderer.content.svg.lengths import Viewport
+from gpu_renderer.content.text.families import Fonts
+
+DEPTH_MAX = 48
+ELEMENTS_MAX = 200_000
+"""Elements drawn, each use of one counted: a document that refers to itself in layers ends here."""
+
+
+class Frame(NamedTuple):
+    """The inherited style, what percentages refer to, and how deep the element lies."""
+
+    style: Style
+    viewport: Viewport
+    depth: int = 0
+
+    def inside(self, style: Style, viewport: Viewport | None = None) -> Frame:
+        """The frame of an element's children."""
+        return Frame(style, viewport or self.viewport, self.depth + 1)
+
+
+class Scene(Protocol):
+    """What the parts of the renderer ask of the whole."""
+
+    document: Document
+    cascade: Cascade
+    fonts: Fonts
+
+    def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
+        """Draws an element's children in order."""
+
+    def bounds(self, element: Element, frame: Frame) -> Any:
+        """The box of an element's geometry in its own user space, without strokes; an empty rectangle where it has none."""
+
+    def geometry(self, element: Element, frame: Frame) -> Any:
+        """The outline of a shape or text in its own user space."""
+
+    def warn(self, line: str) -> None:
+        """Says once what is not drawn."""

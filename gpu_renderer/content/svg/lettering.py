@@ -1,0 +1,214 @@
+"""Text, spans and text on a path, as outlines in user space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import skia
+
+from gpu_renderer.content.svg.baselines import Extent, baseline, extent
+from gpu_renderer.content.svg.cascade import Style
+from gpu_renderer.content.svg.decoration import line_box, lines_of
+from gpu_renderer.content.svg.document import Element
+from gpu_renderer.content.svg.frame import Frame, Scene
+from gpu_renderer.content.svg.lengths import font_size, fraction, length
+from gpu_renderer.content.svg.text_content import Piece, pieces_of
+from gpu_renderer.content.text import families
+from gpu_renderer.content.text.families import Chain, Fonts
+from gpu_renderer.content.text.glyph_raster import glyph_outline
+from gpu_renderer.content.text.shaping import Glyph, shaped
+
+_GENERIC = {
+    "sans-serif": "Liberation Sans",
+    "serif": "Liberation Serif",
+    "monospace": "DejaVu Sans Mono",
+    "system-ui": "DejaVu Sans",
+}
+"""What a browser's generic families are on the reference's machine."""
+_LAST_RESORT = "Liberation Serif"
+"""What a browser takes where no family of a list is installed."""
+_WEIGHTS = {"normal": 400.0, "bold": 700.0}
+_OUTLINE_SIZE_PX = 512.0
+"""Outlines are read at this size and scaled: small sizes lose precision in the font's own grid."""
+_ANCHORS = {"middle": 0.5, "end": 1.0}
+
+
+@dataclass(slots=True)
+class Lettering:
+    """A stretch of glyphs of one style, or a line along them: one path in user space."""
+
+    frame: Frame
+    path: Any
+    box: Any
+    """The cells of the glyphs, which the box of the text is made of."""
+    opacity: float = 1.0
+
+
+def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
+    """The stretches of a `text` element in drawing order. `frame` carries the element's own style."""
+    pieces = pieces_of(scene, element, frame)
+    _fit(pieces, scene.fonts)
+    found: list[Lettering] = []
+    pen = (0.0, 0.0)
+    for chunk in _chunks(pieces):
+        made, pen = _laid_out(chunk, pen, scene.fonts)
+        found += made
+    return found
+
+
+def text_box(found: list[Lettering]) -> Any:
+    """The box of a text: that of the cells of its glyphs."""
+    box = skia.Rect.MakeEmpty()
+    for lettering in found:
+        box.join(lettering.box)
+    return box
+
+
+def _fit(pieces: list[Piece], fonts: Fonts) -> None:
+    """Spreads or stretches the pieces of each element that states a `textLength`."""
+    for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
+        inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
+        natural = sum(_advance(piece, fonts) + piece.dx for piece in inside)
+        wanted, count = length(owner.get("textLength"), 1.0), sum(len(piece.text) for piece in inside)
+        for piece in inside if wanted > 0 and natural > 0 else ():
+            if owner.get("lengthAdjust") == "spacingAndGlyphs":
+                piece.stretch = wanted / natural
+            elif count > 1:
+                piece.spread = (wanted - natural) / (count - 1)
+
+
+def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
+    """Pieces that are anchored together: a new position, or another path, begins a new chunk."""
+    chunks: list[list[Piece]] = [[pieces[0]]] if pieces else []
+    for before, piece in pairwise(pieces):
+        if piece.x is not None or piece.y is not None or piece.track is not before.track:
+            chunks.append([piece])
+        else:
+            chunks[-1].append(piece)
+    return chunks
+
+
+def _laid_out(
+    chunk: list[Piece], pen: tuple[float, float], fonts: Fonts
+) -> tuple[list[Lettering], tuple[float, float]]:
+    """The letterings of a chunk, and where the pen stands after them."""
+    first, track = chunk[0], chunk[0].track
+    start, y = (0.0, 0.0) if track else pen
+    start, y = (start if first.x is None else first.x), (y if first.y is None or track else first.y)
+    width = sum(_advance(piece, fonts) + piece.dx for piece in chunk) - chunk[-1].spread
+    x = start - _anchored(first.frame.style) * width
+    found: list[Lettering] = []
+    for piece in chunk:
+        x, y = x + piece.dx, y + piece.dy
+        found += _piece_letterings(piece, x, y, fonts)
+        x += _advance(piece, fonts)
+    return found, _end_of(track.path) if track else (x, y)
+
+
+def _anchored(style: Style) -> float:
+    """The share of a chunk that lies before its position."""
+    share = _ANCHORS.get(style.get("text-anchor", "start"), 0.0)
+    return 1.0 - share if style.get("direction") == "rtl" else share
+
+
+def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Lettering]:
+    chain, size = _chain(piece.frame.style, fonts), font_size(piece.frame.style)
+    reach = extent(chain)
+    lettering = _glyphs(piece, x, y + baseline(piece.frame, piece.owners, chain), chain, reach)
+    if piece.track is not None:
+        return [lettering]
+    below: list[Lettering] = []
+    above: list[Lettering] = []
+    for _, frame in piece.owners:
+        for line in lines_of(frame.style):
+            box = line_box(line, reach, x, y, _advance(piece, fonts), size)
+            (above if line == "line-through" else below).append(
+                Lettering(frame, _rectangle(box), lettering.box, lettering.opacity)
+            )
+    return [*below, lettering, *above]
+
+
+def _rectangle(box: Any) -> Any:
+    path = skia.Path()
+    path.addRect(box)
+    return path
+
+
+def _glyphs(piece: Piece, x: float, y: float, chain: Chain, reach: Extent) -> Lettering:
+    path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
+    measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
+    for glyph, pen in _pens(piece, chain):
+        width = glyph.advance * size
+        matrix = _placed(piece, measure, x + pen * piece.stretch, y, width)
+        if matrix is None:
+            continue
+        matrix.preScale(piece.stretch, 1.0)
+        box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -reach.ascent * size, width, reach.descent * size)))
+        outline = glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX)
+        if outline is not None:
+            matrix.preTranslate(glyph.dx * size, glyph.dy * size)
+            matrix.preScale(size / _OUTLINE_SIZE_PX, size / _OUTLINE_SIZE_PX)
+            moved = skia.Path(outline)
+            moved.transform(matrix)
+            path.addPath(moved, 0, 0)
+    opacity = math.prod(fraction(frame.style.get("opacity"), 1.0) for _, frame in piece.owners[1:])
+    return Lettering(piece.frame, path, box, opacity)
+
+
+def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> Any:
+    """The matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
+    if measure is None or piece.track is None:
+        matrix = skia.Matrix.Translate(x, y)
+        return matrix.preRotate(piece.rotation)
+    middle = piece.track.start + x + advance * piece.stretch / 2
+    if not 0 <= middle <= measure.getLength():
+        return None
+    if (standing := measure.getPosTan(middle)) is None:  # a path whose length is no number
+        return None
+    point, tangent = standing
+    matrix = skia.Matrix.Translate(point.x(), point.y())
+    matrix.preRotate(math.degrees(math.atan2(tangent.y(), tangent.x())))
+    matrix.preTranslate(-advance * piece.stretch / 2, y)
+    return matrix.preRotate(piece.rotation)
+
+
+def _end_of(path: Any) -> tuple[float, float]:
+    last = path.getPoint(path.countPoints() - 1)
+    return last.x(), last.y()
+
+
+def _pens(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
+    style, size = piece.frame.style, font_size(piece.frame.style)
+    spacing = _spacing(style, "letter-spacing") + piece.spread
+    words = _spacing(style, "word-spacing")
+    pen = 0.0
+    for glyph in shaped(piece.text, chain, ligatures=spacing == 0):
+        yield glyph, pen
+        is_space = piece.text[glyph.start : glyph.start + 1] == " "
+        pen += glyph.advance * size + spacing * glyph.ends_cluster + (words if is_space else 0.0)
+
+
+def _advance(piece: Piece, fonts: Fonts) -> float:
+    pens = list(_pens(piece, _chain(piece.frame.style, fonts)))
+    if not pens:
+        return 0.0
+    glyph, pen = pens[-1]
+    spacing = _spacing(piece.frame.style, "letter-spacing") + piece.spread
+    return (pen + glyph.advance * font_size(piece.frame.style) + spacing) * piece.stretch
+
+
+def _spacing(style: Style, name: str) -> float:
+    return length(style.get(name), 1.0, 0.0, font_size(style))
+
+
+def _chain(style: Style, fonts: Fonts) -> Chain:
+    weight = style.get("font-weight", "normal")
+    number = _WEIGHTS.get(weight) or length(weight, 1.0, 400.0)
+    names = [name.strip(" '\"") for name in style.get("font-family", "serif").split(",")]
+    known = [_GENERIC.get(name.lower(), name) for name in names]
+    chosen = next((name for name in known if fonts.has(name)), _LAST_RESORT)
+    return fonts.chain(families.Style(chosen, number, style.get("font-style", "normal") != "normal"))

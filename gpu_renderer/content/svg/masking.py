@@ -1,0 +1,33 @@
+"""Masks: what is drawn is kept where the mask's luminance (or alpha) leaves it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import skia
+
+from gpu_renderer.content.svg.cascade import Style
+from gpu_renderer.content.svg.document import Element
+from gpu_renderer.content.svg.frame import Frame, Scene
+from gpu_renderer.content.svg.regions import filter_region
+
+
+def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
+    """Takes from the layer that is open what the mask does not leave. `bounds`: the box of the masked element."""
+    style = scene.cascade.in_place(mask)
+    canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
+    canvas.clipRect(filter_region(mask, bounds, frame.viewport))
+    if mask.get("maskContentUnits") == "objectBoundingBox":
+        canvas.translate(bounds.x(), bounds.y())
+        canvas.scale(bounds.width(), bounds.height())
+    scene.draw_children(mask, canvas, frame.inside(style))
+    canvas.restore()
+
+
+def _kept(style: Style) -> Any:
+    """What makes coverage of the mask's colours; None where its alpha is it."""
+    if style.get("mask-type") == "alpha":
+        return None
+    luminance = skia.LumaColorFilter.Make()
+    is_linear = style.get("color-interpolation") == "linearRGB"
+    return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance

@@ -1,0 +1,165 @@
+"""The characters of a `text` element: white space collapsed, each with its style and what positions it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_renderer.content.svg.document import Element, name_of
+from gpu_renderer.content.svg.frame import Frame, Scene
+from gpu_renderer.content.svg.lengths import font_size, length, numbers
+from gpu_renderer.content.svg.strokes import outline_length, path_length_scale
+from gpu_renderer.content.svg.transforms import placement
+
+_SPAN_DEPTH_MAX = 32
+_SPACE = re.compile(r"[ \t\n\r]")
+_SPACE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}space"
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A path that text runs along, and where on it the text starts."""
+
+    path: Any
+    start: float
+
+
+@dataclass(slots=True)
+class Piece:
+    """Text of one style; `x` and `y` where it starts anew, `dx` and `dy` as shifts before it."""
+
+    text: str
+    frame: Frame
+    owners: tuple[tuple[Element, Frame], ...]
+    """The element it stands in, and those around that, from the outside."""
+    track: Track | None
+    x: float | None = None
+    y: float | None = None
+    dx: float = 0.0
+    dy: float = 0.0
+    rotation: float = 0.0
+    spread: float = 0.0
+    """Space added after each character, and ..."""
+    stretch: float = 1.0
+    """... how much wider it is drawn, where a `textLength` asks for either."""
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether anything parts it from what precedes it."""
+        return self.x is not None or self.y is not None or bool(self.dx or self.dy or self.rotation)
+
+
+def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
+    """The pieces of a `text` element in reading order. `frame` carries the element's own style."""
+    characters = _collapsed(list(_characters(scene, element, frame, (), None)))
+    for owner in dict.fromkeys(owner for character in characters for owner, _ in character.owners):
+        _position(owner, [c for c in characters if any(owner is other for other, _ in c.owners)])
+    pieces: list[Piece] = []
+    for character in characters:
+        before = pieces[-1] if pieces else None
+        if before is None or character.is_placed or before.rotation or character.owners != before.owners:
+            pieces.append(character)
+        else:
+            before.text += character.text
+    for piece in pieces:
+        piece.text = _cased(piece.text, piece.frame.style.get("text-transform", "none"))
+    return pieces
+
+
+def _characters(
+    scene: Scene, element: Element, frame: Frame, outer: tuple[tuple[Element, Frame], ...], track: Track | None
+) -> Iterator[Piece]:
+    owners = (*outer, (element, frame))
+    for text, child in _content(element):
+        if child is None:
+            yield from (Piece(character, frame, owners, track) for character in text)
+        elif len(owners) < _SPAN_DEPTH_MAX:
+            inside = frame.inside(scene.cascade.computed(child, frame.style))
+            yield from _span(scene, child, inside, owners, track)
+
+
+def _span(
+    scene: Scene, child: Element, frame: Frame, owners: tuple[tuple[Element, Frame], ...], track: Track | None
+) -> Iterator[Piece]:
+    if frame.style.get("display") == "none" or name_of(child) not in ("tspan", "a", "textPath"):
+        return
+    if name_of(child) == "textPath":
+        track = _track(scene, child, frame)
+        if track is None:
+            return
+    yield from _characters(scene, child, frame, owners, track)
+
+
+def _track(scene: Scene, child: Element, frame: Frame) -> Track | None:
+    target = scene.document.linked(child)
+    if target is None or name_of(target) != "path":
+        return None
+    inside = frame.inside(scene.cascade.in_place(target))
+    path = scene.geometry(target, inside)
+    offset = child.get("startOffset") or "0"
+    whole = outline_length(path)
+    start = length(offset, whole) * (1.0 if offset.endswith("%") else path_length_scale(target, path))
+    path.transform(placement(inside.style, frame.viewport, path.computeTightBounds))
+    return Track(path, start)
+
+
+def _content(element: Element) -> Iterator[tuple[str, Element | None]]:
+    if element.text:
+        yield element.text, None
+    for child in element:
+        if isinstance(child.tag, str):
+            yield "", child
+        if child.tail:
+            yield child.tail, None
+
+
+def _collapsed(characters: list[Piece]) -> list[Piece]:
+    """White space as XML text has it: runs become one space, none at the ends."""
+    kept: list[Piece] = []
+    after_space = True
+    for character in characters:
+        is_space = bool(_SPACE.match(character.text))
+        character.text = " " if is_space else character.text
+        if _keeps_space(character):
+            after_space = False
+        elif is_space and after_space:
+            continue
+        else:
+            after_space = is_space
+        kept.append(character)
+    while kept and kept[-1].text == " " and not _keeps_space(kept[-1]):
+        kept.pop()
+    return kept
+
+
+def _keeps_space(character: Piece) -> bool:
+    stated = character.frame.style.get("white-space")
+    if stated:
+        return stated.startswith(("pre", "break-spaces")) and stated != "pre-line"
+    attribute = next((value for owner, _ in reversed(character.owners) if (value := owner.get(_SPACE_ATTRIBUTE))), None)
+    return attribute == "preserve"
+
+
+def _position(owner: Element, characters: list[Piece]) -> None:
+    """Gives the characters inside an element what its lists state for each."""
+    frame = next(frame for other, frame in characters[0].owners if other is owner)
+    for name in ("x", "y", "dx", "dy") if name_of(owner) != "textPath" else ():
+        for character, value in zip(characters, _lengths(owner, name, frame), strict=False):
+            setattr(character, name, value)
+    if turns := numbers(owner.get("rotate")):
+        for index, character in enumerate(characters):
+            character.rotation = turns[min(index, len(turns) - 1)]
+
+
+def _lengths(element: Element, name: str, frame: Frame) -> list[float]:
+    reference = frame.viewport.width if name.endswith("x") else frame.viewport.height
+    words = (element.get(name) or "").replace(",", " ").split()
+    return [length(word, reference, 0.0, font_size(frame.style)) for word in words]
+
+
+def _cased(text: str, wanted: str) -> str:
+    if wanted == "capitalize":
+        return re.sub(r"(?<!\w)\w", lambda match: match[0].upper(), text)
+    return {"uppercase": text.upper(), "lowercase": text.lower()}.get(wanted, text)

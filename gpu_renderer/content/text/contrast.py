@@ -1,0 +1,82 @@
+"""How glyph coverage is strengthened by the text's colour (text.md 10.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.content.vector.css import Rgba
+
+Table = npt.NDArray[np.uint8]
+Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+GAMMA, CONTRAST = 1.1875, 0.2
+"""The reference's browser."""
+SKIA_CONTRAST = 0.5
+"""Of the Skia that draws our masks; its curve is that of sRGB, and neither can be set."""
+NEUTRAL = 128
+"""The grey in which masks are drawn: its table loses least when it is undone."""
+
+
+def luminance(color: Rgba) -> int:
+    """The luminance 0..255, of eight steps, that selects the table of a colour."""
+    channels = 0.2126 * _quantised(color.red) + 0.7152 * _quantised(color.green) + 0.0722 * _quantised(color.blue)
+    return _replicated(int(channels + 0.5))
+
+
+def table(color: Rgba) -> Table:
+    """Maps raw coverage 0..255 to what the reference paints in the colour."""
+    return _reference_table(luminance(color))
+
+
+def mask_table(color: Rgba) -> Table:
+    """Maps coverage as Skia draws it in neutral grey to what the reference paints in the colour."""
+    return table(color)[_raw_of_neutral()]
+
+
+def _quantised(channel: float) -> int:
+    return _replicated(int(channel * 255 + 0.5))
+
+
+def _replicated(value: int) -> int:
+    top = value >> 5
+    return top << 5 | top << 2 | top >> 1
+
+
+@lru_cache(maxsize=8)
+def _reference_table(step: int) -> Table:
+    return _curve_table(step / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
+
+
+@lru_cache(maxsize=1)
+def _raw_of_neutral() -> Table:
+    """The inverse of Skia's own table for the neutral grey: the raw coverage nearest to each value that it gives."""
+    forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, _srgb_decoded, _srgb_encoded).astype(int)
+    raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
+    return raw
+
+
+def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -> Table:
+    target = 1 - source
+    linear_source, linear_target = decode(np.array([source, target]))
+    raw = np.arange(256) / 255
+    alpha = raw + (1 - raw) * contrast * linear_target * raw
+    if source == target:
+        return _bytes(alpha)
+    return _bytes((encode(linear_source * alpha + linear_target * (1 - alpha)) - target) / (source - target))
+
+
+def _bytes(unit: npt.NDArray[np.float64]) -> Table:
+    whole: Table = np.floor(255 * unit + 0.5).clip(0, 255).astype(np.uint8)
+    return whole
+
+
+def _srgb_decoded(value: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def _srgb_encoded(value: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.where(value <= 0.0031308, value * 12.92, 1.055 * value ** (1 / 2.4) - 0.055)

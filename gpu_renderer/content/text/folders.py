@@ -1,0 +1,88 @@
+"""The farm's own font folders: which faces there are, by family, weight and style. The machine's fonts are never asked.
+
+A package folder made by `./farm fonts` carries `faces.json`, so that thousands of faces are known without opening one.
+A folder of an operator's own fonts has none and is scanned. The order of the folders, then of the files by name, is the
+order in which faces are preferred.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpu_renderer.content.text.scanning import described
+
+PACKS = ("reference", "scripts", "cjk", "offered")
+"""The packs of `packages.json`, in the order in which a missing character looks through them."""
+REFERENCE_PACKS = ("reference", "scripts", "cjk")
+"""What the editor's render worker has, and the scripts it lacks; no family that only the editor's page loads."""
+FONT_ENDINGS = (".ttf", ".otf", ".ttc")
+LISTING = "faces.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FontFile:
+    """One face: where it is, what it is called, and the code points that it covers as [start, end) edges in a row."""
+
+    path: Path
+    index: int
+    family: str
+    weight: int
+    italic: bool
+    edges: tuple[int, ...]
+    sha256: str
+
+    def covers(self, code_point: int) -> bool:
+        """Whether the face has a glyph for the code point."""
+        return bisect_right(self.edges, code_point) % 2 == 1
+
+
+@dataclass(frozen=True, slots=True)
+class FontFolders:
+    """A root with a folder for each pack, and further folders, which come first: they are the operator's choice."""
+
+    root: Path
+    packs: tuple[str, ...] = PACKS
+    further: tuple[Path, ...] = ()
+
+    def files(self) -> tuple[FontFile, ...]:
+        """Every face, in order of preference. Empty where nothing is installed."""
+        packages = [folder for pack in self.packs for folder in _subfolders(self.root.absolute() / pack)]
+        return tuple(file for folder in (*self.further, *packages) for file in _listed(folder))
+
+
+def identity(files: Iterable[FontFile]) -> str:
+    """A hex digest of the faces' bytes: two machines with the same one draw the same letters."""
+    return hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
+
+
+def write_listing(folder: Path, named: Sequence[FontFile] | None = None) -> None:
+    """Writes `faces.json` for the fonts in the folder, as scanned, or as named by the caller."""
+    rows = [
+        [file.path.name, file.index, file.family, file.weight, file.italic, list(file.edges), file.sha256]
+        for file in (_scanned(folder) if named is None else named)
+    ]
+    (folder / LISTING).write_text(json.dumps(rows, separators=(",", ":")))
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def _listed(folder: Path) -> list[FontFile]:
+    listing = folder / LISTING
+    if not listing.is_file():
+        return _scanned(folder)
+    return [
+        FontFile(folder / name, index, family, weight, italic, tuple(edges), sha256)
+        for name, index, family, weight, italic, edges, sha256 in json.loads(listing.read_text())
+    ]
+
+
+def _scanned(folder: Path) -> list[FontFile]:
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in FONT_ENDINGS)
+    return [FontFile(path, *face) for path in paths for face in described(path)]

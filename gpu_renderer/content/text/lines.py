@@ -1,0 +1,110 @@
+"""Line breaks and the measured box of a text layer (text.md 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.shaping import advance, shaped
+from motion.snapshot import TextSource, TextStyle
+
+SIDE_PADDING_PX, END_PADDING_PX = 12.0, 8.0
+LEAST_SIDE_PX = 16.0
+DEFAULT_LINE_HEIGHT = 1.2
+BOXES_MAX = STYLES_MAX = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """Extents of a line's glyphs in px: across, and above and below the line's middle."""
+
+    width: float
+    ascent: float
+    descent: float
+
+
+@lru_cache(STYLES_MAX)
+def chain_of(style: TextStyle, fonts: Fonts) -> Chain:
+    """The faces that a text style uses."""
+    return fonts.chain(Style(style.family, style.weight, style.italic))
+
+
+def broken(content: str, style: TextStyle, box_width: float | None, fonts: Fonts) -> list[str]:
+    """The lines of the content: hard ones at newlines, and wrapped ones where there is a box width."""
+    hard = content.split("\n")
+    if box_width is None or box_width <= 0:
+        return hard
+    return [line for paragraph in hard for line in _wrapped(paragraph, style, box_width, fonts)]
+
+
+def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
+    """Width and height of the layer's box in px, from the static content and the evaluated numbers."""
+    if source.given_box is not None:
+        return source.given_box
+    if source.plane is not None:
+        return source.plane
+    lead = source.style.size * (source.line_height or DEFAULT_LINE_HEIGHT)
+    return _measured(source.measured_content, source.style, source.box_width, lead, source.paragraph_spacing, fonts)
+
+
+@lru_cache(BOXES_MAX)
+def _measured(
+    content: str, style: TextStyle, box_width: float | None, lead: float, paragraph_spacing: float, fonts: Fonts
+) -> tuple[float, float]:
+    """The box of a text whose animators, which change with every frame, have no part in it."""
+    lines = broken(content, style, box_width, fonts)
+    gap, middle = lead + paragraph_spacing, (len(lines) - 1) / 2
+    inks = [ink(line, style, fonts) for line in lines]
+    half_width = (
+        max(max(line_width(line, style, fonts), found.width) for line, found in zip(lines, inks, strict=True)) / 2
+    )
+    half_height = max(
+        max(found.ascent - (index - middle) * gap, found.descent + (index - middle) * gap)
+        for index, found in enumerate(inks)
+    )
+    block = len(lines) * lead + (len(lines) - 1) * paragraph_spacing
+    inner = box_width if box_width and box_width > 0 else 2 * half_width
+    width = max(LEAST_SIDE_PX, math.ceil(inner) + 2 * SIDE_PADDING_PX)
+    return width, max(LEAST_SIDE_PX, math.ceil(max(block, 2 * half_height)) + 2 * END_PADDING_PX)
+
+
+def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
+    """A line's width in px, with letter spacing between its characters."""
+    return advance(shaped(line, chain_of(style, fonts))) * style.size + max(0, len(line) - 1) * style.letter_spacing
+
+
+def ink(line: str, style: TextStyle, fonts: Fonts) -> Ink:
+    """The ink of a line; hinted faces are measured in whole pixels, as the reference's canvas does."""
+    chain = chain_of(style, fonts)
+    boxes, pen = [], 0.0
+    for glyph in shaped(line, chain):
+        if box := glyph.styled.face.ink(glyph.glyph):
+            left, top, right, bottom = (edge * style.size for edge in box)
+            x, y = pen + glyph.dx * style.size, glyph.dy * style.size
+            boxes.append(_outward((left + x, top + y, right + x, bottom + y), glyph.styled.face.is_hinted))
+        pen += glyph.advance * style.size
+    if not boxes:
+        return Ink(0.0, 0.0, 0.0)
+    shift = chain.primary.face.baseline_shift(style.size)
+    spacing = max(0, len(line) - 1) * style.letter_spacing
+    width = max(box[2] for box in boxes) - min(box[0] for box in boxes) + spacing
+    return Ink(width, -min(box[1] for box in boxes) - shift, max(box[3] for box in boxes) + shift)
+
+
+def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -> list[str]:
+    lines, line = [], ""
+    for word in paragraph.split(" "):
+        longer = f"{line} {word}" if line else word
+        if line and line_width(longer, style, fonts) > box_width:
+            lines.append(line)
+            line = word
+        else:
+            line = longer
+    return [*lines, line]
+
+
+def _outward(box: tuple[float, float, float, float], whole: bool) -> tuple[float, float, float, float]:
+    left, top, right, bottom = box
+    return (math.floor(left), math.floor(top), math.ceil(right), math.ceil(bottom)) if whole else box

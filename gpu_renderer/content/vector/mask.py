@@ -1,0 +1,120 @@
+"""Coverage rasters of masks (compositing.md 5): paths painted in order, each feathered on its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import skia
+
+from gpu_renderer.content.vector.blur import gaussian
+from gpu_renderer.content.vector.outline import add_run
+from gpu_renderer.content.vector.shape import round_half_up
+from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
+from gpu_renderer.content.vector.vertex_feather import vertex_feathered
+from motion.snapshot import MaskPath, MaskPoint, PathPoint
+
+_STARTS_EMPTY = ("add", "lighten")
+_LEAST_NORMAL = 0.2
+_LEVELS = np.arange(256, dtype=np.uint16)
+_COINCIDENT_PX = 1e-4
+
+
+def mask_coverage(
+    paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+) -> Pixels:
+    """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns); full where nothing masks.
+
+    The blur of a path has sigma = feather * sigma_factor raster px: 1/2 for every route of the reference.
+    """
+    active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
+    scale = fitting_scale(width, height, supersample)
+    columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
+    starts_empty = bool(active) and active[0].mode in _STARTS_EMPTY
+    covered = np.full((rows, columns), 0 if starts_empty else 255, np.uint8)
+    for index, path in enumerate(active):
+        alone = _path_coverage(path, (width, height), scale, covered.shape, sigma_factor)
+        is_whole = index == 0 and starts_empty and path.opacity >= 1
+        covered = alone if is_whole else _combined(covered, alone, path)
+    return covered
+
+
+def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, ...]:
+    """The vertices moved along their normals (5.4); clockwise paths grow with positive values."""
+    if expansion == 0:
+        return tuple(points)
+    return tuple(_moved(points, index, expansion) for index in range(len(points)))
+
+
+def mask_outline(path: MaskPath) -> Any:
+    """The path, expanded and closed, as a Skia path."""
+    points = [PathPoint(*point[:6]) for point in expanded(path.points, path.expansion)]
+    outline = skia.Path()
+    add_run(outline, points, closed=True)
+    return outline
+
+
+def _path_coverage(
+    path: MaskPath, box: tuple[float, float], scale: float, shape: tuple[int, ...], sigma_factor: float
+) -> Pixels:
+    rows, columns = shape
+    if any(point.feather is not None for point in path.points):
+        return vertex_feathered(path, mask_outline(path), box, (rows, columns))
+    sigma = path.feather * sigma_factor
+    pixels, canvas = coverage(columns, rows)
+    canvas.translate(columns / 2, rows / 2)
+    canvas.scale(scale, scale)
+    canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
+    return gaussian(pixels, sigma)
+
+
+def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
+    outline = mask_outline(path)
+    if path.inverted:
+        outline.addRect(skia.Rect.MakeLTRB(-box[0] / 2, -box[1] / 2, box[0] / 2, box[1] / 2))
+    outline.setFillType(skia.PathFillType.kEvenOdd)
+    return outline
+
+
+def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
+    """The accumulated alpha with a path painted on it, in 8 bits."""
+    p = _LEVELS if path.opacity >= 1 else np.floor(_LEVELS * max(0.0, path.opacity) + 0.5).astype(np.uint16)
+    painted, a = p[covered], accumulated.astype(np.uint16)
+    if path.mode == "subtract":
+        return _over_255(a * (255 - painted))
+    if path.mode == "intersect":
+        return _over_255(a * painted)
+    return (painted + _over_255(a * (255 - painted))).astype(np.uint8)
+
+
+def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
+    """A product of two bytes divided by 255, rounded."""
+    half = product + np.uint16(128)
+    rounded: Pixels = ((half + (half >> 8)) >> 8).astype(np.uint8)
+    return rounded
+
+
+def _moved(points: Sequence[MaskPoint], index: int, expansion: float) -> MaskPoint:
+    point = points[index]
+    before, after = points[index - 1], points[(index + 1) % len(points)]
+    arriving = _tangent((point.in_x, point.in_y), (before.x, before.y), point, -1)
+    leaving = _tangent((point.out_x, point.out_y), (after.x, after.y), point, 1)
+    nx, ny = (arriving[1] + leaving[1]) / 2, -(arriving[0] + leaving[0]) / 2
+    factor = expansion / max(_LEAST_NORMAL, math.hypot(nx, ny))
+    dx, dy = nx * factor, ny * factor
+    moved = (point.x + dx, point.y + dy, point.in_x + dx, point.in_y + dy, point.out_x + dx, point.out_y + dy)
+    return MaskPoint(*moved, point.feather)
+
+
+def _tangent(
+    handle: tuple[float, float], neighbour: tuple[float, float], point: MaskPoint, sign: int
+) -> tuple[float, float]:
+    """The unit tangent toward the handle, or the neighbour where the handle lies on the point; times the sign."""
+    x, y = handle[0] - point.x, handle[1] - point.y
+    if math.hypot(x, y) < _COINCIDENT_PX:
+        x, y = neighbour[0] - point.x, neighbour[1] - point.y
+    length = math.hypot(x, y) or 1.0
+    return sign * x / length, sign * y / length

@@ -1,0 +1,151 @@
+"""The raster route of a shape (layers.md 5.3): fills, strokes, then brush strokes, into a padded supersampled buffer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import skia
+
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector import css, sampled
+from gpu_renderer.content.vector.brush import paint_over
+from gpu_renderer.content.vector.outline import fill_outline, outline, runs_outline
+from gpu_renderer.content.vector.pens import Style, as_pen
+from gpu_renderer.content.vector.surface import coverage, fitting_scale, rgba
+from motion.evaluate.ribbon import is_ribbon, ribbons
+from motion.snapshot import Run, ShapeSource, SolidPaint, Stroke
+
+PADDING_MAX_PX = 512.0
+SAMPLED_SCALE_MAX = 1.0
+"""Up to this many raster px a layer px edges get the reference's four samples; above it their mean looks the same."""
+_HUGE_PX = 1e5
+_OVERSHOOT = {"center": 1.0, "outside": 2.0, "inside": 0.0}
+
+
+def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
+    """The padding on every side, px: bleed of baked effects, stroke overshoot, outline beyond the box, brushes."""
+    overshoot = max((stroke.width * _OVERSHOOT[stroke.align] for stroke in source.strokes), default=0.0)
+    padded = max(bleed_px, overshoot)
+    escape = _escape(source)
+    if escape > 0:
+        padded = max(padded, min(PADDING_MAX_PX, escape + overshoot))
+    padded = max([padded, *(brush.size / 2 for brush in source.brush_strokes)])
+    return 0.0 if padded <= 0 else min(PADDING_MAX_PX, math.ceil(padded + 1))
+
+
+def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0) -> Raster:
+    """The shape drawn at `supersample` pixels a px."""
+    padded = padding(source, bleed_px)
+    width, height = source.width + 2 * padded, source.height + 2 * padded
+    scale = fitting_scale(width, height, supersample)
+    columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
+    color = _only_color(source)
+    pixels, canvas = rgba(columns, rows) if color is None else coverage(columns, rows)
+    canvas.translate(columns / 2, rows / 2)
+    canvas.scale(scale, scale)
+    drawn = source if color is None else _in_white(source)
+    _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
+    paint_over(pixels, canvas, source.brush_strokes, scale)
+    return Raster(pixels, source.width, source.height, padded, color)
+
+
+def round_half_up(value: float) -> int:
+    """Rounds as the reference does."""
+    return math.floor(value + 0.5)
+
+
+def _only_color(source: ShapeSource) -> css.Rgba | None:
+    """The colour of a shape that one fill or one stroke of one colour draws; None for all others."""
+    if source.painted_apart or source.brush_strokes or len(source.fills) + len(source.strokes) != 1:
+        return None
+    stroke = source.strokes[0] if source.strokes else None
+    paint = source.fills[0] if stroke is None else stroke.paint
+    if not isinstance(paint, SolidPaint):
+        return None
+    color = css.parse(paint.color) or css.BLACK
+    opacity = 1.0 if stroke is None else stroke.opacity
+    return color._replace(alpha=min(1.0, max(0.0, color.alpha * opacity)))
+
+
+def _in_white(source: ShapeSource) -> ShapeSource:
+    """A shape of one fill or one stroke, opaque."""
+    white = SolidPaint("#ffffff")
+    strokes = tuple(replace(stroke, paint=white, opacity=1.0) for stroke in source.strokes)
+    return replace(source, fills=(white,) * len(source.fills), strokes=strokes)
+
+
+def _escape(source: ShapeSource) -> float:
+    right, bottom = source.width / 2, source.height / 2
+    points = [point for run in source.runs for point in run.points]
+    reach_x = max((max(abs(p.x), abs(p.in_x), abs(p.out_x)) for p in points), default=0.0)
+    reach_y = max((max(abs(p.y), abs(p.in_y), abs(p.out_y)) for p in points), default=0.0)
+    return max(reach_x - right, reach_y - bottom)
+
+
+class _Drawing:
+    """One shape being drawn: the canvas, and its fill and stroke styles.
+
+    `sampled_size`: columns and rows of a canvas whose fills get four samples a pixel, None for Skia's own edges.
+    """
+
+    def __init__(self, canvas: Any, source: ShapeSource, sampled_size: tuple[int, int] | None) -> None:
+        self._canvas = canvas
+        self._sampled_size = sampled_size
+        self._source = source
+        self._fill, self._stroke = (Style(source.width, source.height, canvas.getTotalMatrix()) for _ in range(2))
+
+    def draw(self) -> None:
+        source = self._source
+        if not source.painted_apart:
+            self._fill_with(fill_outline(source), len(source.fills), 1.0)
+            self._stroke_with(outline(source), source.runs, 1.0, 1.0)
+            return
+        for run in source.runs:
+            factor = run.stroke_factor if len(source.strokes) == 1 else 1.0
+            path = runs_outline((run,))
+            self._fill_with(path, 1, run.opacity)
+            self._stroke_with(path, (run,), run.opacity, factor)
+
+    def _fill_with(self, path: Any, count: int, opacity: float) -> None:
+        for fill in self._source.fills[:count]:
+            paint = self._fill.paint(fill, opacity)
+            if self._sampled_size is None:
+                self._canvas.drawPath(path, paint)
+            else:
+                sampled.fill(self._canvas, self._sampled_size, path, paint)
+
+    def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
+        for stroke in self._source.strokes:
+            if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
+                paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
+                self._canvas.drawPath(_ribbons(runs, stroke, width_factor), paint)
+            else:
+                self._draw_stroke(path, stroke, opacity, width_factor)
+
+    def _draw_stroke(self, path: Any, stroke: Stroke, opacity: float, width_factor: float) -> None:
+        paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
+        width = stroke.width * width_factor * (1.0 if stroke.align == "center" else 2.0)
+        self._canvas.save()
+        if stroke.align == "inside":
+            self._canvas.clipPath(path, skia.ClipOp.kIntersect, True)
+        elif stroke.align == "outside":
+            self._canvas.clipPath(_all_but(path), skia.ClipOp.kIntersect, True)
+        self._canvas.drawPath(path, as_pen(paint, stroke, width))
+        self._canvas.restore()
+
+
+def _ribbons(runs: tuple[Run, ...], stroke: Stroke, width_factor: float) -> Any:
+    path, width = skia.Path(), stroke.width * width_factor
+    for run in runs:
+        for points in ribbons(run, width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
+            path.addPoly([skia.Point(x, y) for x, y in points], True)
+    return path
+
+
+def _all_but(path: Any) -> Any:
+    outside = skia.Path(path)
+    outside.addRect(skia.Rect.MakeLTRB(-_HUGE_PX, -_HUGE_PX, _HUGE_PX, _HUGE_PX))
+    outside.setFillType(skia.PathFillType.kEvenOdd)
+    return outside

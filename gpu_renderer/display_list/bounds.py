@@ -1,0 +1,129 @@
+"""Paint bounds: how far each layer can change the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gpu_renderer import effects
+from gpu_renderer.display_list import flat_box
+from gpu_renderer.display_list.contents import has_passes
+from gpu_renderer.display_list.graph import Draw, Scene
+from gpu_renderer.display_list.operations import Adjust, DisplayList, Layer
+from gpu_renderer.display_list.paint import Paint, content_quad, placed_quad, quad_of
+from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects.scene import no_layer
+from gpu_renderer.geometry import placement
+from gpu_renderer.geometry.region import Region, around
+from gpu_renderer.opengl.targets import Target
+
+
+def layer_of(
+    step: Draw,
+    scene: Scene,
+    box: tuple[float, float],
+    paint: Paint | None,
+    group: DisplayList | None,
+    matte: Layer | None,
+) -> Layer:
+    """A layer with its content bounds and paint bounds."""
+    nothing = _nothing(scene)
+    bare = Layer(step, scene, box, paint, group, nothing, nothing, None, matte)
+    if (step.opacity == 0 and not step.samples) or (paint is None and group is None):
+        return bare
+    if step.is_bare and paint is not None:
+        placed = placed_quad(paint, quad_of(paint, step.placement), scene.frame)
+        bare = replace(bare, placed=placed, content_bounds=nothing if placed is None else placed.touched)
+    else:
+        bare = replace(bare, content_bounds=_content_bounds(bare))
+    return replace(bare, bounds=_painted(bare).intersection(scene.clip))
+
+
+def buffer_region(layer: Layer) -> Region:
+    """The frame pixels that a layer's own buffer holds: paint bounds without glows, rounded out to the pool's grid."""
+    painted = _painted(layer, is_lit=True)
+    return painted if painted.is_empty else painted.snapped(layer.scene.frame)
+
+
+def group_region(layer: Layer) -> Region:
+    """The frame pixels of a group: what its operations paint within its own box, and all of that where effects move them in it."""
+    step, group, scene = layer.step, layer.group, layer.scene
+    assert group is not None
+    found = _list_bounds(group)
+    if effects.moves_within_box(step.layer.effects) and not found.is_empty:
+        found = found.union(placement.bounds(step.placement.quad(*layer.box), scene.frame))
+    if step.layer.masks or group.scene.clip != scene.clip:
+        found = found.intersection(placement.bounds(step.placement.quad(*layer.box), scene.frame))
+    return found
+
+
+def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no_layer) -> EffectScene:
+    """What the effects of a layer may know of the layer and the frame."""
+    step, scene = layer.step, layer.scene
+    width, height = layer.box
+    padding = 0.0 if layer.paint is None else layer.paint.padding
+    box = placement.extent(step.placement.quad(width, height, padding))
+    return EffectScene(
+        scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
+        layer_id=step.layer.id,
+    )  # fmt: skip
+
+
+def _painted(layer: Layer, *, is_lit: bool = False) -> Region:
+    content, step, frame = layer.content_bounds, layer.step, layer.scene.frame
+    if content.is_empty:
+        return content
+    if step.plane is not None or not has_passes(step.layer):
+        return content.grown(1).intersection(frame)
+    baked = effects.needs_baking(step.layer)
+    spread = effects.spread_px(step.layer.effects, effect_scene(layer), after_baking=baked, is_lit=is_lit)
+    if spread >= max(frame.width, frame.height):
+        return frame
+    return content.grown(1 + spread).intersection(frame)
+
+
+def _content_bounds(layer: Layer) -> Region:
+    step, scene, paint = layer.step, layer.scene, layer.paint
+    if layer.group is not None:
+        return group_region(layer)
+    assert paint is not None
+    if step.plane is not None and has_passes(step.layer):
+        return placement.bounds(step.placement.quad(*flat_box.box(step.layer, paint)), scene.frame)
+    places = [sample.placement for sample in step.samples] or [step.placement]
+    quads = [quad_of(paint, placed) for placed in places]
+    if _paints_content_alone(step):
+        quads = [content_quad(paint, quad) for quad in quads]
+    return around([placement.bounds(quad, scene.frame) for quad in quads])
+
+
+def _paints_content_alone(step: Draw) -> bool:
+    """Whether a layer is known to paint nothing where its content and its glow are transparent."""
+    layer = step.layer
+    if step.plane is not None or layer.glass is not None or layer.backdrop_blur > 0:
+        return False
+    return not layer.effects or not effects.is_resampled(layer.effects, after_baking=effects.needs_baking(layer))
+
+
+def _list_bounds(shown: DisplayList) -> Region:
+    """The pixels that a composition may paint."""
+    if shown.background is not None or shown.background_paint is not None:
+        return shown.scene.clip
+    found = _nothing(shown.scene)
+    for operation in shown.operations:
+        found = (
+            _spread(found, operation, shown.scene) if isinstance(operation, Adjust) else found.union(operation.bounds)
+        )
+    return found
+
+
+def _spread(found: Region, adjust: Adjust, scene: Scene) -> Region:
+    """How far the effects of an adjustment layer carry what is below it."""
+    where = EffectScene.adjustment(scene.frame, scene.view_scale)
+    spread = effects.spread_px(adjust.step.layer.effects, where)
+    if spread >= max(scene.frame.width, scene.frame.height):
+        return scene.clip
+    return found if found.is_empty else found.grown(spread).intersection(scene.clip)
+
+
+def _nothing(scene: Scene) -> Region:
+    return Region(scene.frame.x, scene.frame.y, 0, 0)

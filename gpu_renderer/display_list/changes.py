@@ -1,0 +1,102 @@
+"""Damage between two display lists, and the length of the prefix that stays the same."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpu_renderer.display_list.blending import reads_around, rewrites_beyond
+from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.operations import (
+    Adjust,
+    DisplayList,
+    DrawDepthGroup,
+    DrawVideo,
+    Layer,
+    Operation,
+)
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Parts
+from motion.snapshot import MissingSource
+
+STABLE_FRAMES = 3
+"""For how many frames in a row operations must stay the same to count as stable."""
+
+
+class StablePrefix:
+    """Counts the operations at the bottom that stay the same over a sequence of frames."""
+
+    def __init__(self) -> None:
+        self._last: DisplayList | None = None
+        self._counts: deque[int] = deque(maxlen=STABLE_FRAMES)
+
+    def observe(self, shown: DisplayList) -> int:
+        """The number of stable operations at the bottom of the frame's list; 0 until there are any."""
+        self._counts.append(-1 if self._last is None else common_prefix(shown, self._last))
+        self._last = shown
+        return max(0, min(self._counts)) if len(self._counts) == STABLE_FRAMES else 0
+
+    def reset(self) -> None:
+        """Forget all frames."""
+        self._last = None
+        self._counts.clear()
+
+
+def common_prefix(shown: DisplayList, last: DisplayList) -> int:
+    """How many operations at the bottom two lists share; -1 where their backgrounds differ."""
+    if shown.base != last.base:
+        return -1
+    return _shared_count(shown.operations, last.operations)
+
+
+def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Area:
+    """The damage: where in the frame two lists may differ, and what must be drawn again to bring one up to the other.
+
+    `prefix_count`: how many operations at the bottom are cached as pixels and are not drawn again.
+    """
+    scene = new.scene
+    if old == new:
+        return damage.nothing(scene.frame)
+    if (old.base, old.references) != (new.base, new.references):
+        return damage.area(scene.frame, (scene.clip,))
+    before = _shared_count(old.operations, new.operations)
+    after = _shared_count(old.operations[before:][::-1], new.operations[before:][::-1])
+    olds = old.operations[before : len(old.operations) - after]
+    news = new.operations[before : len(new.operations) - after]
+    if any(map(reads_around, (*olds, *new.operations[min(before, prefix_count) :]))):
+        return damage.area(scene.frame, (scene.clip,))
+    if len(olds) == len(news):
+        pairs = zip(olds, news, strict=True)
+        return damage.area(scene.frame, [region for was, now in pairs for region in _changed_operation(was, now)])
+    return damage.area(scene.frame, [operation.bounds for operation in (*olds, *news)])
+
+
+def _shared_count(old: Sequence[Operation], new: Sequence[Operation]) -> int:
+    shorter = min(len(old), len(new))
+    return next((index for index in range(shorter) if old[index] != new[index]), shorter)
+
+
+def _changed_operation(was: Operation, now: Operation) -> Parts:
+    """Perhaps overlapping."""
+    if was == now:
+        return ()
+    old, new = _layer_of(was), _layer_of(now)
+    if old is not None and new is not None:
+        if old.group is not None and new.group is not None:
+            is_inside = _carrier(old.step) == _carrier(new.step) and old.group.scene == new.group.scene
+            if is_inside and not new.step.layer.effects:
+                return changed(old.group, new.group).parts()
+        if rewrites_beyond(was) and rewrites_beyond(now):
+            return old.bounds, new.bounds
+    return was.bounds, now.bounds
+
+
+def _layer_of(operation: Operation) -> Layer | None:
+    return None if isinstance(operation, (Adjust, DrawDepthGroup, DrawVideo)) else operation.layer
+
+
+def _carrier(step: Draw) -> Draw:
+    """A group without its content."""
+    return replace(step, group=None, layer=replace(step.layer, source=MissingSource("")))

@@ -1,0 +1,252 @@
+"""From a layer's source to its paint: an analytic shape or an image, with the filter that it passes through. No GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpu_renderer import effects
+from gpu_renderer.content import masks, raster_scale
+from gpu_renderer.content.raster import WHOLE, Raster, Share
+from gpu_renderer.content.source import ContentSource
+from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.content.vector.mesh import deformed
+from gpu_renderer.display_list import analytic
+from gpu_renderer.display_list.gradients import gradient_of
+from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
+from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape
+from gpu_renderer.display_list.space import lights
+from gpu_renderer.geometry import color
+from motion.snapshot import (
+    ColorManagement,
+    CompositionSource,
+    EffectSnapshot,
+    ImageSource,
+    LayerSnapshot,
+    LightWash,
+    Mesh,
+    ParticleSource,
+    ShapeSource,
+    SolidPaint,
+    Source,
+    TextSource,
+    VideoSource,
+)
+
+MASK_SUPERSAMPLE = 2.0
+MESHES_MAX = 4
+MASK_SIGMA_FACTOR = 0.5
+"""The blur of a feather in raster px of the doubled mask: feather / 2, which is feather / 4 layer px (compositing.md 5.3)."""
+_WITHOUT_TABLES = (CompositionSource, ParticleSource)
+"""Tables are dropped on these, under masks and on planes (effects.md 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The paint of a source, and everything else that it depends on."""
+
+    paint: Paint
+    source: Source
+    raster_scale: float
+    is_continuous: bool
+    is_draft: bool
+    color: ColorManagement
+
+
+class LayerContents:
+    """Makes the paint and the filter of layers.
+
+    Most layers move and show the same content from frame to frame: the paint of a plain layer is found again by its
+    source object for as long as consecutive frames ask for it.
+    """
+
+    def __init__(self, source: ContentSource) -> None:
+        self.source = source
+        self._now: dict[int, _Known] = {}
+        self._before: dict[int, _Known] = {}
+        self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
+
+    def end_frame(self) -> None:
+        """Forget the paint that this frame did not ask for."""
+        self._before, self._now = self._now, {}
+
+    def box(self, layer: LayerSnapshot) -> tuple[float, float]:
+        """The layer's own box, px, without padding."""
+        return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
+
+    def paint(self, step: Draw, scene: Scene) -> Paint | None:
+        """The layer's content; None where it has nothing to draw."""
+        layer = step.layer
+        known = self._find(step, scene) if step.is_bare else None
+        if known is not None:
+            return known.paint
+        if effects.needs_baking(layer):
+            return self._baked(step, scene)
+        if analytic.is_analytic(layer):
+            return self._remembered(step, scene, self._shape(step, scene))
+        if isinstance(layer.source, LightWash):
+            return _image(step, lights.wash(layer.source), scene)
+        raster = self._raster(step)
+        return None if raster is None else self._remembered(step, scene, _image(step, raster, scene))
+
+    def filter(self, step: Draw, scene: Scene) -> Filter:
+        """Mask and colour stage of an unbaked layer; a baked one has had both."""
+        layer = step.layer
+        aces = scene.color.working_space == "aces-cg"
+        if step.is_bare and not aces and not masks.has_paths(layer):
+            return PLAIN
+        if effects.needs_baking(layer):
+            return Filter(aces_cg=aces, gain=step.gain)
+        mask = self._mask(layer)
+        stage = effects.color_stage(layer.effects)
+        is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
+        table = stage.table.tobytes() if is_tabled and stage is not None and stage.table is not None else None
+        return Filter(mask, stage, table, aces, step.gain)
+
+    def image_of(self, source: ShapeSource, scene: Scene) -> Image | None:
+        """A raster of a source that belongs to no layer, at its own size."""
+        raster = self.source.raster(source, 1.0)
+        if raster is None:
+            return None
+        shown = _linear(raster.color, UNTINTED, scene)
+        return Image(raster.pixels, raster.width, raster.height, raster.padding, color=shown)
+
+    def _find(self, step: Draw, scene: Scene) -> _Known | None:
+        layer = step.layer
+        key = id(layer.source)
+        known = self._now.get(key) or self._before.get(key)
+        if known is None or known.source is not layer.source or known.raster_scale != step.raster_scale:
+            return None
+        if (known.is_continuous, known.is_draft) != (layer.continuous_raster, layer.draft_quality):
+            return None
+        if known.color is not scene.color and known.color != scene.color:
+            return None
+        self._now[key] = known
+        return known
+
+    def _remembered(self, step: Draw, scene: Scene, paint: Paint) -> Paint:
+        layer = step.layer
+        if step.is_bare and isinstance(layer.source, (ShapeSource, TextSource)):
+            self._now[id(layer.source)] = _Known(
+                paint, layer.source, step.raster_scale, layer.continuous_raster, layer.draft_quality, scene.color
+            )
+        return paint
+
+    def _shape(self, step: Draw, scene: Scene) -> Shape:
+        layer, is_wall = step.layer, step.plane is not None and step.plane.is_wall
+        source = layer.source
+        assert isinstance(source, ShapeSource)
+        assert source.primitive != "path"
+        width, height, radius = source.width, source.height, source.radii[0]
+        paint = source.fills[0]
+        if not isinstance(paint, SolidPaint):
+            gradient = gradient_of(paint, width, height)
+            assert gradient is not None
+            is_hard = is_wall or (source.primitive == "rect" and radius <= 0.0)
+            return Shape(source.primitive, gradient, width, height, radius, is_hard)
+        fill = color.parse(paint.color)
+        stage = effects.color_stage(layer.effects)
+        if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
+            fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
+        lit = color.Rgba(fill.r * step.tint[0], fill.g * step.tint[1], fill.b * step.tint[2], fill.a)
+        linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
+        return Shape(source.primitive, linear, width, height, radius, is_wall)
+
+    def _raster(self, step: Draw) -> Raster | None:
+        layer = step.layer
+        width, height = self.source.box(layer.source)
+        scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
+        samples = raster_scale.supersample(scale, max(width, height, 1.0))
+        raster = self.source.raster(layer.source, samples)
+        if raster is None or layer.mesh is None or layer.masks:  # a masked layer draws undeformed (compositing.md 5.6)
+            return raster
+        return self._deformed(layer, layer.mesh, raster)
+
+    def _deformed(self, layer: LayerSnapshot, mesh: Mesh, raster: Raster) -> Raster:
+        """The raster under its mesh: the same object while neither changes."""
+        known = self._meshes.get(layer.id)
+        if known is None or known[0] is not raster or known[1] != mesh:
+            if len(self._meshes) >= MESHES_MAX:
+                self._meshes.clear()
+            known = self._meshes[layer.id] = (raster, mesh, deformed(raster, mesh))
+        return known[2]
+
+    def _baked(self, step: Draw, scene: Scene) -> Image | None:
+        """The content after the effects of the raster route, still to be run."""
+        layer = step.layer
+        plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source))
+        raster = self.source.raster(layer.source, plan.scale, plan.bleed_px)
+        if raster is None:
+            return None
+        paths = masks.paths(layer, raster.width, raster.height)
+        flat = _baked_color(raster, layer)
+        value = (
+            id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity,
+        )  # fmt: skip
+        pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=flat is not None)
+        is_picture = isinstance(layer.source, (ImageSource, VideoSource))
+        # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
+        padding = plan.padding_px if is_picture else raster.padding
+        shown = _linear(flat, step.gain, scene)
+        crop = _crop(layer, raster)
+        return Image(pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown)
+
+    def _mask(self, layer: LayerSnapshot) -> Pixels | None:
+        if not masks.has_paths(layer):
+            return None
+        box = self.source.box(layer.source)
+        paths = masks.paths(layer, *box)
+        if not masks.is_masked(paths):
+            return None
+        return self.source.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
+
+
+def stage_filter(stack: Sequence[EffectSnapshot]) -> Filter:
+    """The colour stage alone, for pictures that are linear already."""
+    stage = effects.color_stage(stack)
+    return Filter(None, stage, stage.table.tobytes() if stage is not None and stage.table is not None else None)
+
+
+def has_passes(layer: LayerSnapshot) -> bool:
+    """Whether spatial effects run over the layer's buffer."""
+    return bool(layer.effects) and effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
+
+
+def part_shown(source: Source, columns: int, rows: int) -> Share:
+    """The part of content of so many texels that is shown: of a picture that covers its box, the middle (layers.md 9.2)."""
+    if not (isinstance(source, (ImageSource, VideoSource)) and source.cover):
+        return WHOLE
+    own, box = columns / rows, source.width / source.height
+    if own > box:
+        part = box / own
+        return ((1 - part) / 2, 0.0, part, 1.0)
+    part = own / box
+    return (0.0, (1 - part) / 2, 1.0, part)
+
+
+def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
+    layer = step.layer
+    return Image(
+        raster.pixels, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality,
+        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.inked, raster.is_fleeting,
+    )  # fmt: skip
+
+
+def _baked_color(raster: Raster, layer: LayerSnapshot) -> Rgba | None:
+    """The colour that a baked canvas has everywhere, its alpha being the coverage."""
+    own = raster.color
+    return own._replace(alpha=1.0) if own is not None and effects.keeps_color(layer) else None
+
+
+def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None:
+    """The colour of a raster of one colour in the working space, with the gain of the plane that it lies on."""
+    if encoded is None:
+        return None
+    red, green, blue, alpha = encoded
+    lit = color.Rgba(red * gain[0], green * gain[1], blue * gain[2], alpha)
+    return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
+
+
+def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+    rows, columns = raster.pixels.shape[:2]
+    return part_shown(layer.source, columns, rows)

@@ -1,0 +1,59 @@
+"""The room that the effects of a 3D layer take in the layer's own space (format/three-d.md 5)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gpu_renderer import effects
+from motion.snapshot import EffectSnapshot, LayerSnapshot
+
+MARGIN_SIZES_MAX = 1.5
+BLUR_SIGMAS = 2.5
+SIDE_PX_MAX = 100_000.0
+"""A larger layer only shows its middle."""
+
+
+class Paint(Protocol):
+    """A box of layer px, with padding around it."""
+
+    @property
+    def width(self) -> float:
+        """Layer px."""
+
+    @property
+    def height(self) -> float:
+        """Layer px."""
+
+    @property
+    def padding(self) -> float:
+        """Layer px."""
+
+
+def box(layer: LayerSnapshot, paint: Paint) -> tuple[float, float]:
+    """Width and height, layer px, of the layer with room for its effects."""
+    width, height = paint.width + 2 * paint.padding, paint.height + 2 * paint.padding
+    spread = max((_spread_px(entry) for entry in layer.effects), default=0.0)
+    grown = [side + 2 * min(spread, MARGIN_SIZES_MAX * side) for side in (width, height)]
+    return min(max(grown[0], 1.0), SIDE_PX_MAX), min(max(grown[1], 1.0), SIDE_PX_MAX)
+
+
+def _spread_px(entry: EffectSnapshot) -> float:
+    """The margin that the reference leaves for an effect, layer px (effects.md 3.6); what spreads farther is cut."""
+    effect = effects.find(entry.type)
+    if effect is None:
+        return 0.0
+    values = effects.resolve(effect, entry)
+    match entry.type:
+        case "blur":
+            return BLUR_SIGMAS * values.number("amount")
+        case "glow":
+            return BLUR_SIGMAS * values.number("radius")
+        case "drop-shadow":
+            return abs(values.number("distance")) + BLUR_SIGMAS * values.number("softness")
+        case "stroke":
+            return values.number("width")
+        case "displacement-map":
+            return abs(values.number("amount"))
+        case "compound-blur":
+            return BLUR_SIGMAS * values.number("maxBlur")
+    return 0.0

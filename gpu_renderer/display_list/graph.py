@@ -1,0 +1,166 @@
+"""The render graph: what to draw, in order, as plain data. `compile` makes it of a snapshot, the executor draws it.
+
+Nothing in it is a GPU object. Two graphs that are equal draw the same picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.region import Region
+from motion.snapshot import (
+    ColorManagement,
+    LayerSnapshot,
+    Light,
+    LinearGradient,
+    Material,
+    Matrix4,
+    RadialGradient,
+)
+
+MODES = {
+    "normal": 0, "multiply": 1, "screen": 2, "overlay": 3, "darken": 4, "lighten": 5, "color-dodge": 6, "color-burn": 7,
+    "hard-light": 8, "soft-light": 9, "difference": 10, "exclusion": 11, "hue": 12, "saturation": 13, "color": 14,
+    "luminosity": 15, "linear-burn": 16, "linear-dodge": 17, "linear-light": 18, "vivid-light": 19, "pin-light": 20,
+    "hard-mix": 21, "subtract": 22, "divide": 23, "classic-color-burn": 24, "classic-color-dodge": 25,
+    "classic-difference": 26, "darker-color": 27, "lighter-color": 28, "alpha-add": 29, "luminescent-premul": 30,
+    "stencil-alpha": 31, "stencil-luma": 32, "silhouette-alpha": 33, "silhouette-luma": 34, "dissolve": 35,
+    "dancing-dissolve": 36,
+}  # fmt: skip
+"""The numbers of the blend modes in the table of compositing.md 3.2, as shaders/include/blend.glsl knows them."""
+
+FIXED_BLENDS = ("normal", "add")
+"""Those that the GPU does by itself."""
+
+
+Tint = tuple[float, float, float]
+UNTINTED: Tint = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSample:
+    """One sub-frame of motion blur."""
+
+    placement: Placement
+    opacity: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatteUse:
+    """A track matte: the layer that gives it, drawn at full opacity, or None where it has nothing to give."""
+
+    source: Draw | None
+    mode: Literal["alpha", "luma"]
+    inverted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A layer's plane in space: layer px to world px, and how it meets light."""
+
+    world: Matrix4
+    material: Material
+    gain: float = 1.0
+    """Multiplies the encoded colours of a raster: the shade of a body's sides."""
+    is_wall: bool = False
+    """A face of a body: lit on its outer side only, without the soft edge of a shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One layer (or a group rendered on its own) composited into the target below it."""
+
+    layer: LayerSnapshot
+    placement: Placement
+    opacity: float
+    raster_scale: float
+    blend: str = "normal"
+    samples: tuple[PlacedSample, ...] = ()
+    group: RenderGraph | None = None
+    matte: MatteUse | None = None
+    plane: Plane | None = None
+    tint: Tint = UNTINTED
+    """Multiplies the encoded colours of its content: the light on a plane that is drawn without perspective."""
+    is_bare: bool = field(init=False, repr=False, compare=False)
+    """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
+
+    def __post_init__(self) -> None:
+        layer = self.layer
+        is_more = (
+            layer.effects
+            or layer.masks
+            or self.samples
+            or self.group
+            or self.matte
+            or self.plane
+            or self.tint != UNTINTED
+            or layer.mesh
+            or layer.glass
+            or layer.preserve_transparency
+            or layer.backdrop_blur > 0
+            or layer.fill_opacity < 1
+            or layer.blend not in FIXED_BLENDS
+        )
+        object.__setattr__(self, "is_bare", not is_more)
+
+    @property
+    def gain(self) -> Tint:
+        """By what the encoded colours of its content are multiplied."""
+        return self.tint if self.plane is None else (self.plane.gain,) * 3
+
+
+@dataclass(frozen=True, slots=True)
+class Regrade:
+    """An adjustment layer: everything drawn so far passes through its effects."""
+
+    layer: LayerSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class DepthGroup:
+    """Planes that hide one another by depth, in painter's order."""
+
+    planes: tuple[Draw, ...]
+
+
+Step = Draw | Regrade | DepthGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What all steps of one composition share."""
+
+    frame: Region
+    clip: Region
+    """The pixels that the composition covers: nothing is composited outside."""
+    view: Matrix3
+    """Composition px to frame px."""
+    view_scale: float
+    width: float
+    height: float
+    color: ColorManagement
+    global_light_angle: float
+    global_light_altitude: float
+    dissolve_seed: int
+    lights: tuple[Light, ...] = ()
+    eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderGraph:
+    """One composition: its background and its steps, first at the bottom."""
+
+    scene: Scene
+    steps: tuple[Step, ...]
+    background: str | None = None
+    background_paint: LinearGradient | RadialGradient | None = None
+    references: tuple[tuple[str, Draw], ...] = ()
+    """Layers that effects of this composition read, by id."""
+
+    @property
+    def ground(self) -> tuple[Scene, str | None, LinearGradient | RadialGradient | None]:
+        """What lies under the steps, and where."""
+        return self.scene, self.background, self.background_paint

@@ -1,0 +1,144 @@
+"""The display list: what a frame draws, as typed operations with paint bounds, first at the bottom.
+
+Plain data, the same for every backend. Two operations are equal if they draw the same pixels from the same description;
+what is derived from the description (paint, bounds) is not compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpu_renderer.content.media.video_frame import DecodedFrame
+from gpu_renderer.content.raster import Share
+from gpu_renderer.display_list.graph import Draw, Regrade, Scene
+from gpu_renderer.display_list.paint import Paint, PlacedQuad
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.region import Region
+from motion.snapshot import LinearGradient, RadialGradient
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer with its content: `paint`, or for a group the `group`'s own list; neither where there is nothing to draw."""
+
+    step: Draw
+    scene: Scene = field(compare=False, repr=False)
+    box: tuple[float, float] = field(compare=False)
+    """Width and height of the layer's own box, px, without padding."""
+    paint: Paint | None = field(compare=False, repr=False)
+    group: DisplayList | None = field(compare=False, repr=False)
+    content_bounds: Region = field(compare=False)
+    """The frame pixels that the content touches, before effects."""
+    bounds: Region = field(compare=False)
+    """The frame pixels that the layer may paint: content, filter margins of its effects, and a transparent rim."""
+    placed: PlacedQuad | None = field(default=None, compare=False, repr=False)
+    """Where the paint of a bare layer lands."""
+    matte: Layer | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawQuad:
+    """Draw paint on a quad, straight over the backdrop, four samples a pixel; a plane takes its effects along."""
+
+    layer: Layer
+    bounds: Region = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawBuffer:
+    """Draw a layer into its own buffer, run its effects, and composite the buffer, through its matte if it has one."""
+
+    layer: Layer
+    bounds: Region = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawOverBackdrop:
+    """Draw a layer that shows the backdrop blurred or refracted: glass and backdrop blur."""
+
+    layer: Layer
+    bounds: Region = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlendLayer:
+    """Quantise the whole target to 8 bits, and blend a layer with it by a mode that is no fixed function."""
+
+    layer: Layer
+    bounds: Region = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjust:
+    """Run the effects of an adjustment layer over everything drawn so far."""
+
+    step: Regrade
+    bounds: Region = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawDepthGroup:
+    """Draw planes that hide one another by depth, in painter's order."""
+
+    layers: tuple[Layer, ...]
+    bounds: Region = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawVideo:
+    """Fill the frame with a decoded video frame: the opaque base of the list, upright and unchanged.
+
+    Equal operations show the same decoded frame in the same place.
+    """
+
+    layer: Layer
+    bounds: Region
+    shown: DecodedFrame
+    quad: Matrix3
+    """From the unit square to the frame."""
+    crop: Share
+    is_own_size: bool
+    """The video covers the output pixel for pixel, and an encoder could take its samples."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DrawVideo) and (
+            (self.shown, self.quad, self.crop, self.is_own_size)
+            == (other.shown, other.quad, other.crop, other.is_own_size)
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.shown), self.quad))
+
+
+LayerOperation = DrawQuad | DrawBuffer | DrawOverBackdrop | BlendLayer
+Operation = LayerOperation | Adjust | DrawDepthGroup | DrawVideo
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayList:
+    """One composition: its background, and its operations over that."""
+
+    scene: Scene
+    operations: tuple[Operation, ...]
+    background: str | None = None
+    background_paint: LinearGradient | RadialGradient | None = None
+    references: tuple[tuple[str, Layer], ...] = ()
+    """Layers that effects of this composition read, by id."""
+
+    @property
+    def base(self) -> tuple[Scene, str | None, LinearGradient | RadialGradient | None]:
+        """What lies under the operations, and where."""
+        return self.scene, self.background, self.background_paint
+
+    @property
+    def video(self) -> DrawVideo | None:
+        """The opaque video base, if there is one."""
+        first = self.operations[0] if self.operations else None
+        return first if isinstance(first, DrawVideo) else None
+
+    def maps_of(self, step: Draw) -> tuple[tuple[str, Layer], ...]:
+        """The layers that a layer's effects read."""
+        if not self.references:
+            return ()
+        named = {value for entry in step.layer.effects for _, value in entry.stored}
+        return tuple(pair for pair in self.references if pair[0] in named)

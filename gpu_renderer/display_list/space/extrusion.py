@@ -1,0 +1,332 @@
+"""Bodies: the planes behind a layer that has depth (format/three-d.md 8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from gpu_renderer import effects
+from gpu_renderer.display_list.space.projection import times
+from gpu_renderer.effects import EffectValues, Route
+from gpu_renderer.geometry import color
+from motion.snapshot import (
+    EffectSnapshot,
+    Extrusion,
+    ImageSource,
+    LayerSnapshot,
+    LinearGradient,
+    Matrix4,
+    Paint,
+    RadialGradient,
+    ShapeSource,
+    SolidPaint,
+    Source,
+    TextSource,
+    Transform3D,
+    VideoSource,
+)
+
+FALLBACK_FILL = "#2a2a2a"
+LAYER_SPACING_PX = 1.5
+LAYERS_MAX = 400
+ARC_CHORDS, ELLIPSE_CHORDS, GRADIENT_STRIPS = 6, 20, 20
+STRIP_OVERLAP = 1.25
+SPATIAL_FACES_MAX = 16
+_NEVER_ON_FACES = ("drop-shadow", "radial-shadow", "glow")
+_INTERIOR = tuple(f"layerstyle:{style}" for style in ("innerShadow", "innerGlow", "satin", "bevel", "stroke"))
+"""Styles that undivided walls and the back have, and no other face."""
+_OVERLAYS = ("layerstyle:colorOverlay", "layerstyle:gradientOverlay")
+"""Styles that are mixed into the colour of a face."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One plane of a body: what is drawn on it and where, layer px (origin at the centre of the front) from its own px."""
+
+    layer: LayerSnapshot
+    local: Matrix4
+    is_wall: bool = True
+    """A flat piece of the body, lit on its outer side, without the soft edge of a shape; else a copy of the content."""
+    gain: float = 1.0
+    """The shade of a copy; it multiplies the encoded colours of its raster."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A wall in the making. `at`: where on the front its colour is taken from."""
+
+    kind: str
+    local: Matrix4
+    width: float
+    height: float
+    at: tuple[float, float]
+    is_whole: bool = False
+    """Whether it is all of a side."""
+
+
+def faces(layer: LayerSnapshot, transform: Transform3D) -> list[Face]:
+    """Everything behind the front, farthest first; empty for a layer without depth."""
+    extrusion = transform.extrusion
+    if extrusion is None or extrusion.depth <= 0:
+        return []
+    outline = _outline_source(layer)
+    if outline is None:
+        return list(_copies(layer, transform, extrusion))
+    pieces = list(_pieces(outline, extrusion))
+    return [_face(layer, outline, transform, piece, len(pieces)) for piece in pieces]
+
+
+def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
+    """The front as it is drawn: a bevelled box shows a smaller one."""
+    extrusion, source = transform.extrusion, layer.source
+    if extrusion is None or not isinstance(source, ShapeSource) or not _bevel_px(source, extrusion):
+        return layer
+    b = _bevel_px(source, extrusion)
+    return replace(layer, source=replace(source, width=source.width - 2 * b, height=source.height - 2 * b))
+
+
+def _outline_source(layer: LayerSnapshot) -> ShapeSource | None:
+    """The rectangle or ellipse whose sides become walls; None for text and paths. A picture is a box without a fill."""
+    source = layer.source
+    if isinstance(source, ShapeSource):
+        return None if source.primitive == "path" else source
+    if isinstance(source, (ImageSource, VideoSource)):
+        return ShapeSource("rect", source.width, source.height, (SolidPaint(FALLBACK_FILL),))
+    return None
+
+
+def _pieces(source: ShapeSource, extrusion: Extrusion) -> Iterator[_Piece]:
+    w, h, d, b = source.width, source.height, extrusion.depth, _bevel_px(source, extrusion)
+    is_box = source.primitive == "rect" and not any(source.radii)
+    yield _Piece("back", _moved(0, 0, d), w - 2 * b, h - 2 * b, (0.0, 0.0), is_whole=True)
+    if not is_box:
+        yield from _chord_walls(source, d)
+        return
+    yield from _box_walls(w, h, d, b, 1 if isinstance(_fill(source), SolidPaint) else GRADIENT_STRIPS)
+    if b:
+        yield from _chamfers(w, h, d, b)
+
+
+def _box_walls(w: float, h: float, d: float, b: float, strips: int) -> Iterator[_Piece]:
+    deep = d - 2 * b
+    for x, y, turn in ((w / 2, 0, _turned_y(90)), (-w / 2, 0, _turned_y(270)), (0, -h / 2, _turned_x(90)), (0, h / 2, _turned_x(270))):  # fmt: skip
+        side = h if x else w
+        step = side / strips
+        for index in range(strips):
+            long = step * (STRIP_OVERLAP if index < strips - 1 else 1.0)
+            along = -side / 2 + step * index + long / 2
+            at = (x, along) if x else (along, y)
+            size = (deep, long) if x else (long, deep)
+            yield _Piece("side", times(_moved(at[0], at[1], d / 2), turn), *size, at, is_whole=strips == 1)
+
+
+def _chamfers(w: float, h: float, d: float, b: float) -> Iterator[_Piece]:
+    slope = b * math.sqrt(2)
+    for z, degrees in ((b / 2, (135, 225, 135, 225)), (d - b / 2, (45, 315, 45, 315))):
+        x, y = w / 2 - b / 2, h / 2 - b / 2
+        yield _Piece("bevel", times(_moved(x, 0, z), _turned_y(degrees[0])), slope, h, (x, 0.0))
+        yield _Piece("bevel", times(_moved(-x, 0, z), _turned_y(degrees[1])), slope, h, (-x, 0.0))
+        yield _Piece("bevel", times(_moved(0, -y, z), _turned_x(degrees[2])), w, slope, (0.0, -y))
+        yield _Piece("bevel", times(_moved(0, y, z), _turned_x(degrees[3])), w, slope, (0.0, y))
+
+
+def _chord_walls(source: ShapeSource, d: float) -> Iterator[_Piece]:
+    outline = _outline(source)
+    for (ax, ay), (bx, by) in pairwise([*outline, outline[0]]):
+        length = math.hypot(bx - ax, by - ay)
+        if length > 1e-6:
+            middle = ((ax + bx) / 2, (ay + by) / 2)
+            turn = times(_turned_z(math.degrees(math.atan2(by - ay, bx - ax))), _turned_x(90))
+            yield _Piece("side", times(_moved(*middle, d / 2), turn), length, d, middle)
+
+
+def _outline(source: ShapeSource) -> list[tuple[float, float]]:
+    """The corners of the outline, clockwise on screen."""
+    x, y = source.width / 2, source.height / 2
+    if source.primitive == "ellipse":
+        turns = [2 * math.pi * index / ELLIPSE_CHORDS for index in range(ELLIPSE_CHORDS)]
+        return [(x * math.cos(turn), y * math.sin(turn)) for turn in turns]
+    tl, tr, br, bl = source.radii
+    corners = (
+        (-x + tl, -y + tl, tl, 180),
+        (x - tr, -y + tr, tr, 270),
+        (x - br, y - br, br, 0),
+        (-x + bl, y - bl, bl, 90),
+    )
+    found = []
+    for cx, cy, radius, start in corners:
+        for index in range(ARC_CHORDS + 1):
+            turn = math.radians(start + 90 * index / ARC_CHORDS)
+            found.append((cx + radius * math.cos(turn), cy + radius * math.sin(turn)))
+    return found
+
+
+def _face(layer: LayerSnapshot, source: ShapeSource, transform: Transform3D, piece: _Piece, count: int) -> Face:
+    if piece.kind == "back" and not isinstance(layer.source, ShapeSource):
+        gain = _copy_gain(transform, "back_gain")
+        overlays = tuple(entry for entry in layer.effects if entry.id in _OVERLAYS)
+        kept = (*_kept_effects(layer.effects, count, has_interior=True), *overlays)
+        return Face(replace(layer, effects=kept), piece.local, is_wall=False, gain=gain)
+    paint = SolidPaint(_piece_color(layer.effects, source, transform, piece))
+    kept = _kept_effects(layer.effects, count, has_interior=piece.is_whole)
+    drawn = replace(
+        layer, source=ShapeSource("rect", piece.width, piece.height, (paint,)), effects=kept, masks=(), fill_opacity=1.0
+    )
+    if piece.kind == "back" and (source.primitive == "ellipse" or any(source.radii)):
+        drawn = replace(drawn, source=replace(source, fills=(paint,), strokes=()))
+    return Face(drawn, piece.local)
+
+
+def _piece_color(stack: tuple[EffectSnapshot, ...], source: ShapeSource, transform: Transform3D, piece: _Piece) -> str:
+    extrusion = transform.extrusion
+    assert extrusion is not None
+    own = {"side": extrusion.side_fill, "bevel": extrusion.bevel_fill, "back": extrusion.back_fill}[piece.kind]
+    gain = {"side": extrusion.side_gain, "bevel": extrusion.bevel_gain, "back": extrusion.back_gain}[piece.kind]
+    fill = own or _overlaid(_sampled(_fill(source), source, piece.at), stack, source, piece.at)
+    return fill if own or transform.material.accepts_lights else _dimmed(fill, gain)
+
+
+def _copies(layer: LayerSnapshot, transform: Transform3D, extrusion: Extrusion) -> Iterator[Face]:
+    """A body without flat sides: the content again and again, close enough to look solid."""
+    count = min(max(math.ceil(extrusion.depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
+    fill = extrusion.side_fill
+    shown = fill or _overlaid_content(layer)
+    copy = layer if shown is None else replace(layer, source=_repainted(layer.source, shown))
+    copy = replace(copy, effects=_kept_effects(layer.effects, count))
+    gain = 1.0 if fill else _copy_gain(transform, "side_gain")
+    for index in range(count, 0, -1):
+        yield Face(copy, _moved(0, 0, extrusion.depth * index / count), is_wall=False, gain=gain)
+
+
+def _copy_gain(transform: Transform3D, which: str) -> float:
+    """The shade of a copy; the reference decodes it, and then multiplies encoded colours by it (seen in its frames)."""
+    gain: float = getattr(transform.extrusion, which)
+    return 1.0 if transform.material.accepts_lights else color.decoded(gain)
+
+
+def _repainted(source: Source, fill: str) -> Source:
+    if isinstance(source, TextSource):
+        runs = tuple(replace(run, fill=fill) if run.fill else run for run in source.runs)
+        return replace(source, style=replace(source.style, fill=fill), runs=runs)
+    if isinstance(source, ShapeSource):
+        return replace(source, fills=tuple(SolidPaint(fill) for _ in source.fills))
+    return source
+
+
+def _overlaid(fill: str, stack: tuple[EffectSnapshot, ...], source: ShapeSource, at: tuple[float, float]) -> str:
+    """The colour of a face with the overlays of the layer's styles mixed in, encoded."""
+    mixed = color.parse(fill)
+    for entry in stack:
+        if entry.id in _OVERLAYS and (effect := effects.find(entry.type)) is not None:
+            values = effects.resolve(effect, entry)
+            tone, share = _overlay(entry, values, source, at)
+            r, g, b = (p + (q - p) * share for p, q in zip(mixed[:3], tone, strict=True))
+            mixed = color.Rgba(r, g, b, mixed.a)
+            fill = _written(mixed)
+    return fill
+
+
+def _overlaid_content(layer: LayerSnapshot) -> str | None:
+    """The colour of a text or a path under the overlays of its styles; None without any."""
+    if not any(entry.id in _OVERLAYS for entry in layer.effects):
+        return None
+    source = layer.source
+    if isinstance(source, ShapeSource):
+        return _overlaid(_sampled(_fill(source), source, (0.0, 0.0)), layer.effects, source, (0.0, 0.0))
+    fill = source.style.fill if isinstance(source, TextSource) else FALLBACK_FILL
+    return _overlaid(fill, layer.effects, ShapeSource("rect", 1.0, 1.0, ()), (0.0, 0.0))
+
+
+def _overlay(
+    entry: EffectSnapshot, values: EffectValues, source: ShapeSource, at: tuple[float, float]
+) -> tuple[tuple[float, ...], float]:
+    """The colour of an overlay at a point of the front, and how much of it there is."""
+    if entry.type == "fill":
+        return values.color("color")[:3], min(1.0, max(0.0, values.fraction("opacity")))
+    t = _offset(LinearGradient(values.number("angle"), ()), source, at)
+    first, last = values.color("colorA")[:3], values.color("colorB")[:3]
+    tone = tuple(p + (q - p) * t for p, q in zip(first, last, strict=True))
+    return tone, min(1.0, max(0.0, values.fraction("blend")))
+
+
+def _kept_effects(
+    stack: tuple[EffectSnapshot, ...], count: int, *, has_interior: bool = False
+) -> tuple[EffectSnapshot, ...]:
+    return tuple(entry for entry in stack if _stays(entry, count, has_interior))
+
+
+def _stays(entry: EffectSnapshot, count: int, has_interior: bool) -> bool:
+    if entry.id in _INTERIOR:
+        return has_interior
+    if entry.id in _OVERLAYS:
+        return False
+    effect = effects.find(entry.type)
+    if effect is None or entry.type in _NEVER_ON_FACES or effect.route is Route.RASTER:
+        return False
+    return effect.route in (Route.MATRIX, Route.TABLE) or count <= SPATIAL_FACES_MAX
+
+
+def _bevel_px(source: ShapeSource, extrusion: Extrusion) -> float:
+    if source.primitive != "rect" or any(source.radii):
+        return 0.0
+    return max(0.0, min(extrusion.bevel, source.width / 2, source.height / 2, extrusion.depth / 2))
+
+
+def _fill(source: ShapeSource) -> Paint:
+    return source.fills[0] if source.fills else SolidPaint(FALLBACK_FILL)
+
+
+def _sampled(paint: Paint, source: ShapeSource, at: tuple[float, float]) -> str:
+    """The colour of a paint at a point of the front (layers.md 6)."""
+    if isinstance(paint, SolidPaint):
+        return paint.color
+    if not paint.stops:
+        return FALLBACK_FILL
+    offset = _offset(paint, source, at)
+    stops = sorted(paint.stops, key=lambda stop: stop.offset)
+    before = next((stop for stop in reversed(stops) if stop.offset <= offset), stops[0])
+    after = next((stop for stop in stops if stop.offset >= offset), stops[-1])
+    span = after.offset - before.offset
+    t = (offset - before.offset) / span if span > 0 else 0.0
+    mixed = [p + (q - p) * t for p, q in zip(color.parse(before.color), color.parse(after.color), strict=True)]
+    return _written(color.Rgba(*mixed))
+
+
+def _offset(paint: LinearGradient | RadialGradient, source: ShapeSource, at: tuple[float, float]) -> float:
+    w, h = source.width, source.height
+    if isinstance(paint, RadialGradient):
+        x, y = at[0] - (paint.center_x - 0.5) * w, at[1] - (paint.center_y - 0.5) * h
+        return min(1.0, math.hypot(x, y) / (max(0.01, paint.radius) * math.hypot(w, h) / 2))
+    dx, dy = math.cos(math.radians(paint.angle)), math.sin(math.radians(paint.angle))
+    half = max(1e-6, (abs(dx) * w + abs(dy) * h) / 2)
+    return min(max(((at[0] * dx + at[1] * dy) / half + 1) / 2, 0.0), 1.0)
+
+
+def _dimmed(fill: str, gain: float) -> str:
+    r, g, b, a = color.parse(fill)
+    return _written(color.Rgba(r * gain, g * gain, b * gain, a))
+
+
+def _written(c: color.Rgba) -> str:
+    return f"rgba({c.r * 255:.4f}, {c.g * 255:.4f}, {c.b * 255:.4f}, {c.a:.6f})"
+
+
+def _moved(x: float, y: float, z: float) -> Matrix4:
+    return (1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z, 0, 0, 0, 1)
+
+
+def _turned_x(degrees: float) -> Matrix4:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return (1, 0, 0, 0, 0, c, -s, 0, 0, s, c, 0, 0, 0, 0, 1)
+
+
+def _turned_y(degrees: float) -> Matrix4:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return (c, 0, s, 0, 0, 1, 0, 0, -s, 0, c, 0, 0, 0, 0, 1)
+
+
+def _turned_z(degrees: float) -> Matrix4:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return (c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)

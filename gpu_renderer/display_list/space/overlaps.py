@@ -1,0 +1,152 @@
+"""Whether planes drawn one after the other hide each other as a depth buffer of four samples would have them do.
+
+Almost always they do: a composition's planes come sorted, and cards rarely cut through each other. Then none of them needs
+the buffer, which costs several passes over all that the group covers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3, Point
+from gpu_renderer.geometry.placement import NEAR
+
+CLOSE_PX = 1.0
+"""Edges that are nearer to each other than this share pixels."""
+SHARED_PX_MAX = 4.0
+"""Over a greater length than this a seam would show: each plane's share of a pixel counts what the other has covered."""
+CARDS_MAX = 200
+"""Beyond this, finding out costs more than the buffer."""
+SAME_DEPTH = 1e-4
+"""Planes whose distances differ by less than this share of them are equally far, and the later one is drawn over the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A plane where it lands: its corners in frame px, in order around it, and one over the distance from the eye there."""
+
+    corners: tuple[Point, ...]
+    nearness: tuple[float, float, float]
+    """Of (x, y, 1): linear over the frame, since the card is flat."""
+    hides: bool
+    """Whether it writes depth."""
+    has_edges: bool
+    """Whether it may show anything where its edges cut pixels."""
+    reach: tuple[float, float, float, float]
+    """Left, top, right and bottom of where it may share a pixel with another."""
+
+    def nearness_at(self, point: Point) -> float:
+        """One over the distance from the eye, composition px, at a point of the frame."""
+        a, b, c = self.nearness
+        return a * point[0] + b * point[1] + c
+
+
+def card(quad: Matrix3, inked: Share = WHOLE, *, hides: bool) -> Card | None:
+    """A plane by its quad (unit square to frame px, the third row its distance); None where part of it lies behind the eye.
+
+    `inked`: the part of the unit square beyond which it is transparent.
+    """
+    to_unit = matrix.inverse(quad)
+    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    if to_unit is None or any(w < NEAR for _, _, w in corners) or not all(map(matrix.finite, corners)):
+        return None
+    placed = tuple((x / w, y / w) for x, y, w in corners)
+    left, top, width, height = inked
+    room_px = min(left, top, 1.0 - left - width, 1.0 - top - height) * min(math.dist(*edge) for edge in _edges(placed))
+    xs, ys = [x for x, _ in placed], [y for _, y in placed]
+    reach = (min(xs) - CLOSE_PX, min(ys) - CLOSE_PX, max(xs) + CLOSE_PX, max(ys) + CLOSE_PX)
+    return Card(placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX, reach=reach)
+
+
+def hide_in_order(cards: Sequence[Card]) -> bool:
+    """Whether each card, drawn over those before it, shows the same as if all were drawn with a depth buffer.
+
+    Of more than CARDS_MAX nobody knows: each pair is looked at.
+    """
+    return len(cards) <= CARDS_MAX and all(
+        _covers(later, earlier) and not _touch(later, earlier)
+        for earlier, later in combinations(cards, 2)
+        if _meet(later.reach, earlier.reach)
+    )
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _covers(later: Card, earlier: Card) -> bool:
+    """Whether the later one is at least as near wherever the two overlap, or the earlier one hides nothing."""
+    if not earlier.hides:
+        return True
+    for point in _overlap(later.corners, earlier.corners):
+        behind = earlier.nearness_at(point)
+        if later.nearness_at(point) < behind - SAME_DEPTH * abs(behind):
+            return False
+    return True
+
+
+def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
+    """The corners of what two convex polygons share (Sutherland and Hodgman 1974); empty where that is nothing."""
+    turn = math.copysign(1.0, _area(cut))
+    found = list(polygon)
+    for start, end in _edges(cut):
+        kept: list[Point] = []
+        for one, other in _edges(found):
+            inside, beyond = turn * _side(start, end, one), turn * _side(start, end, other)
+            if inside >= 0:
+                kept.append(one)
+            if inside * beyond < 0:
+                kept.append(_between(one, other, inside / (inside - beyond)))
+        found = kept
+    return found
+
+
+def _touch(one: Card, other: Card) -> bool:
+    """Whether edges of the two run along each other, and show."""
+    return (one.has_edges and other.has_edges) and any(
+        _shared_px(start, end, edge) > SHARED_PX_MAX
+        for start, end in _edges(one.corners)
+        for edge in _edges(other.corners)
+    )
+
+
+def _shared_px(start: Point, end: Point, edge: tuple[Point, Point]) -> float:
+    """Over which length an edge lies within CLOSE_PX of another one."""
+    length = math.dist(start, end)
+    if length == 0.0:
+        return 0.0
+    along = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
+    places = [(point[0] - start[0], point[1] - start[1]) for point in edge]
+    (t0, d0), (t1, d1) = (
+        (x * along[0] + y * along[1], y * along[0] - x * along[1]) for x, y in places
+    )  # along the line, and beside it
+    low, high = 0.0, 1.0  # the shares of the other edge that are near the line, and beside this edge
+    for value, change, least, most in ((d0, d1 - d0, -CLOSE_PX, CLOSE_PX), (t0, t1 - t0, 0.0, length)):
+        if change == 0.0:
+            if not least <= value <= most:
+                return 0.0
+            continue
+        first, last = sorted(((least - value) / change, (most - value) / change))
+        low, high = max(low, first), min(high, last)
+    return max(0.0, high - low) * math.dist(*edge)
+
+
+def _edges(polygon: Sequence[Point]) -> list[tuple[Point, Point]]:
+    return [(polygon[index - 1], polygon[index]) for index in range(len(polygon))]
+
+
+def _area(polygon: Sequence[Point]) -> float:
+    return sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(polygon))
+
+
+def _side(start: Point, end: Point, point: Point) -> float:
+    return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
+
+
+def _between(one: Point, other: Point, share: float) -> Point:
+    return one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share

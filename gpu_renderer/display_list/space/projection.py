@@ -1,0 +1,116 @@
+"""The camera: from world pixels to composition pixels, painter's order by depth (format/three-d.md 3, 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from gpu_renderer.geometry.matrix import Matrix3
+from motion.snapshot import AdjustmentSource, LayerSnapshot, Matrix4, Snapshot, Transform3D
+
+FIELD_OF_VIEW_DEGREES = 39.6
+DEPTH_MIN = 1.0
+"""A layer whose origin lies nearer than this is not drawn."""
+
+Point3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Eye:
+    """How a composition is looked at: world to view matrix, focal length px, principal point, the eye in world px."""
+
+    view: Matrix4
+    focal_length: float
+    center_x: float
+    center_y: float
+    position: Point3
+
+
+def eye(snapshot: Snapshot) -> Eye:
+    """The active camera's eye, or the default one in front of the composition's centre."""
+    x, y = snapshot.width / 2, snapshot.height / 2
+    camera = snapshot.camera
+    if camera is not None:
+        return Eye(camera.view, camera.focal_length, x, y, camera.eye)
+    focal_length = x / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
+    view = (1, 0, 0, -x, 0, 1, 0, -y, 0, 0, 1, focal_length, 0, 0, 0, 1)
+    return Eye(view, focal_length, x, y, (x, y, -focal_length))
+
+
+def transformed(m: Matrix4, p: Point3) -> Point3:
+    """The image of a point under an affine 4x4 matrix."""
+    x, y, z = p
+    return (
+        m[0] * x + m[1] * y + m[2] * z + m[3],
+        m[4] * x + m[5] * y + m[6] * z + m[7],
+        m[8] * x + m[9] * y + m[10] * z + m[11],
+    )
+
+
+def times(p: Matrix4, q: Matrix4) -> Matrix4:
+    """The product of two 4x4 matrices."""
+    return tuple(sum(p[4 * row + k] * q[4 * k + column] for k in range(4)) for row in range(4) for column in range(4))  # type: ignore[return-value]
+
+
+def depth(transform: Transform3D, eye: Eye) -> float:
+    """How far in front of the eye the layer's origin is, px."""
+    return transformed(eye.view, _origin(transform.matrix))[2]
+
+
+def anchored(transform: Transform3D) -> Matrix4:
+    """Layer px (origin at the box centre) to world px: the anchor's x and y enter here (three-d.md 2)."""
+    m, x, y = transform.matrix, transform.anchor_x, transform.anchor_y
+    moved = [m[4 * row + 3] - m[4 * row] * x - m[4 * row + 1] * y for row in range(3)]
+    return (*m[0:3], moved[0], *m[4:7], moved[1], *m[8:11], moved[2], *m[12:16])
+
+
+def homography(world: Matrix4, eye: Eye) -> Matrix3:
+    """The plane z = 0 of a layer, in layer px, to composition px; the third row is the depth."""
+    v = times(eye.view, world)
+    f, cx, cy = eye.focal_length, eye.center_x, eye.center_y
+    across, down, away = (v[0], v[1], v[3]), (v[4], v[5], v[7]), (v[8], v[9], v[11])
+    top = tuple(f * a + cx * c for a, c in zip(across, away, strict=True))
+    middle = tuple(f * b + cy * c for b, c in zip(down, away, strict=True))
+    return (*top, *middle, *away)  # type: ignore[return-value]
+
+
+def projected(eye: Eye, point: Point3) -> tuple[float, float]:
+    """Where a world point is seen, composition px."""
+    x, y, z = transformed(eye.view, point)
+    return eye.center_x + eye.focal_length * x / z, eye.center_y + eye.focal_length * y / z
+
+
+def affine(transform: Transform3D, eye: Eye) -> Matrix3:
+    """The stand-in without perspective: differences of the projected origin and unit axes (three-d.md 4)."""
+    m = transform.matrix
+    ox, oy = projected(eye, _origin(m))
+    ax, ay = projected(eye, transformed(m, (1.0, 0.0, 0.0)))
+    bx, by = projected(eye, transformed(m, (0.0, 1.0, 0.0)))
+    a, b, c, d = ax - ox, bx - ox, ay - oy, by - oy
+    x, y = transform.anchor_x, transform.anchor_y
+    return (a, b, ox - a * x - b * y, c, d, oy - c * x - d * y, 0.0, 0.0, 1.0)
+
+
+def painter_sorted(layers: Iterable[LayerSnapshot], eye: Eye) -> Iterator[LayerSnapshot]:
+    """Farthest first within each run of 3D layers; every other layer is a barrier that keeps its place."""
+    listed = list(layers)
+    sources = {layer.matte.source_id for layer in listed if layer.matte}
+
+    def moves(layer: LayerSnapshot) -> bool:
+        kept = layer.matte is not None or layer.id in sources or isinstance(layer.source, AdjustmentSource)
+        return isinstance(layer.transform, Transform3D) and not kept
+
+    for is_sortable, run in groupby(listed, moves):
+        members = list(run)
+        yield from sorted(members, key=lambda layer: -_depth_of(layer, eye)) if is_sortable else members
+
+
+def _depth_of(layer: LayerSnapshot, eye: Eye) -> float:
+    assert isinstance(layer.transform, Transform3D)
+    return depth(layer.transform, eye)
+
+
+def _origin(m: Matrix4) -> Point3:
+    return m[3], m[7], m[11]

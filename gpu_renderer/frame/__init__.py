@@ -1,0 +1,1 @@
+"""One frame: damage, static prefix and video passthrough around a compositor."""

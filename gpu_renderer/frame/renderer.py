@@ -1,0 +1,148 @@
+"""One frame: snapshot in, display-encoded pixels out. Only the damage since the last frame is composited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_renderer.backends.compositor import BackendName, Compositor, Frame
+from gpu_renderer.backends.cpu.compositor import CpuCompositor
+from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
+from gpu_renderer.backends.gl.drawing import ListDrawing
+from gpu_renderer.cache.layers import LAYER_BYTES_MAX, LayerCache
+from gpu_renderer.content.source import ContentSource
+from gpu_renderer.display_list import unsupported, video_base
+from gpu_renderer.display_list.changes import StablePrefix, changed
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.contents import LayerContents
+from gpu_renderer.display_list.graph import Draw, RenderGraph
+from gpu_renderer.display_list.lower import lowered
+from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.encode.planes import VideoPassthrough
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.host.kernels import kernels
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Optimisations
+from motion.snapshot import Snapshot
+
+
+@dataclass(slots=True)
+class _Last:
+    """The frame drawn last."""
+
+    snapshot: Snapshot
+    shown: DisplayList
+    frame: Frame
+    passes_video: bool
+
+
+class FrameRenderer:
+    """Draws snapshots of one size after another; one per context and thread."""
+
+    def __init__(self, painter: Painter, contents: ContentSource, optimisations: Optimisations | None = None) -> None:
+        self._painter = painter
+        self._source = contents
+        self._on = optimisations or Optimisations()
+        self._contents = LayerContents(contents)
+        self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._on.layer_cache else 0)
+        self._compositor = _compositor(ListDrawing(painter, self._contents, self._cache), self._on)
+        self._stable = StablePrefix()
+        self._last: _Last | None = None
+        self._warnings: dict[str, None] = {}
+        self.changed = damage.nothing(Region(0, 0, 1, 1))
+        """The pixels that the last `draw` may have changed."""
+        self.is_repeat = False
+        """Whether the last `draw` was given the snapshot of the one before it."""
+        self.passthrough: VideoPassthrough | None = None
+        """The video whose own samples are the last frame's, and what is drawn over it."""
+
+    @property
+    def backend(self) -> BackendName:
+        """The backend that composites."""
+        return self._compositor.name
+
+    @property
+    def kept_count(self) -> int:
+        """How many targets of the pool are held between frames."""
+        return self._cache.target_count + self._compositor.target_count
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the snapshots drawn so far asked for and was drawn otherwise or not at all: a line each, once."""
+        return tuple(self._warnings)
+
+    def draw(self, snapshot: Snapshot, width: int, height: int, *, passes_video: bool = False) -> Frame:
+        """The frame. It belongs to the renderer until the next call.
+
+        `passes_video`: where the lowest layer is a video that fills the frame pixel for pixel, its samples are given as
+        `passthrough`, and the frame may be undefined beyond the pixels that are drawn over it.
+        """
+        last, frame = self._last, Region(0, 0, width, height)
+        asked = (snapshot, passes_video, frame)
+        self.is_repeat = last is not None and (last.snapshot, last.passes_video, last.frame.region) == asked
+        if last is not None and self.is_repeat and self._on.damage:
+            self.changed = damage.nothing(frame)
+            return last.frame
+        graph = compiled(self._source.with_character_planes(snapshot), width, height)
+        self._warn(graph)
+        shown = lowered(graph, self._contents, finds_video=passes_video and self._on.video_passthrough)
+        self.changed = self._damage(shown)
+        self.passthrough = _passthrough(shown)
+        stable_count = self._stable.observe(shown) if self._on.static_prefix else 0
+        if last is None or not self.changed.is_empty:
+            drawn = self._compositor.composite(shown, self.changed, stable_count)
+        else:
+            drawn = last.frame
+        self._end_frame()
+        self._last = _Last(snapshot, shown, drawn, passes_video)
+        return drawn
+
+    def release(self) -> None:
+        """Give back every target and free what is cached."""
+        self._last = None
+        self._stable.reset()
+        self._compositor.release()
+        self._cache.clear()
+        self._painter.textures.release()
+
+    def _damage(self, shown: DisplayList) -> Area:
+        last = None if self._last is None else self._last.shown
+        frame = shown.scene.frame
+        is_first = last is None or last.scene.frame != frame or scene_format(last) != scene_format(shown)
+        if is_first or last is None or not self._on.damage or (last.video is None) != (shown.video is None):
+            return damage.whole(frame)
+        if last.scene.color != shown.scene.color:
+            return damage.whole(frame)
+        return changed(last, shown, self._compositor.prefix_count(shown))
+
+    def _warn(self, graph: RenderGraph) -> None:
+        for step in graph.steps:
+            if not (isinstance(step, Draw) and step.is_bare):
+                self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
+
+    def _end_frame(self) -> None:
+        """Bring caches within their budgets."""
+        self._contents.end_frame()
+        self._cache.trim()
+        self._painter.textures.trim()
+        self._painter.pool.end_frame()
+        self._painter.collect()
+
+
+def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
+    """The backend of a session: the native kernels where OpenGL runs on the processor."""
+    is_cpu = optimisations.native_kernels and painter.is_software and kernels() is not None
+    return "cpu" if is_cpu else "gl"
+
+
+def _compositor(drawing: ListDrawing, optimisations: Optimisations) -> Compositor:
+    found = kernels() if backend_of(drawing.painter, optimisations) == "cpu" else None
+    return GlCompositor(drawing) if found is None else CpuCompositor(drawing, found)
+
+
+def _passthrough(shown: DisplayList) -> VideoPassthrough | None:
+    video = shown.video
+    if video is None or not video.is_own_size:
+        return None
+    return VideoPassthrough(video.shown.samples, video_base.layers_above(shown))

@@ -1,0 +1,153 @@
+"""Which pixels of a frame changed, on a grid of tiles: layers far apart are drawn again without what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gpu_renderer.geometry.region import Parts, Region, around, shared
+
+TILE_PX = 32
+"""Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
+ADDED_TILES_MAX = 6
+"""How many unmarked tiles may come along to save a rectangle, each of which costs something in each pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Tiles of a frame. `rows`: a bit a column for each row of tiles; `bounds`: the exact rectangle around what was marked."""
+
+    frame: Region
+    rows: tuple[int, ...]
+    bounds: Region
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no pixel."""
+        return self.bounds.is_empty
+
+    def union(self, other: Area) -> Area:
+        """The tiles of both, of one frame."""
+        assert self.frame == other.frame, "areas of one frame"
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        if self.bounds == self.frame and self.rows == other.rows:
+            return self
+        rows = tuple(one | two for one, two in zip(self.rows, other.rows, strict=True))
+        return Area(self.frame, rows, self.bounds.union(other.bounds))
+
+    def parts(self) -> Parts:
+        """The same as rectangles: runs of tiles, together over neighbouring rows where they are nearly the same.
+
+        A single tile between two marked ones comes along, and a few beside them.
+        """
+        return tuple(self._parts())
+
+    def _parts(self) -> Iterator[Region]:
+        for tiles, top, height in _bands(map(_without_gaps, self.rows)):
+            for first, count in _runs(tiles):
+                part = _pixels(Region(first, top, count, height), self.frame).intersection(self.bounds)
+                if not part.is_empty:
+                    yield part
+
+
+class Tiled:
+    """Parts that tell fast of a region that it lies wholly in them, as what is drawn anew mostly does."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._bounds = around(parts)
+        self._rows = _full_tiles(parts, self._bounds) if len(parts) > 1 else []
+
+    def shared(self, region: Region) -> Parts:
+        """The pixels of the region that lie in the parts; the region itself where that is all of it."""
+        return (region,) if self._rows and self._holds(region) else shared(self._parts, region)
+
+    def _holds(self, region: Region) -> bool:
+        """Whether a look at whole tiles shows that the region, of at least one pixel, lies in the parts."""
+        x, y, width, height = region
+        right, bottom = x + width, y + height
+        if width <= 0 or height <= 0 or region.intersection(self._bounds) != region:
+            return False
+        wanted = (1 << -(-right // TILE_PX)) - (1 << x // TILE_PX)
+        return all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-bottom // TILE_PX)])
+
+
+def area(frame: Region, regions: Iterable[Region]) -> Area:
+    """The tiles of the frame that the regions touch."""
+    rows = [0] * -(-frame.height // TILE_PX)
+    held = [part for region in regions if not (part := region.intersection(frame)).is_empty]
+    for x, y, width, height in held:
+        left, top = x - frame.x, y - frame.y
+        tiles = (1 << -(-(left + width) // TILE_PX)) - (1 << left // TILE_PX)
+        for row in range(top // TILE_PX, -(-(top + height) // TILE_PX)):
+            rows[row] |= tiles
+    return Area(frame, tuple(rows), around(held))
+
+
+def whole(frame: Region) -> Area:
+    """All of the frame."""
+    return area(frame, (frame,))
+
+
+def nothing(frame: Region) -> Area:
+    """No pixel of the frame."""
+    return area(frame, ())
+
+
+def _full_tiles(parts: Parts, bounds: Region) -> list[int]:
+    """The tiles of which a part holds all that lies within the bounds of all parts: a bit a column for each row."""
+    rows = [0] * -(-bounds.bottom // TILE_PX)
+    for part in parts:
+        first, end = _inner(part.x, part.right, bounds.x, bounds.right)
+        tiles = (1 << end) - (1 << first) if first < end else 0
+        for row in range(*_inner(part.y, part.bottom, bounds.y, bounds.bottom)):
+            rows[row] |= tiles
+    return rows
+
+
+def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
+    """The first tile and the end of those between two pixels; at the bounds they may go on beyond."""
+    return -(-start // TILE_PX) if start > low else start // TILE_PX, end // TILE_PX if end < high else -(
+        -end // TILE_PX
+    )
+
+
+def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Marked tiles, the first row and the number of rows, of rows that may as well be marked alike."""
+    tiles = top = height = 0
+    for number, row in enumerate(rows):
+        both = tiles | row
+        added = both.bit_count() * (height + 1) - tiles.bit_count() * height - row.bit_count()
+        if tiles and row and added <= ADDED_TILES_MAX * _run_count(row):
+            tiles, height = both, height + 1
+            continue
+        if tiles:
+            yield tiles, top, height
+        tiles, top, height = row, number, 1
+    if tiles:
+        yield tiles, top, height
+
+
+def _run_count(tiles: int) -> int:
+    return (tiles & ~(tiles << 1)).bit_count()
+
+
+def _without_gaps(tiles: int) -> int:
+    return tiles | (tiles << 1 & tiles >> 1)
+
+
+def _runs(tiles: int) -> Iterator[tuple[int, int]]:
+    """First column and count of each run of set bits."""
+    first = 0
+    while tiles:
+        skipped = (tiles & -tiles).bit_length() - 1
+        first, tiles = first + skipped, tiles >> skipped
+        count = (~tiles & (tiles + 1)).bit_length() - 1
+        yield first, count
+        first, tiles = first + count, tiles >> count
+
+
+def _pixels(tiled: Region, frame: Region) -> Region:
+    x, y, width, height = (side * TILE_PX for side in tiled)
+    return Region(frame.x + x, frame.y + y, width, height).intersection(frame)

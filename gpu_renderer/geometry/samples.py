@@ -1,0 +1,78 @@
+"""The samples of a decoded frame, 4:2:0 of 8 bits, and the whole numbers by which they are colours."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.geometry.region import Region
+
+Plane = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.uint8]
+"""Rows of bytes in memory, padding included."""
+Weights = npt.NDArray[np.uint32]
+"""Of Y; of Cr in R and in G; of Cb in G and in B; what is added in R, G and B. Modulo 2^32; colours have 22 fractional bits."""
+_MATRICES = {
+    "bt601": (104597, 132201, 25675, 53279),
+    "bt709": (117489, 138438, 13975, 34925),
+    "bt2020": (110013, 140363, 12277, 42626),
+    "smpte240m": (117579, 136230, 16907, 35559),
+}
+"""Cr in R, Cb in B, Cb and Cr away from G, of limited range, in 16 fractional bits: libswscale's `ff_yuv2rgb_coeffs`."""
+
+
+class Samples(NamedTuple):
+    """The planes of a frame of even size: uint8, (rows, columns) of Y, (rows / 2, columns / 2) of Cb and of Cr."""
+
+    luma: Plane
+    blue: Plane
+    red: Plane
+
+    def interleaved(self) -> tuple[Plane, Plane]:
+        """The planes of NV12: (rows, columns) and (rows / 2, columns)."""
+        pairs = self.red.astype("<u2")
+        pairs <<= 8
+        pairs |= self.blue
+        return self.luma, pairs.view(np.uint8)
+
+
+@cache
+def weights(matrix: str, *, full_range: bool) -> Weights:
+    """What libswscale takes for samples with a matrix, a name of its own, and a range (`yuv2rgb.c`, `ff_yuv2rgb_c_init_tables`).
+
+    It rounds weights to 13 fractional bits, has Y in 7 and chroma in 9 more; here chroma is in sixteenths.
+    """
+    grey, black = (1 << 16, 0) if full_range else ((1 << 16) * 255 // 219, 16)
+    scaled = [code * 224 // 255 if full_range else code for code in _MATRICES[matrix]]
+    of_grey, r_of_cr, b_of_cb, g_of_cb, g_of_cr = (
+        code + 4 >> 3 for code in (grey, *scaled[:2], *(-code for code in scaled[2:]))
+    )
+    base = (1 << 21) - 512 * black * of_grey
+    parts = [r_of_cr, g_of_cr, g_of_cb, b_of_cb]
+    bases = [base - (r_of_cr << 16), base - (g_of_cr + g_of_cb << 16), base - (b_of_cb << 16)]
+    every = [512 * of_grey, *(32 * part for part in parts), *bases]
+    return np.array([number % (1 << 32) for number in every], np.uint32)
+
+
+def reference_pixels(samples: Samples, by: Weights, part: Region) -> Plane:
+    """A part of the frame as pixels, in numpy, for checks: uint8 RGBA of shape (rows, columns, 4), opaque.
+
+    Chroma, in the middle of each block of four pixels, is interpolated bilinearly; the plane's edges are repeated. What
+    passes 2^31 is negative, as in libswscale.
+    """
+    cut = np.s_[part.y : part.bottom, part.x : part.right]
+    blue, red = (_doubled(_doubled(plane).T).T[cut].astype(np.uint32) for plane in samples[1:])
+    grey = by[0] * samples.luma[cut].astype(np.uint32)
+    sums = (grey + by[1] * red + by[5], grey + by[2] * red + by[3] * blue + by[6], grey + by[4] * blue + by[7])
+    codes = [np.clip(code.view(np.int32) >> 22, 0, 255) for code in sums]
+    return np.stack([*codes, np.full_like(codes[0], 255)], axis=-1).astype(np.uint8)
+
+
+def _doubled(plane: npt.NDArray[np.integer]) -> npt.NDArray[np.uint16]:
+    """Two rows for each, four times as large: three parts of its own, one of the row beside it."""
+    held = np.pad(plane.astype(np.uint16), ((1, 1), (0, 0)), mode="edge")
+    rows = np.stack([held[:-2] + 3 * held[1:-1], 3 * held[1:-1] + held[2:]], axis=1)
+    return rows.reshape(-1, plane.shape[1])

@@ -1,0 +1,151 @@
+"""Whether frames can stay on the GPU on their way to the encoder: found by doing it, once for each session.
+
+The last step encodes the same pictures both ways: only the same bytes switch the way on, so that which worker renders a
+segment, with which driver, never shows in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import av
+import numpy as np
+
+from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.interop.cuda import CudaDevice
+from gpu_renderer.backends.gl.interop.device import InteropFailed
+from gpu_renderer.backends.gl.interop.driver import DeviceNotShared, NoCudaDriver
+from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.encode.planes import VideoPassthrough
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.geometry import damage
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.geometry.samples import Samples
+from gpu_renderer.opengl.context import identity
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, SegmentPipeline
+
+
+class Obstacle(StrEnum):
+    """Why frames go through the processor's memory."""
+
+    TURNED_OFF = "encode_from_gpu is off"
+    ENCODER = "the encoder is not the GPU's"
+    OPENGL = "OpenGL is not NVIDIA's"
+    DRIVER = "there is no CUDA driver"
+    DEVICE = "CUDA does not share the GPU that draws"
+    REFUSED = "the GPU or its encoder refused"
+    BYTES = "the encoder gave other bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether frames stay on the GPU: they do where there is no obstacle."""
+
+    obstacle: Obstacle | None = None
+    detail: str = ""
+
+    @property
+    def works(self) -> bool:
+        """Whether they do."""
+        return self.obstacle is None
+
+    def __str__(self) -> str:
+        """A line for people."""
+        if self.obstacle is None:
+            return "frames stay in the GPU's memory"
+        return f"frames go through the processor's memory: {self.obstacle}" + (
+            f" ({self.detail})" if self.detail else ""
+        )
+
+
+def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:
+    """What was found, and the way where it is open; only asked where the `switch` is on. The context must be current."""
+    if not switch:
+        return Verdict(Obstacle.TURNED_OFF), None
+    vendor = identity(painter.context).vendor
+    if profile.codec != "h264_nvenc":
+        return Verdict(Obstacle.ENCODER, profile.codec), None
+    if "nvidia" not in vendor.lower():
+        return Verdict(Obstacle.OPENGL, vendor), None
+    try:
+        handover = Handover(CudaDevice())
+    except InteropFailed as error:
+        return Verdict(_obstacle(error), str(error)), None
+    verdict = compared(painter, profile, handover)
+    return verdict, handover if verdict.works else None
+
+
+def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:
+    """Whether the same pictures give the same segment by the handover and by the processor's memory."""
+    with TemporaryDirectory() as folder, _pictures(painter) as pictures:
+        try:
+            ways = [_segment(painter, pictures, profile, way, Path(folder) / "a.mp4") for way in (None, handover)]
+        except (InteropFailed, av.FFmpegError) as error:
+            return Verdict(Obstacle.REFUSED, str(error))
+    return Verdict() if ways[0] == ways[1] else Verdict(Obstacle.BYTES)
+
+
+def _obstacle(error: InteropFailed) -> Obstacle:
+    if isinstance(error, NoCudaDriver):
+        return Obstacle.DRIVER
+    return Obstacle.DEVICE if isinstance(error, DeviceNotShared) else Obstacle.REFUSED
+
+
+def _segment(
+    painter: Painter, pictures: _Pictures, profile: EncoderProfile, handover: Handover | None, path: Path
+) -> bytes:
+    pipeline = SegmentPipeline(painter, pictures, profile, PipelineOptions(), software=False, handover=handover)
+    pipeline.run(range(pictures.COUNT), path)
+    return path.read_bytes()
+
+
+class _Pictures:
+    """Noise over a gradient, mild enough for any quality: NVENC's driver crashes where frames need more bits than samples.
+
+    More frames than an encoder takes at a time, one shown twice, of odd size, the last ones over a video.
+    """
+
+    COUNT = 14
+    width, height, fps = 253, 141, 30.0
+    backend: BackendName = "gl"
+
+    def __init__(self, frame: GlFrame) -> None:
+        self._frame = frame
+        y, x = np.mgrid[0 : self.height, 0 : self.width]
+        self._gradient = np.stack([x // 2, y, x // 4 + y // 2, np.full_like(x, 247)], axis=-1)
+
+    def evaluated(self, frame_index: int) -> int:
+        """A frame's own number stands for it."""
+        return frame_index
+
+    def drawn(self, number: int) -> RenderedFrame:
+        """The picture of a frame."""
+        if number == 3:
+            return RenderedFrame(self._frame, damage.nothing(self._frame.region), is_repeat=True)
+        noise = np.random.default_rng(number).integers(0, 8, self._gradient.shape)
+        self._frame.target.texture.write((self._gradient + noise).astype(np.uint8).tobytes(), alignment=1)
+        video = _video(self) if number >= 10 else None
+        return RenderedFrame(self._frame, damage.whole(self._frame.region), video)
+
+
+def _video(of: _Pictures) -> VideoPassthrough:
+    """A grey video, with something drawn over a part of it."""
+    luma = np.full((of.height + 1, of.width + 1), 90, np.uint8)
+    chroma = np.full_like(luma[::2, ::2], 128)
+    return VideoPassthrough(lambda: Samples(luma, chroma, chroma), (Region(33, 21, 70, 50),))
+
+
+@contextmanager
+def _pictures(painter: Painter) -> Iterator[_Pictures]:
+    frame = GlFrame.taken(painter, Region(0, 0, _Pictures.width, _Pictures.height))
+    try:
+        yield _Pictures(frame)
+    finally:
+        frame.release()

@@ -1,0 +1,309 @@
+"""The brush: runs a shader over a target. Everything that draws goes through here.
+
+    painter.draw("effects/fill.frag", into, textures={"u_layer": layer}, uniforms={"u_color": (1, 0, 0, 1)})
+
+For each texture `u_name` that is a Target the shader may declare `uniform sampler2D u_name` and
+`uniform vec4 u_name_region` and sample it with `texture(u_name, within(u_name_region, v_frame))`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.geometry.region import Parts, Region, pixels, shared
+from gpu_renderer.opengl.calls import Calls
+from gpu_renderer.opengl.context import identity
+from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
+from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Attached, Format, Target, TargetPool
+from gpu_renderer.opengl.textures import Textures
+
+FULLSCREEN = "fullscreen.vert"
+"""Covers the whole target."""
+WHOLE_COPY_GAIN = 1.6
+"""How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
+BAND_BYTES = 1 << 18
+"""Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
+SPREAD_FROM_PX = 1 << 16
+"""From this size on a software rasteriser clears a whole target slower than memory is written."""
+COLOURS_KEPT_MAX = 8
+INSTANCE_BYTES = 1 << 14
+PARTS_MAX = INSTANCE_BYTES // 16
+_SHARES = struct.Struct("4f").pack
+_PARTS: Layout = (("i_part", 4),)
+Blend = Literal["replace", "over", "add", "screen"]
+_FUNCTIONS: dict[str, tuple[int, ...]] = {
+    "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
+    "add": (moderngl.ONE, moderngl.ONE),
+    # out.rgb = S + D(1 - S); alpha source-over (compositing.md 3.1)
+    "screen": (moderngl.ONE, moderngl.ONE_MINUS_SRC_COLOR, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
+}
+
+
+class Instances(NamedTuple):
+    """What is drawn with one call: the attributes of each instance, packed as 32-bit floats, one after the other."""
+
+    layout: Layout
+    packed: bytes
+    times: int
+
+
+class Painter:
+    """Draws full-target passes and owns the pool and the programs of a context."""
+
+    def __init__(
+        self, context: moderngl.Context, *, flat_uniforms: bool | None = None, raster_threads: int | None = None
+    ) -> None:
+        """`flat_uniforms`: how programs get their uniforms, see `varyings`; by default what is cheaper here.
+        `raster_threads`: as for `create_context`."""
+        self.context = context
+        self.thread_count = max(1, ((os.cpu_count() or 1) if raster_threads is None else raster_threads) // 2)
+        """How many threads may work on a frame's pixels where OpenGL runs on the processor: the encoder works beside them."""
+        self.is_software = identity(context).is_software
+        """Mesa's rasteriser: it waits within the call that reads what is being drawn, or does not wait at all when it copies."""
+        self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
+        self.pool = TargetPool(context)
+        self.textures = Textures(context)
+        self.no_picture = context.texture((1, 1), 4)
+        """Stands for a picture that is not there yet."""
+        self.calls = Calls()
+        self._band = np.empty(BAND_BYTES, np.uint8)
+        self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
+        self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
+        self._colours: dict[tuple[tuple[float, float, float, float], Format], npt.NDArray[np.uint8]] = {}
+        self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
+        """Whether a fragment shader may read the pixel that it is about to write."""
+
+    def draw(
+        self,
+        shader: str,
+        into: Target,
+        *,
+        textures: Mapping[str, Target | moderngl.Texture] | None = None,
+        blend: Blend = "replace",
+        scissor: Region | Parts | None = None,
+        defines: Mapping[str, object] | None = None,
+        vertex: str = FULLSCREEN,
+        vertices: int = 0,
+        instances: Instances | None = None,
+        uniforms: Mapping[str, UniformValue] | None = None,
+    ) -> None:
+        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names.
+
+        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices, once or
+        for each of at most INSTANCE_BYTES of instances.
+        """
+        program = self.programs.get(shader, vertex, **(defines or {}))
+        program.set("u_region", tuple(map(float, into.region)))
+        for unit, (name, source) in enumerate((textures or {}).items()):
+            texture = source.texture if isinstance(source, Target) else source
+            texture.use(location=unit)
+            program.set(name, unit)
+            if isinstance(source, Target) and f"{name}_region" in program.gl:
+                program.set(f"{name}_region", tuple(map(float, source.region)))
+        if any(isinstance(source, Target) for source in (textures or {}).values()):
+            self.settle()
+        for name, value in (uniforms or {}).items():
+            program.set(name, value)
+        self._aim(blend)
+        if vertex == FULLSCREEN:
+            self._fill(program, into, _held(into, scissor))
+            return
+        array = program.array(self._instances, () if instances is None else instances.layout)
+        if instances is not None:
+            self._hand_over(instances.packed)
+        for part in _held(into, scissor):
+            into.framebuffer.scissor = _box(into, part)
+            into.framebuffer.use()
+            array.render(
+                moderngl.TRIANGLE_STRIP, vertices=vertices or 4, instances=1 if instances is None else instances.times
+            )
+
+    def _fill(self, program: Program, into: Target, parts: Parts) -> None:
+        """Runs a program over parts of a target: over one within a scissor, over more of them as instances."""
+        if len(parts) == 1:
+            into.framebuffer.scissor = _box(into, parts[0])
+            into.framebuffer.use()
+            program.array(self._whole, _PARTS).render(moderngl.TRIANGLES, vertices=3)
+            return
+        into.framebuffer.scissor = (0, 0, *into.size)
+        into.framebuffer.use()
+        for first in range(0, len(parts), PARTS_MAX):
+            these = parts[first : first + PARTS_MAX]
+            self._hand_over(b"".join([_shares(into, part) for part in these]))
+            array = program.array(self._instances, _PARTS)
+            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=len(these))
+
+    def _hand_over(self, instances: bytes) -> None:
+        if not self.is_software:  # a software rasteriser has read what was written before
+            self._instances.orphan()
+        self._instances.write(instances)
+
+    def applied(
+        self,
+        shader: str,
+        source: Target,
+        *,
+        region: Region | None = None,
+        format: Format | None = None,
+        textures: Mapping[str, Target | moderngl.Texture] | None = None,
+        defines: Mapping[str, object] | None = None,
+        uniforms: Mapping[str, UniformValue] | None = None,
+    ) -> Target:
+        """A new target of the source's region (or the one given) drawn by a shader that reads it as `u_source`.
+
+        The caller owns the result and still owns the source.
+        """
+        into = self.pool.take(region or source.region, format or source.format, clear=False)
+        self.draw(shader, into, textures={"u_source": source, **(textures or {})}, defines=defines, uniforms=uniforms)
+        return into
+
+    @contextmanager
+    def beside(self, source: Target, into: Target) -> Iterator[Target]:
+        """`into` with another target of its region as the first attachment, to be read in place and not written."""
+        assert source.region == into.region and self.can_read_in_place
+        framebuffer = self.context.framebuffer([source.texture, into.texture])
+        framebuffer.color_mask = ((False,) * 4, (True,) * 4)  # type: ignore[assignment]  # one for each attachment
+        try:
+            yield into.through(framebuffer)
+        finally:
+            self.pool.bind_lasting()
+            framebuffer.release()
+
+    def copy(self, source: Target, into: Target, part: Region) -> None:
+        """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
+        is_alike = source.format == into.format and not into.framebuffer.samples
+        if is_alike and source.region == into.region:
+            self._transfer(source, into, (part.intersection(source.region),))
+        elif is_alike and self.is_software:
+            self._move(source, into, shared((part.intersection(source.region),), into.region))
+        else:
+            self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+
+    def settle(self) -> None:
+        """Before a target is read: waits for what is being drawn where the next call would, so that other threads run."""
+        if self.is_software:
+            self.calls.finish()
+
+    def collect(self) -> None:
+        """Frees the GPU objects that nothing refers to any more. Those that were released by hand are only forgotten."""
+        dropped = self.context.objects
+        while dropped:
+            item = dropped.popleft()
+            if hasattr(item, "release"):
+                item.release()
+
+    def restore(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies at least the parts between two targets of the same region and format; `into` holds nothing else of use.
+
+        A software rasteriser copies all unless the parts are small: that is one move of memory.
+        """
+        held = shared(parts, source.region)
+        is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
+        self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
+
+    def _transfer(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies parts without a shader."""
+        assert source.region == into.region and source.format == into.format
+        if self.is_software and parts != (source.region,):
+            self._move(source, into, parts)
+            return
+        self.settle()
+        for part in parts:
+            source.framebuffer.scissor = _box(source, part)
+            source.framebuffer.use()
+            self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
+
+    def _move(self, source: Target, into: Target, parts: Parts) -> None:
+        """Copies parts that both hold through the processor's memory: software rasterisers draw a bounded blit pixel by pixel."""
+        self.settle()
+        size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
+        address = self._band.ctypes.data
+        for part in parts:
+            for band in bands(_box(source, part), size):
+                self.calls.read_texels(source.texture, band, address, band.width * size)
+                self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
+
+    def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
+        """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
+        assert picture.size == into.size and picture.components == 4
+        source = Target(into.region, "f1", lambda: Attached(picture, self.context.framebuffer([picture])))
+        self._transfer(source, into, shared(parts, into.region))
+        self.pool.bind_lasting()
+        source.framebuffer.release()
+
+    def erase(
+        self, into: Target, parts: Region | Parts, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    ) -> None:
+        """Sets parts of a target to one linear premultiplied colour, transparent by default."""
+        held = _held(into, parts)
+        is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
+        if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
+            self._spread(into, held, color)
+            return
+        for part in held:
+            into.framebuffer.scissor = _box(into, part)
+            into.framebuffer.clear(*color)
+
+    def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
+        """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
+        address = self.cleared(color, into.format).ctypes.data
+        self.settle()
+        for part in parts:
+            for band in bands(_box(into, part), BYTES_PER_PIXEL[into.format]):
+                self.calls.write_texels(into.texture, band, address)
+
+    def cleared(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
+        """A band of pixels as a clear of a whole target leaves them, as bytes."""
+        if (color, format) not in self._colours:
+            if len(self._colours) == COLOURS_KEPT_MAX:
+                self._colours.clear()
+            components, dtype = CHANNELS[format]
+            with self.pool.lent(Region(0, 0, 1, 1), format) as one:
+                one.framebuffer.clear(*color)
+                pixel = one.framebuffer.read(components=components, alignment=1, dtype=dtype)
+            self._colours[color, format] = np.frombuffer(pixel * (BAND_BYTES // len(pixel)), np.uint8)
+        return self._colours[color, format]
+
+    def _aim(self, blend: Blend) -> None:
+        if blend == "replace":
+            self.context.disable(moderngl.BLEND)
+        else:
+            self.context.enable(moderngl.BLEND)
+            self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
+
+
+def _held(into: Target, parts: Region | Parts | None) -> Parts:
+    if parts is None:
+        return (into.region,)
+    return shared((parts,) if isinstance(parts, Region) else parts, into.region)
+
+
+def _box(into: Target, part: Region) -> Region:
+    return Region(part.x - into.region.x, part.y - into.region.y, part.width, part.height)
+
+
+def _shift(source: Target, into: Target) -> tuple[int, int]:
+    """From a pixel's place in a target to its place in another."""
+    return source.region.x - into.region.x, source.region.y - into.region.y
+
+
+def _shares(into: Target, part: Region) -> bytes:
+    """A part of a target as shares of its size, packed."""
+    x, y, width, height = into.region
+    left, top = part.x - x, part.y - y
+    return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
+
+
+def bands(box: Region, bytes_per_pixel: int) -> Iterator[Region]:
+    """The box cut into boxes of whole rows that BAND_BYTES hold."""
+    rows = BAND_BYTES // (box.width * bytes_per_pixel)
+    for top in range(box.y, box.bottom, rows):
+        yield Region(box.x, top, box.width, min(rows, box.bottom - top))

@@ -1,0 +1,115 @@
+"""Rasters on the GPU: uploaded once, kept while they are used, within a byte budget."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX
+
+KEPT_BYTES_MAX = 96 << 20
+
+Pixels = npt.NDArray[np.uint8]
+
+
+class Textures:
+    """Textures of pixel arrays by identity, least recently used dropped first.
+
+    Arrays are held while their texture is, so that an identity cannot be given to another array. Those of fleeting arrays
+    are written again with the next one, as soon as a frame did without them.
+    """
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self._context = context
+        self._kept: OrderedDict[int, tuple[Pixels, moderngl.Texture]] = OrderedDict()
+        self._fleeting: dict[int, bool] = {}
+        """Whether each was used since the last trim."""
+        self._spare: dict[tuple[int, int, int], moderngl.Texture] = {}
+        self._spare_since: dict[tuple[int, int, int], int] = {}
+        """The trim after which each was spare."""
+        self._trims = 0
+        self._bytes = 0
+        self._bytes_max = KEPT_BYTES_MAX
+        self._tables: dict[bytes, moderngl.Texture] = {}
+
+    def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
+        """The texture of an array of shape (rows, columns) or (rows, columns, 3 or 4): linear filter, clamped to the edge.
+
+        What has one channel has it in all four.
+        """
+        key = id(pixels)
+        if is_fleeting:
+            self._fleeting[key] = True
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key][1]
+        texture = self._uploaded(pixels)
+        self._kept[key] = (pixels, texture)
+        self._bytes += pixels.nbytes
+        return texture
+
+    def table(self, table: bytes) -> moderngl.Texture:
+        """The texture of a colour table: RGB8, 256 texels."""
+        if table not in self._tables:
+            texture = self._context.texture((256, 1), 3, table, alignment=1)
+            texture.repeat_x = texture.repeat_y = False
+            self._tables[table] = texture
+        return self._tables[table]
+
+    def trim(self) -> None:
+        """Drops what is over the budget or has fleeted by; to be called when no pass is under way."""
+        for key in [key for key, was_used in self._fleeting.items() if not was_used]:
+            del self._fleeting[key]
+            if key in self._kept:
+                self._retire(key)
+        self._fleeting = dict.fromkeys(self._fleeting, False)
+        self._trims += 1
+        for size in [size for size, since in self._spare_since.items() if self._trims - since > IDLE_FRAMES_MAX]:
+            self._taken(size).release()
+        while self._bytes > self._bytes_max and self._kept:
+            pixels, texture = self._kept.popitem(last=False)[1]
+            self._bytes -= pixels.nbytes
+            texture.release()
+
+    def release(self) -> None:
+        """Drops every texture."""
+        self._bytes_max = 0
+        self.trim()
+        self._bytes_max = KEPT_BYTES_MAX
+        for table in self._tables.values():
+            table.release()
+        self._tables.clear()
+        for size in list(self._spare):
+            self._taken(size).release()
+
+    def _retire(self, key: int) -> None:
+        """Keeps one texture of each size to be written again."""
+        pixels, texture = self._kept.pop(key)
+        self._bytes -= pixels.nbytes
+        size = (*texture.size, texture.components)
+        if size in self._spare:
+            self._taken(size).release()
+        self._spare[size], self._spare_since[size] = texture, self._trims
+
+    def _taken(self, size: tuple[int, int, int]) -> moderngl.Texture:
+        """The spare texture of a size, which it is no longer."""
+        del self._spare_since[size]
+        return self._spare.pop(size)
+
+    def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
+        rows, columns = pixels.shape[:2]
+        channels = 1 if pixels.ndim == 2 else pixels.shape[2]
+        size = (columns, rows, channels)
+        if size in self._spare:
+            texture = self._taken(size)
+            texture.write(np.ascontiguousarray(pixels), alignment=1)
+        else:
+            texture = self._context.texture((columns, rows), channels, np.ascontiguousarray(pixels), alignment=1)
+            if channels == 1:
+                texture.swizzle = "RRRR"
+        texture.repeat_x = texture.repeat_y = False
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return texture

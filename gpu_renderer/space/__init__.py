@@ -1,1 +1,0 @@
-"""The third dimension: cameras, depth, lights, shadows, defocus, extrusion."""

@@ -1,0 +1,132 @@
+"""`./farm backup` and `./farm restore` on the embedded stores."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from farm_core.accounts.secret import farm_secret
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from tests.acceptance.farm import run_farm
+
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with an account, a video and a secret."""
+    folder = tmp_path_factory.mktemp("farm") / "data"
+    assert run_farm("account", "create", "studio", "--data", str(folder)).returncode == 0
+    secret = farm_secret(Settings(data_folder=folder))
+    LocalStorage(folder / "storage", Links(secret)).put_bytes("videos/a.mp4", b"video", "video/mp4")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def backup(data: Path) -> Path:
+    file = data.with_name("backup.tar")
+    done = run_farm("backup", str(file), "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    assert "1 objects" in done.stdout
+    return file
+
+
+def accounts(folder: Path) -> list[str]:
+    listed = run_farm("account", "list", "--data", str(folder))
+    assert listed.returncode == 0, listed.stderr
+    return [account["name"] for account in json.loads(listed.stdout)]
+
+
+def test_a_restored_folder_has_the_accounts_the_objects_and_the_secret(
+    data: Path, backup: Path, tmp_path: Path
+) -> None:
+    restored = tmp_path / "restored"
+    done = run_farm("restore", str(backup), "--data", str(restored))
+    assert done.returncode == 0, done.stderr
+    assert accounts(restored) == ["studio"]
+    secret = farm_secret(Settings(data_folder=restored))
+    assert secret == farm_secret(Settings(data_folder=data))
+    assert LocalStorage(restored / "storage", Links(secret)).get_bytes("videos/a.mp4") == b"video"
+    assert not (restored / "database.dump").exists()
+
+
+def test_the_backup_is_readable_by_its_owner_only(backup: Path) -> None:
+    assert backup.stat().st_mode & 0o077 == 0
+
+
+def test_an_existing_backup_is_not_overwritten_unasked(data: Path, backup: Path) -> None:
+    before = backup.read_bytes()
+    refused = run_farm("backup", str(backup), "--data", str(data))
+    assert refused.returncode == 1
+    assert "--force" in refused.stderr
+    assert backup.read_bytes() == before
+
+
+def test_an_existing_data_folder_is_moved_aside_only_when_asked(backup: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "jwt-secret").write_text("former")
+    refused = run_farm("restore", str(backup), "--data", str(folder))
+    assert refused.returncode == 1
+    assert "--replace" in refused.stderr
+    done = run_farm("restore", str(backup), "--data", str(folder), "--replace")
+    assert done.returncode == 0, done.stderr
+    (former,) = tmp_path.glob("data.before-*")
+    assert (former / "jwt-secret").read_text() == "former"
+    assert accounts(folder) == ["studio"]
+
+
+def test_a_backup_that_was_cut_off_changes_nothing(backup: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.tar"
+    cut.write_bytes(backup.read_bytes()[:20_000])
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "jwt-secret").write_text("former")
+    refused = run_farm("restore", str(cut), "--data", str(folder), "--replace")
+    assert refused.returncode == 1
+    assert "cut.tar" in refused.stderr
+    assert (folder / "jwt-secret").read_text() == "former"
+    assert {path.name for path in tmp_path.iterdir()} == {"cut.tar", "data"}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "reason"),
+    [
+        ({"format": 99, "created_at": "", "schema": "0001", "object_count": 0, "object_bytes": 0}, "format 99"),
+        ({"format": 1, "created_at": "", "schema": "9999", "object_count": 0, "object_bytes": 0}, "newer version"),
+        ({"format": 1}, "manifest"),
+    ],
+)
+def test_a_backup_of_another_version_is_refused_by_name(
+    manifest: dict[str, object], reason: str, tmp_path: Path
+) -> None:
+    refused = run_farm("restore", str(archive(tmp_path, {"manifest.json": json.dumps(manifest).encode(),
+                                                         "database.dump": b""})), "--data", str(tmp_path / "data"))  # fmt: skip
+    assert refused.returncode == 1
+    assert reason in refused.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/outside", "up.lock", "storage/../../outside"])
+def test_an_archive_with_a_foreign_member_is_refused(name: str, tmp_path: Path) -> None:
+    manifest = {"format": 1, "created_at": "", "schema": "0001", "object_count": 0, "object_bytes": 0}
+    members = {"manifest.json": json.dumps(manifest).encode(), name: b"x", "database.dump": b""}
+    refused = run_farm("restore", str(archive(tmp_path, members)), "--data", str(tmp_path / "deep" / "data"))
+    assert refused.returncode == 1
+    assert not list(tmp_path.rglob("outside"))
+
+
+def archive(folder: Path, members: dict[str, bytes]) -> Path:
+    path = folder / "made.tar"
+    with tarfile.open(path, "w") as made:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            made.addfile(member, io.BytesIO(content))
+    return path

@@ -1,0 +1,78 @@
+"""Segments that take turns on one GL context have the bytes that each has alone."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from cluster import turns
+from cluster.render_thread import RenderThread
+from cluster.segment_maker import SessionMaker
+from cluster.task_runner import TaskRunner
+from farm_core.progress.writer import ProgressWriter
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from motion.bundle import read_document
+from scheduler.ports import Finished, SegmentAssignment, VideoFormat
+
+pytestmark = pytest.mark.gl
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ("effects.motion", "lower-third.motion", "title-card.motion")
+FRAMES = 12
+
+
+@pytest.fixture
+def frame_by_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "SLICE_SECONDS", 0.0)
+
+
+def assignments(storage: LocalStorage) -> list[SegmentAssignment]:
+    """A segment of each of three accounts, at sizes that differ and are the same."""
+    made = []
+    for number, name in enumerate(DOCUMENTS):
+        key = f"documents/{number}.json"
+        storage.put_bytes(key, orjson.dumps(read_document((ROOT / "examples" / name).read_bytes())))
+        size = ((320, 180), (320, 180), (200, 120))[number]
+        video_format = VideoFormat(*size, 30, 60, None, 2)
+        first = 10 * number
+        made.append(
+            SegmentAssignment(f"t{number}", f"t{number}", "j", key, {}, video_format, first, FRAMES, f"acc{number}")
+        )
+    return made
+
+
+def rendered(folder: Path, *, together: bool) -> list[str]:
+    """Hashes of the segments."""
+    folder.mkdir()
+    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    drawn: list[str] = []
+
+    def make() -> TaskRunner:
+        maker = SessionMaker(Settings(data_folder=folder, gl_software=True), raster_threads=0)
+        return TaskRunner("w", maker, storage, folder)
+
+    waiting: Callable[[TaskRunner], bool] = lambda work: work.maker.may_pause  # noqa: E731
+    thread = RenderThread(make, ProgressWriter(None), lambda token, _: drawn.append(token), waiting)
+    results = []
+    for assignment in assignments(storage):
+        result = thread.submit(assignment)
+        results.append(result)
+        if not together:
+            result.result(120)
+    thread.join()
+    changes = sum(one != other for one, other in itertools.pairwise(drawn))
+    assert (changes >= 2 * len(DOCUMENTS)) is together, "they take turns, or they do not"
+    reports = [result.result() for result in results]
+    assert all(isinstance(report, Finished) for report in reports), reports
+    return [hashlib.sha256(storage.get_bytes(report.key)).hexdigest() for report in reports]  # type: ignore[union-attr]
+
+
+@pytest.mark.usefixtures("frame_by_frame")
+def test_segments_that_were_paused_after_every_frame_have_the_same_bytes(tmp_path: Path) -> None:
+    assert rendered(tmp_path / "together", together=True) == rendered(tmp_path / "alone", together=False)

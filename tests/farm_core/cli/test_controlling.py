@@ -1,0 +1,166 @@
+"""`./farm queue|workers|jobs|account` as controls, from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from farm_core import __main__ as farm
+from farm_core.audit import log
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job, JobEvent, Task, Worker
+from farm_core.settings import settings
+from tests.farm_core.rows import account, job, template
+
+pytestmark = pytest.mark.service
+Command = Callable[..., tuple[int, str, str]]
+
+
+def on(url: str, act: Callable[[Database], Awaitable[Any]]) -> Any:
+    async def run() -> Any:
+        database = Database(url)
+        try:
+            return await act(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def command(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Command]:
+    """Runs a command on a farm with three jobs of an account and a worker: its status, output and errors."""
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    settings.cache_clear()
+    on(database_url, _furnish)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = farm.main([*words, "--data", str(data_folder)])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    yield run
+    settings.cache_clear()
+
+
+async def _furnish(database: Database) -> None:
+    now = utc_now()
+    async with database.work() as session:
+        made = await template(session, await account(session, "studio"))
+        broken = {"status": "failed", "error": "Layer Logo cannot be decoded."}
+        times = {"started_at": now - timedelta(seconds=30), "finished_at": now}
+        session.add_all(
+            [
+                job(made, id="job_bad", created_at=now - timedelta(seconds=90), **broken, **times),
+                job(made, id="job_one"),
+                job(made, id="job_two"),
+                Worker(id="render-1", node="n", renderer="r", device="d", encoder="e", seen_at=now),
+            ]
+        )
+        await session.flush()
+        seen = {"task": 0, "attempt": 1, "kind": "crash", "worker": "render-1", "message": "The worker died."}
+        session.add_all(
+            [
+                Task(
+                    id="job_bad.0", job_id="job_bad", index=0, kind="render", first_frame=0, frame_count=90, status="failed",
+                    error="Layer Logo cannot be decoded.", report={"seconds": 3.5, "stages_ms": {"draw": 2500, "encode": 900}},
+                ),
+                JobEvent(job_id="job_bad", event="plan", status="processing", at=now - timedelta(seconds=28)),
+                JobEvent(job_id="job_bad", event="retry task", status="processing", at=now, detail=seen),
+            ]
+        )  # fmt: skip
+
+
+def statuses(url: str) -> dict[str, str]:
+    async def read(database: Database) -> dict[str, str]:
+        async with database.work() as session:
+            return {one.id: one.status for one in await session.scalars(select(Job))}
+
+    found: dict[str, str] = on(url, read)
+    return found
+
+
+def test_jobs_are_counted_before_they_are_cancelled_and_nothing_happens_unasked(
+    command: Command, database_url: str
+) -> None:
+    status, out, err = command("jobs", "cancel", "--account", "studio")
+    assert (status, out) == (1, "2 jobs match; those that have not ended will be cancelled.\n")
+    assert "add --yes" in err
+    assert "cancelled" not in statuses(database_url).values()
+    assert command("jobs", "cancel", "--account", "studio", "--yes")[1].endswith("2 jobs changed.\n")
+    assert statuses(database_url) == {"job_bad": "failed", "job_one": "cancelled", "job_two": "cancelled"}
+
+
+def test_without_a_filter_all_must_be_said(command: Command) -> None:
+    status, _, err = command("jobs", "cancel", "--yes")
+    assert status == 1
+    assert "--all" in err
+
+
+def test_failed_jobs_are_retried_and_jobs_ranked(command: Command, database_url: str) -> None:
+    assert "1 job changed." in command("jobs", "retry", "--status", "failed", "--yes")[1]
+    assert sorted(statuses(database_url).values()) == ["failed", "queued", "queued", "queued"]
+    assert "1 job changed." in command("jobs", "priority", "-3", "job_one", "--yes")[1]
+    status, _, err = command("jobs", "priority", "job_one", "--yes")
+    assert (status, "name the priority first" in err) == (1, True)
+
+
+def test_one_screen_tells_why_a_job_failed_and_where_its_time_went(command: Command) -> None:
+    _, out, _ = command("jobs", "show", "job_bad")
+    assert "Failed: Layer Logo cannot be decoded." in out
+    assert "retry task 0, attempt 1: crash: The worker died. on render-1" in out
+    phases = {cells[1].strip(): cells[2:4] for line in out.splitlines() if len(cells := line.split("│")) == 5}
+    assert phases["queue"][0].strip() == "60.00"
+    assert phases["render"][1].strip() == "draw 2.50, encode 0.90"
+    assert phases["total"][0].strip() == "90.00"
+
+
+def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command) -> None:
+    assert command("queue", "pause")[1] == "The queue is paused.\n"
+    assert command("queue", "pause", "--account", "studio")[1] == "Account studio is paused.\n"
+    out = command("queue")[1]
+    assert "The queue is paused since" in out
+    assert "paused │" in out
+    command("queue", "resume")
+    command("queue", "resume", "--account", "studio")
+    assert "paused" not in command("queue")[1]
+
+
+def test_workers_are_drained_and_resumed(command: Command) -> None:
+    assert command("workers", "drain", "render-1")[1] == "drain: render-1\n"
+    assert "│ drained │" in command("workers")[1]
+    assert command("workers", "resume", "--node", "n")[1] == "resume: render-1\n"
+    assert command("workers")[0] == 0
+    status, _, err = command("workers", "drain")
+    assert (status, "--node" in err) == (1, True)
+    assert "There is no worker render-9" in command("workers", "restart", "render-9")[2]
+
+
+def test_accounts_become_operators_and_are_suspended_and_deleted_and_all_is_audited(
+    command: Command, database_url: str
+) -> None:
+    shown = json.loads(command("account", "set", "studio", "--operator", "--priority", "2")[1])
+    assert (shown["operator"], shown["priority"]) == (True, 2)
+    assert json.loads(command("account", "suspend", "studio")[1])["suspended"]
+    status, out, _ = command("account", "delete", "studio", "--yes")
+    report = json.loads(out[out.index("{") :])
+    assert (status, report["cancelled"], report["rows"]["jobs"]) == (0, 2, 3)
+
+    async def read(database: Database) -> list[tuple[str, str, str]]:
+        async with database.work() as session:
+            return [(entry.who, entry.role, entry.action) for entry in await log.page(session)]
+
+    who = (getpass.getuser(), "command line")
+    actions = ["delete", "cancel", "suspend", "suspend", "set priority", "make operator"]
+    assert on(database_url, read) == [(*who, action) for action in actions]

@@ -1,0 +1,233 @@
+"""Progress through a real Valkey: written by workers, read in one round trip, never going back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.embedded import valkey
+from farm_core import redis
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job, Task
+from farm_core.progress.changes import ChangePublisher, JobChange, changed, listen
+from farm_core.progress.reader import ProgressReader
+from farm_core.progress.writer import ProgressWriter, SegmentProgress
+from tests.farm_core import rows
+
+pytestmark = pytest.mark.service
+NOWHERE = "redis://127.0.0.1:1"
+
+
+def attempt(segment: int, token: str = "", *, job_id: str = "job_a", finished: int = 0) -> SegmentProgress:
+    return SegmentProgress(token or f"t{segment}", job_id, "acc_a", segment, 100, finished, "w0")
+
+
+@dataclass
+class Progress:
+    """A worker's writer, an API's reader, and the database behind it."""
+
+    url: str
+    database: Database
+    reader: ProgressReader
+
+    def write(self, *states: SegmentProgress) -> None:
+        """Write the states in order, each by itself."""
+        for state in states:
+            writer = ProgressWriter(self.url)
+            writer.show(state)
+            writer.close()
+
+    async def percent(self, job_id: str = "job_a") -> float:
+        return (await self.reader.of_jobs([job_id]))[job_id].percent
+
+
+@asynccontextmanager
+async def progress(url: str, database_url: str) -> AsyncIterator[Progress]:
+    database = Database(database_url)
+    async with redis.connect(url) as client:
+        yield Progress(url, database, ProgressReader(client, database))
+    await database.close()
+
+
+async def running_job(database: Database, job_id: str = "job_a", finished: int = 0) -> Job:
+    """A job of 100 frames in processing, of which so many are finished."""
+    async with database.work() as session:
+        made = await rows.template(session, await rows.account(session, f"studio-{job_id}"))
+        job = rows.job(made, id=job_id, frame_count=100, status="processing")
+        session.add(job)
+        await session.flush()
+        held: dict[str, Any] = {"job_id": job_id, "kind": "render", "worker": "w0"}
+        if finished:
+            session.add(Task(id=f"{job_id}.0", index=0, first_frame=0, frame_count=finished, status="done", **held))
+        return job
+
+
+def test_a_page_of_jobs_has_the_frames_of_all_their_segments(redis_url: str, database_url: str) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test:
+            under_test.write(
+                attempt(0).at("done", 30), attempt(1).at("draw", 12), attempt(0, job_id="job_b").at("draw", 5)
+            )
+            found = await under_test.reader.of_jobs(["job_a", "job_b", "job_unknown"])
+            assert {name: one.percent for name, one in found.items()} == {"job_a": 42.0, "job_b": 5.0}
+            states = await under_test.reader.segments_of("job_a")
+            assert [(one.stage, one.segment_frames, one.worker) for one in states.values()] == [
+                ("done", 30, "w0"), ("draw", 12, "w0"),
+            ]  # fmt: skip
+
+    asyncio.run(story())
+
+
+def test_progress_does_not_go_back_when_a_segment_is_tried_again(redis_url: str, database_url: str) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test:
+            seen = []
+            for state in (
+                attempt(0).at("draw", 20), attempt(0, "again").at("prepare", 0), attempt(0, "again").at("draw", 19),
+                attempt(0, "again").at("draw", 25), attempt(0, "late").at("draw", 21),
+            ):  # fmt: skip
+                under_test.write(state)
+                async with progress(redis_url, database_url) as restarted:
+                    seen.append(await restarted.percent())
+            assert seen == [20, 20, 20, 25, 25]
+
+    asyncio.run(story())
+
+
+def test_only_completion_makes_a_hundred(redis_url: str, database_url: str) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test:
+            job = await running_job(under_test.database)
+            under_test.write(attempt(0).at("done", 100))
+            assert await under_test.percent() == 99
+            job.status, job.progress = "completed", 100
+            assert await under_test.reader.percents([job]) == {"job_a": 100}
+
+    asyncio.run(story())
+
+
+def test_without_redis_it_is_that_of_the_finished_segments(database_url: str) -> None:
+    async def story() -> None:
+        async with progress(NOWHERE, database_url) as under_test:
+            await running_job(under_test.database, finished=30)
+            assert await under_test.percent() == 30
+
+    asyncio.run(story())
+
+
+def test_what_redis_has_forgotten_counts_again_with_the_next_segment(
+    redis_url: str, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test:
+            await running_job(under_test.database, finished=30)
+            under_test.write(attempt(2, finished=30).at("draw", 3))
+            assert await under_test.percent() == 30
+            under_test.write(attempt(2, finished=30).at("done", 30), attempt(3, finished=60).at("draw", 1))
+            assert await under_test.percent() == 60
+
+    asyncio.run(story())
+
+
+def test_it_comes_back_by_itself_after_redis_was_away(
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farm_core.progress.reader.AWAY_SECONDS", 0.0)
+    monkeypatch.setattr("farm_core.progress.writer.RETRY_SECONDS", 0.05)
+    server = valkey.start(tmp_path / "valkey")
+
+    async def story() -> None:
+        nonlocal server
+        writer = ProgressWriter(server.url, every_seconds=0.01)
+        async with progress(server.url, database_url) as under_test:
+            await running_job(under_test.database, finished=10)
+            writer.show(attempt(1, finished=10).at("draw", 20))
+            await _until(under_test, 20)
+            server.stop()
+            assert await under_test.percent() == 20, "what was shown is shown on"
+            writer.show(attempt(1, finished=10).at("draw", 30))
+            server = valkey.start(tmp_path / "valkey")
+            await _until(under_test, 30)
+        writer.close()
+
+    try:
+        asyncio.run(story())
+    finally:
+        server.stop()
+
+
+def test_an_ended_job_takes_no_more_progress(redis_url: str, database_url: str) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test:
+            under_test.write(attempt(0).at("draw", 20))
+            publisher = ChangePublisher(redis.connect(redis_url))
+            publisher.publish([changed("job_a", "acc_a", "cancelled", 20)])
+            await publisher.close()
+            under_test.write(attempt(0).at("draw", 25))
+            assert await under_test.percent() == 20
+
+    asyncio.run(story())
+
+
+def test_an_account_hears_of_its_own_jobs_and_an_operator_of_all(redis_url: str, database_url: str) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test, redis.connect(redis_url) as client:
+            own, others, every = (listen(client, account) for account in ("acc_a", "acc_b", None))
+            for heard in (own, others, every):
+                assert await anext(heard) is None, "connected"
+            publisher = ChangePublisher(redis.connect(redis_url))
+            publisher.publish([changed("job_a", "acc_a", "processing", 0)])
+            await publisher.close()
+            under_test.write(attempt(1).at("draw", 7))
+            for heard in (own, every):
+                first, second = await _heard(heard), await _heard(heard)
+                assert first == {"job_id": "job_a", "account_id": "acc_a", "status": "processing", "progress": 0}
+                assert (second["progress"], second["stage"], second["segment"]) == (7, "draw", 1)
+            publisher = ChangePublisher(redis.connect(redis_url))
+            publisher.publish([changed("job_b", "acc_b", "completed")])
+            await publisher.close()
+            assert (await _heard(others))["progress"] == 100
+            for heard in (own, others, every):
+                await heard.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_listener_connects_again_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farm_core.progress.changes.RETRY_SECONDS", 0.05)
+    server = valkey.start(tmp_path / "valkey")
+
+    async def story() -> None:
+        nonlocal server
+        async with redis.connect(server.url) as client:
+            heard = listen(client, None)
+            assert await anext(heard) is None
+            server.stop()
+            server = valkey.start(tmp_path / "valkey")
+            async with asyncio.timeout(20):
+                assert await anext(heard) is None
+            await heard.aclose()
+
+    try:
+        asyncio.run(story())
+    finally:
+        server.stop()
+
+
+async def _heard(heard: AsyncIterator[JobChange | None]) -> JobChange:
+    async with asyncio.timeout(20):
+        change = await anext(heard)
+    assert change is not None
+    return change
+
+
+async def _until(under_test: Progress, percent: float) -> None:
+    async with asyncio.timeout(20):
+        while await under_test.percent() < percent:  # noqa: ASYNC110 - it is in Valkey
+            await asyncio.sleep(0.02)

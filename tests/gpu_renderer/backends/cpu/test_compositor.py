@@ -1,0 +1,300 @@
+"""The CPU backend agrees with OpenGL within the golden tolerance, and draws nothing with OpenGL that its kernels composite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.frame.renderer import FrameRenderer
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.host.kernels import kernels
+from gpu_renderer.host.loops import (
+    BUFFER,
+    CELLS,
+    COARSE,
+    COVERAGE,
+    ELLIPSE,
+    GROUP,
+    HALF_CELLS,
+    HALF_PATTERNS,
+    LIGHT,
+    LIT_BUFFER,
+    MODES_KNOWN,
+    PICTURE,
+    RECTANGLE,
+    Coats,
+    Ground,
+    Variant,
+    planes_coat,
+)
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Optimisations
+from motion.snapshot import (
+    CompositionSource,
+    EffectSnapshot,
+    GradientStop,
+    ImageSource,
+    LayerSnapshot,
+    MaskPath,
+    MaskPoint,
+    Matte,
+    RadialGradient,
+    Sample,
+    ShapeSource,
+    Snapshot,
+    Transform2D,
+)
+from tests.gpu_renderer.backends.cpu import kernel_trials
+from tests.gpu_renderer.drawing import gradient, is_close, pixels, rect, renderer, snapshot
+
+pytestmark = [
+    pytest.mark.gl,
+    pytest.mark.skipif(kernels() is None, reason="there is no C compiler that makes the loops"),
+]
+SIZE = (320, 200)
+SHAPES, CONTENTS = (RECTANGLE, ELLIPSE), (COVERAGE, PICTURE, CELLS, HALF_CELLS, GROUP)
+VARIANTS = [
+    *(Variant(kind, samples, is_projective) for kind, samples, is_projective in product((*SHAPES, *CONTENTS), (1, 4), (False, True))),
+    *(Variant(kind) for kind in (*SHAPES, *CONTENTS)),
+    *(Variant(kind, is_nearest=True) for kind in (COVERAGE, PICTURE)),
+    *(Variant(kind, 4, gradient=way, ramp_count=ramps) for kind, way, ramps in product(SHAPES, (1, 2), (1, 3))),
+    *(Variant(kind, 1, mode=mode) for kind, mode in product((ELLIPSE, COVERAGE, PICTURE), sorted(MODES_KNOWN - {0}))),
+    *(Variant(kind, 4, is_masked=True) for kind in (COVERAGE, PICTURE)),
+    *(Variant(kind, is_nearest=is_fine) for kind, is_fine in product((LIGHT, LIT_BUFFER), (False, True))),
+    *(Variant(kind, matte_mode=mode) for kind, mode in product((BUFFER, LIT_BUFFER, LIGHT), (0, 1, 2, 3, 4))),
+    Variant(COARSE),
+]  # fmt: skip
+Scene = Callable[[int], Snapshot]
+
+
+@pytest.fixture
+def software(painter: Painter) -> Painter:
+    if not painter.is_software:
+        pytest.skip("layers are laid by a loop where OpenGL runs on the processor")
+    return painter
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_kind_of_content_comes_out_as_it_is_drawn(software: Painter, variant: Variant) -> None:
+    loops = kernels()
+    assert loops is not None
+    assert kernel_trials.agrees(software, loops, variant)
+
+
+@pytest.mark.parametrize("thread_count", [2, 3, 100])
+def test_threads_share_a_large_part(thread_count: int) -> None:
+    loops, rng = kernels(), np.random.default_rng(3)
+    assert loops is not None
+    part = Region(5, 3, 1100, 700)
+    below = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
+    coats = Coats([planes_coat(part, rng.random((4, part.height, part.width), np.float32))])
+    levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
+    pictures = [np.zeros((part.bottom, part.right, 4), np.uint8) for _ in range(2)]
+    for picture, count in zip(pictures, (1, thread_count), strict=True):
+        loops.composed(Ground(halves=below), coats, levels, picture, part, count)
+    assert np.array_equal(pictures[0], pictures[1])
+    assert pictures[0][part.y :, part.x :].any(axis=-1).all()
+
+
+# ------------------------------------------------------------------------------------------------------------------ frames
+
+BLUR = EffectSnapshot("b", "blur", (("amount", 12.0),))
+GLOW = EffectSnapshot("g", "glow", (("radius", 12.0),))
+HARD_SHADOW = EffectSnapshot("s", "drop-shadow", (("distance", 7.0), ("softness", 2.0)))
+STROKE = EffectSnapshot("o", "stroke", (("width", 3.0),))
+SQUARE = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-20, -20), (25, -15), (20, 20), (-20, 20)))
+NOISE = np.random.default_rng(5).integers(0, 256, (40, 60, 4), dtype=np.uint8)
+NOISE[..., :3] = (NOISE[..., :3].astype(np.uint16) * NOISE[..., 3:] // 255).astype(np.uint8)
+
+
+def striped(x: float, y: float) -> LayerSnapshot:
+    """A rectangle that is a raster: it has a gradient of too many stops for a shader."""
+    source = ShapeSource("rect", 60, 40, (gradient(*("#ff8800", "#0088ff") * 5),))
+    return LayerSnapshot("striped", "striped", source, Transform2D(x, y, 12))
+
+
+def photo(x: float, y: float, turn: float = 0.0, **more: object) -> LayerSnapshot:
+    return LayerSnapshot("photo", "photo", ImageSource("noise", 60, 40), Transform2D(x, y, turn), **more)  # type: ignore[arg-type]
+
+
+def upright(x: float, y: float, across: float, down: float) -> LayerSnapshot:
+    return replace(photo(x, y), transform=Transform2D(x, y, scale_x=across, scale_y=down))
+
+
+def disc(x: float, y: float, **more: object) -> LayerSnapshot:
+    stops = (GradientStop(0.0, "#ffee00"), GradientStop(1.0, "#3300ff"))
+    source = ShapeSource("ellipse", 80, 60, (RadialGradient(0.5, 0.4, 0.6, stops),))
+    return LayerSnapshot("disc", "disc", source, Transform2D(x, y, 30), **more)  # type: ignore[arg-type]
+
+
+def scene(*layers: LayerSnapshot) -> Snapshot:
+    return snapshot(*layers, width=SIZE[0], height=SIZE[1])
+
+
+def inner(frame: int) -> Snapshot:
+    return snapshot(rect("#ffcc00", 30 + 4 * frame, 30, 30, 20), rect("#00ccff", 60, 40, 20, 20, id="still"), width=100, height=80, background=None)  # fmt: skip
+
+
+def group(frame: int, *, sealed: bool = True, **more: object) -> LayerSnapshot:
+    source = CompositionSource(inner(frame), 100, 80, sealed=sealed)
+    return LayerSnapshot("group", "group", source, Transform2D(160, 100, 20), **more)  # type: ignore[arg-type]
+
+
+SCENES: dict[str, Scene] = {
+    "shapes": lambda n: scene(rect("#ff8080", 60.3 + 9 * n, 60, 50, 40), disc(200 - 7.5 * n, 90, opacity=0.6)),
+    "a turning photo": lambda n: scene(photo(150, 100, 7.0 * n), rect("#fff", 20 + n, 20, 10, 10)),
+    "an upright photo": lambda n: scene(upright(150 + 2.3 * n, 100.4, 2.3, 1.7), rect("#fff", 20 + n, 20, 10, 10)),
+    "a small upright photo": lambda n: scene(upright(150.3 - n, 100 + 1.1 * n, 0.4, -0.7)),
+    "a photo on whole pixels": lambda n: scene(photo(150 + 2 * n, 100)),
+    "a raster": lambda n: scene(striped(90 + 3.3 * n, 100)),
+    "a masked photo": lambda n: scene(photo(150 + n, 100, 5.0, masks=(MaskPath("m", "add", SQUARE, feather=6.0),))),
+    "glowing": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(GLOW,))),
+    "blurred": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(BLUR,))),
+    "a fading glow": lambda n: scene(rect("#80ff80", 140, 100, 60, 30, effects=(GLOW,), opacity=0.9 - 0.1 * n)),
+    "a hard shadow": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(HARD_SHADOW,))),
+    "outlined": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(STROKE, GLOW))),
+    "swept": lambda n: scene(rect("#fff", 150, 60, 40, 40, samples=tuple(Sample(Transform2D(50 + 9 * n + i, 60, 5), 1.0) for i in range(4)))),
+    "a group that changes": lambda n: scene(group(n), rect("#fff", 160, 100, 10, 10)),
+    "beyond all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), rect("#fff", 100, 50, 40, 40, id="vast", opacity=0.5, transform=Transform2D(100.5 + n, 50, 10, scale_x=1e38, scale_y=1e38))),
+    "beneath all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), *(replace(photo(90, 70), id=f"tiny{scale}", transform=Transform2D(100.5 + n, 50, turn, scale_x=scale, scale_y=1 / scale)) for turn, scale in ((0, 1e-30), (10, 1e-38), (0, 1e-41), (30, 1e-7)))),
+    "matted": lambda n: scene(rect("#fff", 150 + 9 * n, 100, 60, 60, id="matte", effects=(BLUR,)), rect("#f0f", 150, 100, 90, 60, id="matted", opacity=0.8, matte=Matte("luma", n % 2 == 0, "matte"))),
+    "a matte of nothing": lambda n: scene(rect("#fff", 150, 100, 60, 60, id="matte", opacity=0), rect("#f0f", 150 + n, 100, 90, 60, id="matted", matte=Matte("alpha", n < 3, "matte"))),
+    "a fading group": lambda n: scene(group(0, opacity=1 - 0.1 * n)),
+    "a group that glows": lambda n: scene(group(n, effects=(GLOW,))),
+    "screened": lambda n: scene(rect("#336699", 150, 100, 200, 90), disc(100 + 11 * n, 100, blend="screen"), rect("#fff", 100, 90, 30, 30)),
+    "screened one after the other": lambda n: scene(rect("#336699", 150, 100, 200, 90), disc(60 + 4 * n, 90, blend="screen"), disc(230, 60 + 3 * n, blend="multiply"), rect("#fff8", 150 + n, 100, 90, 90), disc(150, 100, blend="screen")),
+    "a screened group": lambda n: scene(rect("#336699", 150, 100, 200, 90), group(n, blend="screen")),
+    "beneath a mode that is drawn": lambda n: scene(rect("#336699", 150 + n, 100, 200, 90), disc(100, 100, blend="hue"), rect("#fff", 100 + 5 * n, 90, 30, 30)),
+}  # fmt: skip
+FRAMES = (0, 1, 2, 3, 4, 2, 2, 0)
+
+
+def frames(painter: Painter, *, by_kernels: bool) -> FrameRenderer:
+    return renderer(painter, Optimisations(native_kernels=by_kernels), noise=NOISE)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_frames_agree_with_those_of_opengl(software: Painter, name: str) -> None:
+    lent = software.pool.lent_count
+    laid, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    for frame in FRAMES:
+        expected = pixels(drawn.draw(SCENES[name](frame), *SIZE)).copy()
+        assert is_close(pixels(laid.draw(SCENES[name](frame), *SIZE)), expected), f"frame {frame}"
+    laid.release()
+    drawn.release()
+    assert software.pool.lent_count == lent
+
+
+@pytest.mark.parametrize("name", ["shapes", "an upright photo", "a raster", "glowing", "screened one after the other"])
+def test_so_have_frames_of_several_strips(software: Painter, name: str) -> None:
+    laid, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    for frame in (0, 1, 3):
+        expected = pixels(drawn.draw(SCENES[name](frame), 1280, 800)).copy()
+        assert is_close(pixels(laid.draw(SCENES[name](frame), 1280, 800)), expected), f"frame {frame}"
+    laid.release()
+    drawn.release()
+
+
+def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> None:
+    texels = HostTexels(software)
+    assert texels.bytes_of(np.zeros((2, 2), np.uint8)) is not None
+    assert texels.bytes_of(np.zeros((1, 9), np.uint8)) is None
+    assert texels.bytes_of(np.zeros((9, 1, 4), np.uint8)) is None
+    with software.pool.lent(Region(0, 0, 9, 1), "f1") as thin:
+        assert texels.bytes_of(thin) is None
+
+
+@pytest.mark.parametrize("size", [(320, 260), (420, 200), (1280, 1000)])
+@pytest.mark.parametrize("name", ["shapes", "glowing", "screened", "matted", "beneath a mode that is drawn"])
+def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: str, size: tuple[int, int]) -> None:
+    laid, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    for frame in (0, 1, 2):
+        expected = pixels(drawn.draw(SCENES[name](frame), *size)).copy()
+        draws.clear()
+        assert is_close(pixels(laid.draw(SCENES[name](frame), *size)), expected), f"frame {frame}"
+    assert not draws or name in ("matted", "beneath a mode that is drawn")
+    laid.release()
+    drawn.release()
+
+
+@pytest.fixture
+def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The shaders that ran, as they run."""
+    found: list[str] = []
+    draw = Painter.draw
+
+    def noted(painter: Painter, shader: str, *args: object, **more: object) -> None:
+        found.append(shader)
+        draw(painter, shader, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Painter, "draw", noted)
+    return found
+
+
+@pytest.mark.parametrize("name", ["shapes", "a turning photo", "a raster", "glowing", "blurred", "screened"])
+def test_layers_that_move_are_not_drawn(software: Painter, draws: list[str], name: str) -> None:
+    kept = frames(software, by_kernels=True)
+    for frame in (0, 1):
+        kept.draw(SCENES[name](frame), *SIZE)
+    draws.clear()
+    kept.draw(SCENES[name](2), *SIZE)
+    assert not draws
+    kept.release()
+
+
+def test_what_layers_ask_for_in_vain_is_told_though_they_are_laid(software: Painter, draws: list[str]) -> None:
+    kept = frames(software, by_kernels=True)
+    unknown = EffectSnapshot("x", "from-the-future", ())
+    for frame in (0, 1):
+        draws.clear()
+        kept.draw(scene(rect("#fff", 100 + frame, 100, 30, 30, effects=(unknown,))), *SIZE)
+    assert kept.warnings == ("The effect 'from-the-future' is unknown and not drawn.",)
+    kept.release()
+
+
+def crowd(moving: float, at: float = 60.0) -> Snapshot:
+    """Many layers that cover the frame, one of which may move, and one that moves above all of it."""
+    cards = [rect("#336699", 160, 100, 300 - 10 * i, 190 - 5 * i, id=f"card{i}", opacity=0.5) for i in range(6)]
+    cards[3] = replace(cards[3], transform=Transform2D(at + 100, 100))
+    return scene(*cards, disc(moving, 100, blend="hue"), rect("#fff", 160 + moving / 9, 100, 280, 180, id="top", opacity=0.3))  # fmt: skip
+
+
+def test_what_stands_still_beneath_much_that_moves_is_drawn_once(software: Painter, draws: list[str]) -> None:
+    def over(frame: int) -> Snapshot:
+        still = crowd(0).layers[:6]
+        return scene(*still, rect("#fff", 160 + frame, 100, 280, 180, id="top", opacity=0.3))
+
+    kept, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    counts = []
+    for frame in range(8):
+        draws.clear()
+        shown = pixels(kept.draw(over(frame), *SIZE)).copy()
+        counts.append(len(draws))
+        assert is_close(shown, pixels(drawn.draw(over(frame), *SIZE))), f"frame {frame}"
+    assert counts[-3:] == [0, 0, 0]
+    kept.release()
+    drawn.release()
+
+
+def test_what_stood_still_may_move_again(software: Painter) -> None:
+    kept, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    places = [60.0] * 5 + [70.0, 80.0] + [90.0] * 5 + [60.0]
+    for frame, at in enumerate(places):
+        expected = pixels(drawn.draw(crowd(40.0 + 8 * frame, at), *SIZE)).copy()
+        assert is_close(pixels(kept.draw(crowd(40.0 + 8 * frame, at), *SIZE)), expected), f"frame {frame}"
+    kept.release()
+    drawn.release()
+
+
+def test_another_output_size_begins_anew(software: Painter) -> None:
+    kept = frames(software, by_kernels=True)
+    for size in (SIZE, (160, 100), SIZE):
+        alone = frames(software, by_kernels=False)
+        assert is_close(pixels(kept.draw(crowd(50.0), *size)), pixels(alone.draw(crowd(50.0), *size)))
+        alone.release()
+    kept.release()

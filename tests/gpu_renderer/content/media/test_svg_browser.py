@@ -1,0 +1,227 @@
+"""SVG documents drawn as browsers draw them. Places are in user units of a 100 x 100 view box."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_renderer.content.svg import svg_pixels
+from gpu_renderer.content.svg.markers import vertices
+from gpu_renderer.content.svg.path_text import arc_joints, path_of
+from tests.gpu_renderer.content.media.test_svg import BLUE, NOTHING, RED, at, svg
+from tests.gpu_renderer.fonts import reference_fonts
+
+SQUARE = '<rect width="20" height="20" fill="red" {}/>'
+FILTERED = '<rect x="20" y="20" width="60" height="60" fill="red" filter="url(#f)"/>'
+
+
+def ink(body: str) -> tuple[float, ...]:
+    """Left, top, right and bottom of what is drawn, in user units."""
+    pixels, _ = svg_pixels(svg(body), reference_fonts())
+    rows, columns = np.nonzero(pixels[..., 3] > 128)
+    return tuple(float(value) / 20.48 for value in (columns.min(), rows.min(), columns.max(), rows.max()))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "rect { fill: blue !important } #r { fill: red !important; fill: nonsense } #r#r { fill: blue !important }",
+        "rect:nth-child(2) { fill: blue }",
+        "rect:not(.x):last-child { fill: blue }",
+        "rect:nth-of-type(odd) { fill: blue }",
+        '[data-a^="pre"] { fill: blue } [data-a~="b"] { fill: red }',
+        "@media screen { rect { fill: blue } } @media print { rect { fill: red } }",
+        ":root { --c: blue } rect { fill: var(--c) }",
+        "rect { fill: var(--none, blue) }",
+        "g { fill: blue } rect { fill: inherit }",
+        "rect { fill: blue; fill: no-colour }",
+    ],
+)
+def test_style_blocks_cascade_as_css_says(rules: str) -> None:
+    body = f'<style>{rules}</style><g><circle r="0"/><rect id="r" data-a="pref" width="40" height="40" fill="red"/></g>'
+    assert at(body, (30, 20)) == [BLUE]
+
+
+def test_an_important_rule_wins_over_a_style_attribute() -> None:
+    body = '<style>rect { fill: blue !important }</style><rect width="9" height="9" style="fill:red"/>'
+    assert at(body, (5, 5)) == [BLUE]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "inside", "outside"),
+    [
+        ('style="transform: translate(40px, 2em)"', (50, 40), (10, 10)),
+        ('style="transform: translate(50%, 50%)"', (60, 60), (10, 10)),
+        ('style="transform: rotate(180deg); transform-origin: 50px 50px"', (90, 90), (10, 10)),
+        ('transform="rotate(180)" transform-origin="20 20"', (30, 30), (10, 10)),
+        ('style="transform: rotate(.125turn); transform-box: fill-box; transform-origin: center"', (10, 21), (1, 1)),
+        ('transform="translate(5 5)" style="transform: translateX(50px)"', (60, 10), (10, 10)),
+        ('transform="translate(50 50) unknown(3)"', (10, 10), (60, 60)),
+        ('style="translate: 50px 0"', (60, 10), (10, 10)),
+    ],
+)
+def test_transforms_are_those_of_css(
+    attributes: str, inside: tuple[float, float], outside: tuple[float, float]
+) -> None:
+    assert at(SQUARE.format(attributes), inside, outside) == [RED, NOTHING]
+
+
+@pytest.mark.parametrize(
+    ("body", "inside", "outside"),
+    [
+        ('<pattern id="p" width=".5" height=".5"><rect width="5" height="5" fill="red"/></pattern>'
+         '<rect x="10" y="10" width="40" height="40" fill="url(#p)"/>', (12, 12), (18, 18)),
+        ('<g fill="red"><pattern id="p" width="50" height="50" patternUnits="userSpaceOnUse"><rect width="20" height="20"/></pattern></g>'
+         '<rect width="100" height="100" fill="url(#p)"/>', (10, 10), (30, 30)),
+        ('<defs><svg id="s" x="40" y="40" width="20" height="20"><rect width="99" height="99" fill="red"/></svg></defs><use href="#s"/>',
+         (50, 50), (20, 20)),
+        ('<svg transform="translate(50 0)" width="20" height="20"><rect width="20" height="20" fill="red"/></svg>', (60, 10), (10, 10)),
+        ('<svg viewBox="0 0 0 10"><rect width="40" height="40" fill="red"/></svg><rect x="50" width="9" height="9" fill="red"/>',
+         (55, 5), (20, 20)),
+        ('<switch><rect systemLanguage="fr" width="40" height="40"/><rect x="50" width="40" height="40" fill="red"/><rect width="9" height="9"/></switch>',
+         (60, 5), (5, 5)),
+        ('<mask id="m" mask-type="alpha"><rect width="50" height="100"/></mask><rect width="100" height="100" fill="red" mask="url(#m)"/>',
+         (25, 50), (75, 50)),
+        ('<path d="M0 5H100" stroke="red" stroke-width="10" pathLength="4" stroke-dasharray="1"/>', (20, 5), (30, 5)),
+        ('<rect x="20" y="20" width="60" height="60" rx="10" fill="none" stroke="red" stroke-width="8" pathLength="4" stroke-dasharray="1 9"/>',
+         (35, 20), (20, 60)),
+        ('<linearGradient id="g"/><path d="M0 5H100" stroke="url(#g) red" stroke-width="10"/>', (20, 5), (20, 20)),
+        ('<style>circle { r: 20px; cx: 30px; cy: 30px; fill: red }</style><circle r="1"/>', (45, 30), (60, 30)),
+        ('<path style="d: path(\'M0 0H40V40H0z\')" fill="red"/>', (20, 20), (60, 60)),
+        ('<g font-size="20"><rect width="2em" height="1em" fill="red"/></g>', (38, 18), (38, 22)),
+        ('<x:rect xmlns:x="y" width="40" height="40"/><rect x="50" width="9" height="9" fill="red"/>', (55, 5), (20, 20)),
+        ('<circle cx="70" cy="70" r="20 px"/><rect width="9" height="9" fill="red"/>', (5, 5), (70, 70)),
+        ('<svg width="60" height="20" viewBox="0 0 10 10" preserveAspectRatio="slice"><rect width="10" height="10" fill="red"/></svg>',
+         (30, 10), (5, 10)),
+    ],
+)  # fmt: skip
+def test_a_feature_is_drawn_where_a_browser_draws_it(
+    body: str, inside: tuple[float, float], outside: tuple[float, float]
+) -> None:
+    assert at(body, inside, outside) == [RED, NOTHING]
+
+
+def test_a_gradient_stop_inherits_its_colour_from_where_it_stands() -> None:
+    body = '<linearGradient id="g" color="blue"><stop stop-color="currentColor"/></linearGradient><rect width="9" height="9" fill="url(#g)"/>'
+    assert at(body, (5, 5)) == [BLUE]
+
+
+def test_a_stroke_that_does_not_scale_is_as_wide_as_pixels_of_the_raster() -> None:
+    body = (
+        '<path d="M0 10H25" transform="scale(4 1)" stroke="red" stroke-width="40" vector-effect="non-scaling-stroke"/>'
+    )
+    _, top, _, bottom = ink(body)
+    assert bottom - top == pytest.approx(40 / 20.48, abs=0.1)
+
+
+def test_a_mask_may_be_read_in_linear_light() -> None:
+    body = (
+        '<mask id="m" color-interpolation="linearRGB"><rect width="100" height="100" fill="#808080"/></mask>'
+        '<rect width="100" height="100" fill="red" mask="url(#m)"/>'
+    )
+    assert at(body, (50, 50))[0][3] == pytest.approx(55, abs=2)
+
+
+def test_isolation_keeps_blending_inside_a_group() -> None:
+    blended = '<rect width="100" height="100" fill="blue"/><g style="{}"><rect width="50" height="50" fill="red" style="mix-blend-mode:multiply"/></g>'
+    assert at(blended.format(""), (20, 20)) == [[0, 0, 0, 255]]
+    assert at(blended.format("isolation:isolate"), (20, 20)) == [RED]
+
+
+def test_the_root_may_have_a_background() -> None:
+    pixels, _ = svg_pixels(svg("", 'viewBox="0 0 1 1" style="background:blue"'), reference_fonts())
+    assert pixels[9, 9].tolist() == BLUE
+
+
+@pytest.mark.parametrize(
+    ("primitives", "units", "inside", "outside"),
+    [
+        ('<feFlood flood-color="red" x="20" y="20" width="20" height="20"/>', "", (30, 30), (60, 60)),
+        ('<feFlood flood-color="red" width=".5" height=".5" x="0" y="0"/>', 'primitiveUnits="objectBoundingBox"', (40, 40), (60, 60)),
+        ('<feFlood flood-color="red" x="20" y="20" width="5" height="5"/><feOffset x="20" y="20" width="10" height="10"/><feTile/>',
+         "", (42, 42), (48, 48)),
+        ('<feOffset dx="-40"/><feOffset dx="40"/>', "", (70, 50), (40, 50)),
+    ],
+)  # fmt: skip
+def test_filter_primitives_are_cut_to_their_regions(
+    primitives: str, units: str, inside: tuple[float, float], outside: tuple[float, float]
+) -> None:
+    assert at(f'<filter id="f" {units}>{primitives}</filter>{FILTERED}', inside, outside) == [RED, NOTHING]
+
+
+def test_nothing_is_drawn_through_an_empty_filter() -> None:
+    assert at(f'<filter id="f"/>{FILTERED}', (50, 50)) == [NOTHING]
+
+
+def test_a_closed_outline_turns_at_its_start_and_an_arc_has_no_vertices_inside() -> None:
+    first, *_, last = vertices(path_of("M0 0H10V10Z"))
+    assert (first.arriving, last.leaving) == ((-10, -10), (10, 0))
+    arc = "M60 70A10 10 0 0 1 90 70"
+    assert len(vertices(path_of(arc), arc_joints(arc))) == 2
+
+
+def test_a_marker_may_take_the_paints_of_its_line() -> None:
+    body = (
+        '<marker id="k" markerWidth="9" markerHeight="9" orient="auto"><rect width="9" height="9" fill="context-stroke"/></marker>'
+        '<path d="M10 10H40" stroke="red" stroke-width="4" marker-end="url(#k)"/>'
+    )
+    assert at(body, (60, 30)) == [RED]
+
+
+def test_lists_of_positions_reach_into_spans_and_rotation_lasts() -> None:
+    _, top, _, bottom = ink('<text y="20" dy="40" font-size="20"><tspan>H</tspan></text>')
+    assert (top, bottom) == pytest.approx((46.9, 60), abs=0.3)
+    left, _, right, _ = ink('<text y="40" font-size="20" rotate="90"><tspan>I</tspan></text>')
+    assert right - left > 12
+
+
+def test_text_is_spread_or_stretched_to_its_length() -> None:
+    for adjusted in ("spacing", "spacingAndGlyphs"):
+        left, _, right, _ = ink(
+            f'<text x="5" y="20" textLength="90" lengthAdjust="{adjusted}" font-size="20">HIH</text>'
+        )
+        assert (left, right) == pytest.approx((5, 95), abs=2.0)
+
+
+@pytest.mark.parametrize(("line", "y"), [("underline", 51), ("overline", 30), ("line-through", 43)])
+def test_text_is_decorated(line: str, y: float) -> None:
+    places = [(x, y) for x in (12.0, 30.0, 45.0)]
+    plain = at('<text x="10" y="49" font-size="20">     </text>', *places)
+    lined = at(
+        f'<text x="10" y="49" font-size="20" fill="red" xml:space="preserve" text-decoration="{line}">          </text>',
+        *places,
+    )
+    assert plain == [NOTHING] * 3
+    assert lined[:2] == [RED] * 2
+
+
+def test_text_along_a_path_starts_at_shares_of_its_stated_length_and_moves_with_it() -> None:
+    body = (
+        '<defs><path id="c" d="M0 20H100" pathLength="10" transform="translate(0 30)"/></defs>'
+        '<text font-size="20" x="40">A<textPath href="#c" startOffset="5">H</textPath></text>'
+    )
+    _, _, right, bottom = ink(body)
+    assert (right, bottom) == pytest.approx((64, 50), abs=2.0)
+
+
+def test_spans_are_raised_lowered_and_faded() -> None:
+    _, top, _, _ = ink('<text y="50" font-size="20"><tspan baseline-shift="10">x</tspan></text>')
+    _, plain, _, _ = ink('<text y="50" font-size="20">x</text>')
+    assert plain - top == pytest.approx(10, abs=0.2)
+    body = svg('<text y="50" font-size="40"><tspan opacity=".5">I</tspan></text>')
+    assert svg_pixels(body, reference_fonts())[0][..., 3].max() == pytest.approx(128, abs=1)
+
+
+def test_the_box_of_a_text_is_that_of_its_cells() -> None:
+    body = (
+        '<filter id="f" x="0" y="0" width="1" height="1"><feFlood flood-color="red"/></filter>'
+        '<text x="20" y="50" font-size="20" font-family="sans-serif" filter="url(#f)">x</text>'
+    )
+    left, top, _, bottom = ink(body)
+    assert left == pytest.approx(20, abs=0.1)
+    assert (top, bottom) == pytest.approx((50 - 18.1, 54.2), abs=0.2)
+
+
+def test_a_picture_without_a_height_keeps_its_shape() -> None:
+    png = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAABytg0kAAAAGklEQVR4AWP4z8Dwn+EEw38mxoD/DP9FGBgAPsUGK3uuWLcAAAAASUVORK5CYII="
+    assert ink(f'<image width="40" href="data:image/png;base64,{png}"/>') == pytest.approx((0, 0, 40, 40), abs=0.1)

@@ -1,0 +1,82 @@
+"""Per-character 3D: text.md 9."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_renderer.content.text.character_planes import with_character_planes
+from gpu_renderer.content.text.lines import line_width, measured_box
+from motion.snapshot import (
+    CompositionSource,
+    GlyphPose,
+    LayerSnapshot,
+    Snapshot,
+    TextSource,
+    TextStyle,
+    Transform2D,
+    Transform3D,
+)
+from tests.gpu_renderer.fonts import reference_fonts, text
+
+MOVED = (1.0, 0.0, 0.0, 100.0, 0.0, 1.0, 0.0, 50.0, 0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 0.0, 1.0)
+MONO = TextStyle(family="Liberation Mono", size=40, weight=400)
+
+
+def layer(content: str, **fields: object) -> LayerSnapshot:
+    source = text(content, MONO, per_character_3d=True, align="center", **fields)
+    return LayerSnapshot("t", "t", source, Transform3D(MOVED, 0.0, 0.0, Transform2D(100, 50)), opacity=0.5)
+
+
+def planes(one: LayerSnapshot) -> tuple[LayerSnapshot, ...]:
+    return with_character_planes(Snapshot(200, 100, (one,), None), reference_fonts()).layers
+
+
+def test_every_letter_that_is_not_blank_is_a_plane_in_the_layers_space() -> None:
+    first, second = planes(layer("A B"))
+    assert isinstance(first.source, TextSource)
+    assert isinstance(first.transform, Transform3D)
+    assert (first.id, first.source.content, second.id) == ("t::0", "A", "t::1")
+    assert first.transform.matrix[3] == pytest.approx(100 - 24.0039, abs=0.001)
+    assert measured_box(first.source, reference_fonts()) == pytest.approx((24.0039 + 20, 40 * 1.2 + 20), abs=0.001)
+
+
+def test_letters_without_a_stored_weight_are_spaced_as_regular_and_drawn_bold() -> None:
+    style = TextStyle(family="Arial", size=40, weight=600)
+    one = LayerSnapshot(
+        "t", "t", text("B", style, per_character_3d=True, has_weight=False), Transform3D(MOVED, 0, 0, Transform2D(0, 0))
+    )
+    (plane,) = planes(one)
+    assert isinstance(plane.source, TextSource)
+    assert plane.source.style.weight == 600
+    regular = line_width("B", TextStyle(family="Arial", size=40, weight=400), reference_fonts())
+    assert measured_box(plane.source, reference_fonts())[0] == pytest.approx(regular + 20)
+
+
+def test_poses_move_turn_scale_and_fade_their_plane() -> None:
+    pose = GlyphPose(dx=5, dy=-3, dz=7, rotation=90, scale_x=2, opacity=0.5)
+    (one,) = planes(layer("A", has_animators=True, poses=(pose,)))
+    assert isinstance(one.transform, Transform3D)
+    matrix = one.transform.matrix
+    assert (matrix[3], matrix[7], matrix[11]) == pytest.approx((105, 47, 17))
+    assert (matrix[0], matrix[4]) == pytest.approx((0, 2))
+    assert one.opacity == 0.25
+
+
+def test_long_texts_and_flat_layers_stay_as_they_are() -> None:
+    long = layer("A" * 201)
+    flat = LayerSnapshot("f", "f", layer("A").source, Transform2D(0, 0))
+    assert planes(long) == (long,)
+    assert planes(flat) == (flat,)
+
+
+def test_a_snapshot_without_such_layers_is_the_same_object() -> None:
+    snapshot = Snapshot(200, 100, (LayerSnapshot("t", "t", text("A"), Transform2D(0, 0)),), None)
+    assert with_character_planes(snapshot, reference_fonts()) is snapshot
+
+
+def test_placed_compositions_are_searched_too() -> None:
+    inner = Snapshot(200, 100, (layer("AB"),), None)
+    outer = LayerSnapshot("c", "c", CompositionSource(inner, 200, 100, sealed=True), Transform2D(0, 0))
+    (placed,) = planes(outer)
+    assert isinstance(placed.source, CompositionSource)
+    assert len(placed.source.composition.layers) == 2

@@ -1,0 +1,81 @@
+"""Which face stands for a family, weight and style (text.md 2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_renderer.content.text.families import Fonts, NoFonts, Style
+from gpu_renderer.content.text.folders import FontFolders, write_listing
+from tests.gpu_renderer.fonts import FONTS, reference_fonts
+
+
+def face_of(family: str, weight: float, *, italic: bool = False) -> tuple[str, int]:
+    file = reference_fonts().chain(Style(family, weight, italic)).primary.face.file
+    return file.family, file.weight
+
+
+@pytest.mark.parametrize(("wanted", "got"), [(600, 700), (500, 400), (900, 700), (400, 400)])
+def test_arial_comes_from_the_nearest_weight_of_liberation(wanted: float, got: int) -> None:
+    assert face_of("Arial", wanted) == ("Liberation Sans", got)
+
+
+@pytest.mark.parametrize(("wanted", "got"), [(450, 500), (550, 500), (600, 600), (100, 100), (980, 900)])
+def test_weights_between_faces_go_to_the_nearest_in_the_font_matchers_scale(wanted: float, got: int) -> None:
+    assert face_of("Inter", wanted) == ("Inter", got)
+
+
+def test_a_family_that_is_not_installed_becomes_inter_and_is_named_once() -> None:
+    fonts = reference_fonts().for_job()
+    for weight in (400, 700):
+        assert fonts.chain(Style("Nowhere Sans", weight, italic=False)).primary.face.file.family == "Inter"
+    assert fonts.warnings == ("The font family 'Nowhere Sans' is not installed; 'Inter' stands in for it.",)
+
+
+def test_jobs_keep_their_own_record_of_substitutions() -> None:
+    reference_fonts().for_job().chain(Style("Nowhere Serif", 400, italic=False))
+    assert reference_fonts().for_job().warnings == ()
+
+
+def test_a_missing_italic_is_slanted() -> None:
+    chain = reference_fonts().chain(Style("Noto Sans Armenian", 400, italic=True))
+    assert chain.primary.slanted
+    assert not reference_fonts().chain(Style("Inter", 400, italic=True)).primary.slanted
+
+
+def test_characters_that_the_family_lacks_come_from_others() -> None:
+    chain = reference_fonts().chain(Style("Inter", 700, italic=False))
+    assert (
+        chain.face_for("ש").face.file.family == "Noto Sans Hebrew"
+        or chain.face_for("ש").face.file.family == "DejaVu Sans"
+    )
+    assert chain.face_for("😀").face.file.family == "Noto Color Emoji"
+    assert chain.face_for("A").face.file.family == "Inter"
+
+
+def test_no_font_at_all_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(NoFonts, match=r"\./farm fonts"):
+        Fonts(FontFolders(tmp_path).files())
+
+
+def test_an_operators_folder_is_scanned_and_comes_first(tmp_path: Path) -> None:
+    source = FONTS / "reference" / "fonts-liberation" / "LiberationSans-Bold.ttf"
+    (tmp_path / "own.ttf").write_bytes(source.read_bytes())
+    files = FontFolders(FONTS, ("reference",), (tmp_path,)).files()
+    assert (files[0].path.name, files[0].family, files[0].weight) == ("own.ttf", "Liberation Sans", 700)
+    assert files[0].covers(ord("A"))
+    assert not files[0].covers(0x1F600)
+
+
+def test_a_file_that_is_no_font_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "broken.ttf").write_bytes(b"not a font")
+    assert FontFolders(tmp_path / "none", (), (tmp_path,)).files() == ()
+
+
+def test_a_listing_says_the_same_as_scanning(tmp_path: Path) -> None:
+    source = FONTS / "reference" / "fonts-liberation" / "LiberationMono-Regular.ttf"
+    (tmp_path / source.name).write_bytes(source.read_bytes())
+    scanned = FontFolders(tmp_path, (), (tmp_path,)).files()
+    write_listing(tmp_path)
+    assert FontFolders(tmp_path, (), (tmp_path,)).files() == scanned

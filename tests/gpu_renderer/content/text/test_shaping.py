@@ -1,0 +1,58 @@
+"""Glyphs of a line, from left to right."""
+
+from __future__ import annotations
+
+from gpu_renderer.content.text.bidi import levels, visual_order
+from gpu_renderer.content.text.clusters import clusters, words
+from gpu_renderer.content.text.families import Style
+from gpu_renderer.content.text.shaping import shaped
+from tests.gpu_renderer.fonts import reference_fonts
+
+
+def starts(text: str) -> list[int]:
+    return [glyph.start for glyph in shaped(text, reference_fonts().chain(Style("Inter", 400, italic=False)))]
+
+
+def test_latin_runs_forward() -> None:
+    assert starts("ab c") == [0, 1, 2, 3]
+
+
+def test_hebrew_runs_backward_inside_a_latin_line() -> None:
+    assert starts("a שלום b") == [0, 1, 5, 4, 3, 2, 6, 7]
+
+
+def test_numbers_inside_hebrew_keep_their_order() -> None:
+    assert levels("ש12") == [1, 2, 2]
+    assert starts("ש12") == [1, 2, 0]
+
+
+def test_arabic_letters_join() -> None:
+    chain = reference_fonts().chain(Style("Inter", 400, italic=False))
+    alone = {glyph.glyph for letter in "سلام" for glyph in shaped(letter, chain)}
+    joined = {glyph.glyph for glyph in shaped("سلام", chain)}
+    assert not joined & alone or joined != alone
+
+
+def test_runs_are_reordered_by_level() -> None:
+    assert visual_order([0, 1, 0]) == [0, 1, 2]
+    assert visual_order([1, 2, 1]) == [2, 1, 0]
+
+
+def test_ligatures_are_off_when_letters_are_spaced() -> None:
+    chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
+    assert len(shaped("fi", chain)) == 1
+    assert len(shaped("fi", chain, ligatures=False)) == 2
+
+
+def test_every_space_is_a_word() -> None:
+    assert words("a  b ") == ["a", " ", " ", "b", " "]
+
+
+def test_marks_skin_tones_joined_emoji_and_flags_stay_with_their_base() -> None:
+    text = "e\u0301👍🏽👩\u200d🚀🇩🇪🇫🇷x"
+    assert list(clusters(text)) == ["e\u0301", "👍🏽", "👩\u200d🚀", "🇩🇪", "🇫🇷", "x"]
+
+
+def test_tabs_and_returns_are_spaces() -> None:
+    chain = reference_fonts().chain(Style("Inter", 400, italic=False))
+    assert [glyph.glyph for glyph in shaped("a\tb\r", chain)] == [glyph.glyph for glyph in shaped("a b ", chain)]

@@ -1,0 +1,149 @@
+"""Letters as pixels: text.md 4.1, 7 and 10.3."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.text import contrast
+from gpu_renderer.content.text.text_raster import text_raster
+from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.tint import rgba_of
+from motion.snapshot import GlyphPose, TextSource, TextStyle
+from tests.gpu_renderer.fonts import reference_fonts, text
+
+WHITE = TextStyle(fill="#ffffff")
+MOTION = text("Motion", TextStyle(family="Arial", size=56, fill="#ffffff"), align="center")
+
+
+def raster(source: TextSource, supersample: float = 2) -> Raster:
+    drawn = text_raster(source, supersample, reference_fonts())
+    return replace(drawn, pixels=rgba_of(drawn), color=None)
+
+
+def ink(drawn: Raster) -> tuple[int, int, int, int]:
+    rows, columns = np.nonzero(drawn.pixels[..., 3])
+    return int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1
+
+
+@pytest.mark.parametrize(
+    ("color", "values"),
+    [("white", [25, 80, 143, 201]), ("#808080", [18, 69, 134, 197]), ("black", [16, 64, 125, 187])],
+)
+def test_coverage_is_strengthened_by_the_colour(color: str, values: list[int]) -> None:
+    parsed = css.parse(color)
+    assert parsed is not None
+    assert contrast.table(parsed)[[16, 64, 128, 192]].tolist() == values
+
+
+def test_a_line_stands_where_the_reference_draws_it() -> None:
+    drawn = raster(MOTION)
+    left, _, right, bottom = ink(drawn)
+    assert drawn.pixels.shape == (168, 416, 4)
+    assert [136 + left / 2, 136 + right / 2] == pytest.approx([152, 328.5], abs=0.5)
+    assert bottom == pytest.approx(116, abs=1)
+    assert drawn.pixels[114, left + 6, 3] == 255
+    assert not drawn.pixels[115:, left + 6].any()
+
+
+@pytest.mark.parametrize(("align", "left", "right"), [("left", 12, None), ("right", None, 12), ("justify", 12, None)])
+def test_lines_keep_the_padding_on_the_side_of_their_alignment(align: str, left: int | None, right: int | None) -> None:
+    source = text("HHHHHHH\nH", WHITE, align=align)
+    pixels = raster(source).pixels[150:]
+    columns = np.nonzero(pixels[..., 3].any(axis=0))[0] / 2
+    if left is not None:
+        assert columns.min() == pytest.approx(left, abs=5)
+    if right is not None:
+        assert columns.max() == pytest.approx(raster(source).width - right, abs=5)
+
+
+def test_the_same_text_is_larger_at_a_larger_tier() -> None:
+    assert raster(MOTION, 4).pixels.shape == (336, 832, 4)
+
+
+def test_large_letters_are_neither_snapped_nor_strengthened() -> None:
+    drawn = raster(text("O", TextStyle(size=200, fill="#ffffff")))
+    edge = drawn.pixels[..., 3]
+    assert edge.max() == 255
+    assert 0 < np.count_nonzero((edge > 0) & (edge < 255)) < edge.size / 20
+
+
+def test_premultiplied_colours_carry_their_alpha() -> None:
+    drawn = raster(text("H", TextStyle(fill="#ff000080")))
+    assert drawn.pixels.reshape(-1, 4).max(axis=0).tolist() == [128, 0, 0, 128]
+
+
+def test_an_unreadable_colour_is_black() -> None:
+    drawn = raster(text("H", TextStyle(fill="no colour")))
+    assert drawn.pixels.reshape(-1, 4).max(axis=0).tolist() == [0, 0, 0, 255]
+
+
+def test_emoji_keep_their_own_colours() -> None:
+    drawn = raster(text("😀", WHITE))
+    face = drawn.pixels[drawn.pixels[..., 3] == 255]
+    assert face[:, 0].mean() > face[:, 2].mean() + 60
+
+
+def posed(*poses: GlyphPose, style: TextStyle = WHITE) -> TextSource:
+    return text("H" * len(poses), style, has_animators=True, poses=poses)
+
+
+def test_a_glyph_that_is_invisible_is_not_drawn() -> None:
+    assert not raster(posed(GlyphPose(opacity=0))).pixels.any()
+
+
+def test_opacity_and_fill_opacity_multiply() -> None:
+    assert raster(posed(GlyphPose(opacity=0.5, fill_opacity=0.5))).pixels.max() == 64
+
+
+@pytest.mark.parametrize(
+    "second", [GlyphPose(dx=-20, opacity=0.6), GlyphPose(dx=-12, blur=3), GlyphPose(dx=-18, rotation=30)]
+)
+def test_glyphs_of_one_colour_are_coverage_that_looks_as_among_glyphs_of_others(second: GlyphPose) -> None:
+    style = TextStyle(fill="#40a0ff", size=64)
+    alone = posed(GlyphPose(opacity=0.8), second, GlyphPose(opacity=0), style=style)
+    apart = posed(GlyphPose(opacity=0.8), second, GlyphPose(opacity=0.01, color="#ff0000", color_mix=1), style=style)
+    drawn = text_raster(alone, 2, reference_fonts())
+    assert drawn.color == css.parse("#40a0ff")
+    assert text_raster(apart, 2, reference_fonts()).color is None
+    difference = np.abs(raster(alone).pixels.astype(int) - raster(apart).pixels)
+    assert difference[:, : difference.shape[1] // 2].max() <= 3
+
+
+def test_a_moved_glyph_is_the_same_picture_elsewhere() -> None:
+    rest, moved = raster(posed(GlyphPose())), raster(posed(GlyphPose(dx=10)))
+    shift = round(moved.padding * 2)
+    inner = moved.pixels[shift:-shift, shift + 20 :][: rest.pixels.shape[0], : rest.pixels.shape[1]]
+    assert np.array_equal(inner[:, : -20 or None], rest.pixels[:, : inner.shape[1]][:, : -20 or None])
+
+
+def test_a_quarter_turn_lays_the_letter_down() -> None:
+    left, top, right, bottom = ink(raster(posed(GlyphPose(rotation=90, dx=0.01))))
+    upright = ink(raster(posed(GlyphPose(dx=0.01))))
+    assert (right - left, bottom - top) == pytest.approx((upright[3] - upright[1], upright[2] - upright[0]), abs=2)
+
+
+def test_blur_is_in_raster_pixels_whatever_the_supersampling() -> None:
+    def softness(supersample: float) -> int:
+        row = raster(posed(GlyphPose(blur=8)), supersample).pixels.max(axis=0)[:, 3]
+        return int(np.count_nonzero((row > 8) & (row < row.max() * 0.5)))
+
+    assert softness(4) == pytest.approx(softness(2), rel=0.25)
+
+
+def test_an_animators_stroke_lies_under_the_fill_unless_asked_otherwise() -> None:
+    pose = GlyphPose(stroke_width=6, stroke_color="#ff0000")
+    style = TextStyle(fill="#00ff00")
+    under = raster(posed(pose, style=style)).pixels
+    over = raster(text("H", style, has_animators=True, poses=(pose,), stroke_over_fill=True)).pixels
+    assert (under[..., 1] == 255).sum() > (over[..., 1] == 255).sum() > 0
+    assert (under[..., 0] == 255).any()
+
+
+def test_a_huge_size_draws_within_the_limits_of_a_raster() -> None:
+    drawn = raster(text("H", TextStyle(size=1e7)))
+    assert max(drawn.pixels.shape) <= 16384
+    assert drawn.pixels[..., 3].max() == 255

@@ -1,0 +1,94 @@
+"""Coverage of masks: compositing.md 5."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gpu_renderer.content.vector.mask import expanded, mask_coverage
+from gpu_renderer.content.vector.surface import Pixels
+from motion.snapshot import MaskPath, MaskPoint
+
+SQUARE = ((-10.0, -10.0), (10.0, -10.0), (10.0, 10.0), (-10.0, 10.0))
+LEFT = ((-20.0, -20.0), (0.0, -20.0), (0.0, 20.0), (-20.0, 20.0))
+
+
+def mask(corners: tuple[tuple[float, float], ...] = SQUARE, mode: str = "add", **fields: object) -> MaskPath:
+    points = tuple(MaskPoint(x, y, x, y, x, y) for x, y in corners)
+    return MaskPath("m", mode, points, **fields)  # type: ignore[arg-type]
+
+
+def covered(*paths: MaskPath, side: float = 40, supersample: float = 2) -> Pixels:
+    return mask_coverage(paths, side, side, supersample, 0.5)
+
+
+def at(pixels: Pixels, x: float, y: float) -> int:
+    rows, columns = pixels.shape
+    return int(pixels[int(rows / 2 + y * 2), int(columns / 2 + x * 2)])
+
+
+def test_a_mask_is_rasterised_at_twice_the_box() -> None:
+    pixels = covered(mask())
+    assert pixels.shape == (80, 80)
+    assert (at(pixels, 0, 0), at(pixels, 9.5, 9.5), at(pixels, 10.5, 0)) == (255, 255, 0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "values"),
+    [("add", (255, 255, 255)), ("subtract", (0, 255, 0)), ("intersect", (255, 0, 0)), ("lighten", (255, 255, 255)),
+     ("darken", (255, 255, 255)), ("difference", (255, 255, 255)), ("none", (255, 255, 0))],
+)  # fmt: skip
+def test_modes_combine_with_what_came_before(mode: str, values: tuple[int, int, int]) -> None:
+    pixels = covered(mask(LEFT), mask(SQUARE, mode))
+    assert (at(pixels, -5, 0), at(pixels, -15, 0), at(pixels, 5, 0)) == values
+
+
+@pytest.mark.parametrize(("mode", "outside"), [("add", 0), ("lighten", 0), ("subtract", 255), ("darken", 255)])
+def test_the_first_mode_decides_what_the_mask_starts_from(mode: str, outside: int) -> None:
+    assert at(covered(mask(mode=mode)), 15, 0) == outside
+
+
+def test_only_none_paths_leave_everything() -> None:
+    assert covered(mask(mode="none")).min() == 255
+
+
+def test_inverting_stops_at_the_box() -> None:
+    pixels = covered(mask(inverted=True))
+    assert (at(pixels, 0, 0), at(pixels, 15, 0)) == (0, 255)
+
+
+def test_opacity_scales_the_path() -> None:
+    assert at(covered(mask(opacity=0.5)), 0, 0) == 128
+
+
+def test_a_feather_of_28_is_a_sigma_of_7() -> None:
+    wide = ((-60.0, -60.0), (0.0, -60.0), (0.0, 60.0), (-60.0, 60.0))
+    pixels = covered(mask(wide, feather=28), side=120)
+    for x in (-7, -3, 0.25, 4, 9):
+        gauss = 255 * 0.5 * math.erfc((x + 0.25) / (7 * math.sqrt(2)))
+        assert at(pixels, x, 0) == pytest.approx(gauss, abs=6)
+
+
+def test_positive_expansion_dilates_clockwise_paths() -> None:
+    points = expanded(mask().points, 5)
+    side = 5 / math.sqrt(2)
+    assert points[0][:2] == pytest.approx((-10 - side, -10 - side))
+    assert at(covered(mask(expansion=5)), 13, 0) == 255
+    assert at(covered(mask(tuple(reversed(SQUARE)), expansion=5)), 7, 0) == 0
+
+
+def test_vertices_may_have_feathers_of_their_own() -> None:
+    corners = tuple(
+        MaskPoint(x, y, x, y, x, y, feather) for (x, y), feather in zip(SQUARE, (0.0, 16.0, 16.0, 0.0), strict=True)
+    )
+    pixels = mask_coverage([MaskPath("m", "add", corners)], 80, 40, 2, 0.5)
+    edge_left = np.count_nonzero((pixels[40] > 8) & (pixels[40] < 247) & (np.arange(160) < 80))
+    edge_right = np.count_nonzero((pixels[40] > 8) & (pixels[40] < 247) & (np.arange(160) >= 80))
+    assert edge_left <= 3
+    assert edge_right > 12
+
+
+def test_a_path_without_points_is_passed_over() -> None:
+    assert at(covered(MaskPath("m", "add", ()), mask()), 15, 0) == 0
