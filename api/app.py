@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 
 from api.animations.endpoints import router as animations
 from api.app_state import AppState
@@ -32,7 +33,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
-from farm_core.net.resolver import Resolver, system_resolver
+from farm_core.net.resolver import AccountLookups, Resolver, system_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
@@ -63,8 +64,8 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
         rates=RateLimiter(client),
         storage=storage_of(settings, links),
         links=links,
-        tokens=TokenReader(secret, settings.jwt_jwks_url),
-        resolve=resolve,
+        tokens=TokenReader(secret, settings.jwt_jwks_url, settings.jwt_audience, settings.jwt_issuer),
+        lookups=AccountLookups(resolve),
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
         sandbox=Sandbox(),
@@ -93,7 +94,7 @@ def create_app(state: AppState) -> FastAPI:
         default_response_class=JSONResponse,
         redirect_slashes=False,
         strict_content_type=False,
-        middleware=[Middleware(layer) for layer in MIDDLEWARE],
+        middleware=[*_cors(state.settings), *(Middleware(layer) for layer in MIDDLEWARE)],
     )
     app.state.dependencies = state
     add_error_handlers(app)
@@ -102,6 +103,30 @@ def create_app(state: AppState) -> FastAPI:
     app.include_router(files)
     add_documentation(app)
     return app
+
+
+def _cors(settings: Settings) -> list[Middleware]:
+    """Lets browsers of the allowed origins call the API; without credentials of theirs, such as cookies."""
+    if not settings.allowed_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=("GET", "HEAD", "POST", "DELETE"),
+            allow_headers=(
+                "Authorization",
+                "X-API-Key",
+                "Content-Type",
+                "Idempotency-Key",
+                "X-Request-Id",
+                "Range",
+                "If-None-Match",
+            ),
+            expose_headers=("X-Request-Id", "Retry-After", "ETag", "Location", "Content-Range", "Accept-Ranges"),
+            max_age=3600,
+        )
+    ]
 
 
 def _public() -> APIRouter:

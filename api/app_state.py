@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
-from farm_core.net.resolver import Resolver
+from farm_core.net.resolver import AccountLookups
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
@@ -32,7 +32,7 @@ class AppState:
     storage: Storage
     links: Links
     tokens: TokenReader
-    resolve: Resolver
+    lookups: AccountLookups
     progress: ProgressReader
     changes: ChangePublisher
     sandbox: Sandbox

@@ -54,10 +54,22 @@ class Settings(BaseSettings):
     )
     jwt_secret: str | None = Field(
         None,
-        description="Key of session tokens (HS256); made at first start and kept in the data folder when unset.",
+        min_length=32,
+        description="Key of session tokens (HS256), at least 32 characters; made at first start and kept in the data folder when unset.",
     )
     jwt_jwks_url: str | None = Field(
         None, pattern=WEB_ADDRESS, description="A JWKS address whose keys sign session tokens, instead of the secret."
+    )
+    jwt_audience: str | None = Field(
+        None, description="`aud` that tokens signed with a JWKS key must name; any when unset."
+    )
+    jwt_issuer: str | None = Field(
+        None, description="`iss` that tokens signed with a JWKS key must name; any when unset."
+    )
+    cors_origins: str = Field(
+        "",
+        pattern=r"^$|^https?://[^/\s,]+(,\s*https?://[^/\s,]+)*$",
+        description="Origins that browsers may call `/api` and `/files` from, separated by commas; none when unset.",
     )
     automation_allow_private_callbacks: bool = Field(False, description="Let webhooks go to private addresses.")
     automation_allow_private_assets: bool = Field(
@@ -114,6 +126,11 @@ class Settings(BaseSettings):
     log_level: LogLevel = Field(
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
     )
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origins of `cors_origins`."""
+        return tuple(origin.strip() for origin in self.cors_origins.split(",") if origin.strip())
 
     @property
     def further_fonts(self) -> tuple[Path, ...]:

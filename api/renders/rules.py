@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
 from farm_core.assets import repository as assets
-from farm_core.net.resolver import url_fault
+from farm_core.net.resolver import Resolver, url_fault
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
@@ -60,10 +60,12 @@ def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) ->
 
 async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
+    resolve = state.lookups.of(template.account_id if template else "")
     inputs, callback = await asyncio.gather(
-        _input_faults(state, template, wanted.inputs, uploads), _callback_faults(state, wanted.callback_url)
+        _input_faults(state, template, wanted.inputs, uploads, resolve),
+        _callback_faults(state, wanted.callback_url, resolve),
     )
-    named = [] if template else [("templateId", "is required, as a string")]
+    named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
     return [*named, *inputs, *output_of(template, wanted.output)[1], *callback]
 
 
@@ -100,29 +102,33 @@ def _limit_faults(output: Output) -> Faults:
     return faults
 
 
-async def _input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
+async def _input_faults(
+    state: AppState, template: Template | None, values: Any, uploads: Uploads, resolve: Resolver
+) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     if template is None:
         return []
     fields = fields_of(template)
     urls = {value for field in fields if field.kind in _MEDIA_KINDS and isinstance(value := values.get(field.id), str)}
-    reasons = dict(zip(urls, await asyncio.gather(*(_media_fault(state, url, uploads) for url in urls)), strict=True))
+    reasons = dict(
+        zip(urls, await asyncio.gather(*(_media_fault(state, url, uploads, resolve) for url in urls)), strict=True)
+    )
     nulls = [(name, "must not be null") for name, value in values.items() if value is None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
     return found + [one for one in nulls if one[0] not in dict(found)]
 
 
-async def _media_fault(state: AppState, url: str, uploads: Uploads) -> str | None:
+async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Resolver) -> str | None:
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
     if url in uploads:
         return None if uploads[url] else "must be an upload of this account that has not expired"
-    return await url_fault(url, allow_private=state.settings.automation_allow_private_assets, resolve=state.resolve)
+    return await url_fault(url, allow_private=state.settings.automation_allow_private_assets, resolve=resolve)
 
 
-async def _callback_faults(state: AppState, url: Any) -> Faults:
+async def _callback_faults(state: AppState, url: Any, resolve: Resolver) -> Faults:
     if url is None:
         return []
-    fault = await url_fault(url, allow_private=state.settings.automation_allow_private_callbacks, resolve=state.resolve)
+    fault = await url_fault(url, allow_private=state.settings.automation_allow_private_callbacks, resolve=resolve)
     return [("callbackUrl", fault)] if fault else []

@@ -35,6 +35,9 @@ def published(source: str, target: str, inputs: list[dict[str, Any]], allow_priv
     """
     document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
     fields = _with_targets(document, inputs)
+    if lost := [field.id for field in fields if field.target == NO_TARGET]:
+        names = ", ".join(map(repr, lost[:20]))
+        raise BadRequest(f"These inputs write to no layer of the document: {names}.")
     unrenderable = template.unrenderable_layers(document, fields) + _unreachable(document, fields, allow_private)
     Path(target).write_bytes(storable(document))
     return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}

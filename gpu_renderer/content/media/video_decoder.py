@@ -8,6 +8,7 @@ from pathlib import Path
 
 import av
 
+from gpu_renderer.content.media.container import opened
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.media.video_index import VideoIndex
 from gpu_renderer.content.media.video_pixels import PixelConverter, alpha_library
@@ -23,7 +24,7 @@ class VideoDecoder:
 
     def __init__(self, path: Path, index: VideoIndex) -> None:
         self._index = index
-        self._container = av.open(str(path))
+        self._container = opened(path)
         self._stream = self._container.streams.video[0]
         self._codec = _codec_of(self._stream)
         self._converter = PixelConverter(kernels())
