@@ -16,6 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 import benchmarks
+from benchmarks import depth
 from benchmarks.benchmark import Benchmark, Row, names
 from benchmarks.machine import ROOT, machine_line
 from benchmarks.result import Result, compared, plot, show
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="benchmarks to run (default: all)")
     parser.add_argument("--list", action="store_true", help="only print the benchmarks and their questions")
     parser.add_argument("--quick", action="store_true", help="fewer frames and sizes: a first impression")
+    parser.add_argument("--depth", type=int, default=None, metavar="N", help="queue: costs with N jobs queued")
     parser.add_argument("--store", action="store_true", help="keep the results in benchmarks/results")
     parser.add_argument("--compare", metavar=("OLD", "NEW"), nargs=2, type=Path, help="compare two stored results")
 
@@ -42,6 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.compare:
         return _compare(arguments.compare[0], arguments.compare[1], console)
     found = discovered()
+    if arguments.depth is not None:
+        arguments.names = ["depth" if name == "queue" else name for name in arguments.names]
+        found["depth"] = depth.at_depth(arguments.depth)
     if unknown := [name for name in arguments.names if name not in found]:
         print(f"bench: there is no {', '.join(unknown)}; there are {', '.join(found)}", file=sys.stderr)
         return 1

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "up": ("cluster.commands.up", "run the farm in the foreground"),
     "account": ("farm_core.cli.account", "create, change and list accounts"),
     "token": ("farm_core.cli.token", "print a session token of an account"),
+    "console-link": ("farm_core.cli.console_link", "print a one-time link that signs in to the web console"),
     "render": ("gpu_renderer.commands.render", "render a document locally, without any service"),
     "stills": ("gpu_renderer.commands.stills", "render many single frames in one process"),
     "inspect": ("gpu_renderer.commands.inspect", "say what is in a document"),
@@ -46,6 +47,8 @@ COMMANDS: Final = {
 
 
 HELP: Final = ("-h", "--help", "help")
+PROGRAM: Final = "farm" if Path(sys.argv[0]).name == "farm" else "./farm"
+"""The installed command, or the script of a checkout."""
 INTERRUPTED: Final = 128 + signal.SIGINT
 READER_GONE: Final = 128 + signal.SIGPIPE
 
@@ -73,12 +76,14 @@ def _failed(message: str) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words[:1] == ["--version"]:
+        return _version()
     if not words or words[0] in HELP or words[0] not in COMMANDS:
         return _usage(words)
     name, *rest = words
     module = importlib.import_module(COMMANDS[name][0])
     parser = argparse.ArgumentParser(
-        prog=f"./farm {name}",
+        prog=f"{PROGRAM} {name}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -116,11 +121,28 @@ def _usage(words: list[str]) -> int:
     out = sys.stdout if asked else sys.stderr
     if words and not asked:
         print(f"farm: there is no command {words[0]!r}", file=out)
-    print("usage: ./farm COMMAND ...\n", file=out)
+    print(f"usage: {PROGRAM} COMMAND ...\n", file=out)
     for name, (_, help_text) in COMMANDS.items():
-        print(f"  {name:10} {help_text}", file=out)
-    print("\n./farm COMMAND --help tells more.", file=out)
+        print(f"  {name:12} {help_text}", file=out)
+    print(f"\n{PROGRAM} COMMAND --help says more; {PROGRAM} --version names this build.", file=out)
     return 0 if asked else 2
+
+
+def _version() -> int:
+    """Print the version, the build of the renderer, and the fonts, which decide together with the GPU what a frame looks like."""
+    version = importlib.import_module("cluster.setup.version")
+    print(version.line())
+    return 0
+
+
+def script() -> int:
+    """The installed command `farm`: prepares the machine on first use, which the script of a checkout does before Python."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        importlib.import_module("cluster.setup.installed").prepare()
+    except Failure as failure:
+        return _failed(str(failure))
+    return main()
 
 
 def _terminate(_number: int, _frame: object) -> None:

@@ -77,6 +77,10 @@ class Settings(BaseSettings):
     )
     automation_requests_per_minute_per_ip: int = Field(300, ge=1, description="Requests a minute from one address.")
     automation_renders_per_minute: int = Field(60, ge=1, description="Render creations a minute of one account.")
+    stills_per_minute: int = Field(
+        300, ge=1, description="Stills (previews, posters, thumbnails) a minute of one account."
+    )
+    batches_per_minute: int = Field(6, ge=1, description="Batches of up to 1,000 renders a minute of one account.")
     trusted_proxies: str = Field(
         "", description="Addresses of proxies whose `X-Forwarded-*` headers are believed, separated by commas."
     )
@@ -122,6 +126,10 @@ class Settings(BaseSettings):
     )
     segment_memory_bytes_max: int = Field(
         4_000_000_000, ge=500_000_000, description="Memory of a render actor's process; the job that exceeds it fails."
+    )
+    drawing_sandbox: bool = Field(
+        True,
+        description="Keep render threads from other files and connections than drawing needs, where the kernel can.",
     )
     log_level: LogLevel = Field(
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."

@@ -23,6 +23,7 @@ from farm_core.sandbox import Exhausted, Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
+from motion.notices import Notice, of_document
 from motion.schema.stored import Document
 from motion.template import InputField, Target
 from scheduler.dependencies import Dependencies
@@ -96,21 +97,24 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
         stored = [asdict(field) for field in fields]
         call = (str(source), str(target), stored, {**values, **named}, job.composition_id)
         try:
-            rest = set(await dependencies.sandbox.call(job.account_id, frozen, *call)) - set(named.values())
+            found = await dependencies.sandbox.call(job.account_id, frozen, *call)
         except (Refused, Exhausted) as error:
             raise IngestFailed(str(error)) from error
+        rest = set(found["sources"]) - set(named.values())
         fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
         others = await _fetched(dependencies, job, fetchable, budget)
         key = await asyncio.to_thread(_store_document, dependencies, target)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
-    return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
+    notices = tuple(Notice(**one) for one in found["notices"])
+    return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())), notices)
 
 
 def frozen(
     source: str, target: str, stored: list[dict[str, Any]], values: dict[str, str | float], composition_id: str | None
-) -> list[str]:
-    """Write the document with its inputs applied, and return every source that its rendering asks for. Runs in the sandbox.
+) -> dict[str, Any]:
+    """Write the document with its inputs applied; return the `sources` that its rendering asks for and its `notices`. Runs in the
+    sandbox.
 
     The file holds canonical JSON, so that equal documents have equal bytes. Raises DocumentError.
     """
@@ -119,7 +123,7 @@ def frozen(
     document = template.apply(document, fields, values)
     sources = template.media_sources(document, composition_id)
     Path(target).write_bytes(orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS))
-    return sorted(sources)
+    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in of_document(document)]}
 
 
 async def _fetched(

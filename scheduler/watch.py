@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
+from typing import Final
 
-from farm_core.jobs import tasks
+from farm_core.jobs import tasks, workers
+from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
@@ -14,6 +17,9 @@ from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
+
+WITHDRAWN_SECONDS: Final = 5.0
+"""A withdrawn assignment ends at its next frame. A frame that takes longer may cost the worker its process."""
 
 
 class RunningTaskWatcher(Service):
@@ -26,13 +32,16 @@ class RunningTaskWatcher(Service):
         self.dependencies = dependencies
         self.running_tasks = running_tasks
         self.estimator = estimator
+        self._withdrawn: dict[str, RunningTask] = {}
+        """Assignments that were cancelled or given away, by token, until their worker has let go of them."""
 
     async def tick(self) -> int:
         """One round over everything running."""
         await self._renew()
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
-                self._watch(running_task, running_task.assignment)
+                await self._watch(running_task, running_task.assignment)
+        await self._free_held_workers()
         return 0
 
     async def _renew(self) -> None:
@@ -45,8 +54,35 @@ class RunningTaskWatcher(Service):
             if running_task.lease in leases - held:
                 self.running_tasks.complete(running_task.assignment.token)
                 self.dependencies.executor.cancel(running_task.assignment.token)
+                self._withdrawn[running_task.assignment.token] = running_task
+                self.wake_within(WITHDRAWN_SECONDS)
 
-    def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
+    async def _free_held_workers(self) -> None:
+        """Restart workers that draw on at a withdrawn assignment's frame, if other assignments wait there."""
+        now = time.monotonic()
+        states = {worker.id: worker for worker in self.dependencies.executor.workers()}
+        active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
+        self._withdrawn = {
+            token: task for token, task in self._withdrawn.items() if token in active or task.is_fresh(now)
+        }
+        for token, worker in active.items():
+            task = self._withdrawn.get(str(token))
+            waits = any(other.worker_id == worker.id for other in self.running_tasks)
+            if task is None or not waits:
+                continue
+            if now - worker.moved < WITHDRAWN_SECONDS:
+                self.wake_within(WITHDRAWN_SECONDS)
+                continue
+            _log.warning("worker held by a withdrawn assignment", worker=worker.id, job_id=task.assignment.job_id)
+            del self._withdrawn[str(token)]
+            self.dependencies.executor.restart(worker.id)
+            async with self.dependencies.database.connection() as session:
+                detail = {"kind": "stall", "worker": worker.id}
+                await write_event(
+                    session, self.dependencies.clock.now(), task.assignment.job_id, "restart worker", detail
+                )
+
+    async def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
         now = time.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task)
@@ -57,7 +93,7 @@ class RunningTaskWatcher(Service):
         elif not self._has_copy(running_task) and self.estimator.straggles(
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
-            self._copy(running_task, assignment)
+            await self._copy(running_task, assignment)
 
     def _moved(self, running_task: RunningTask) -> float:
         """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
@@ -74,17 +110,20 @@ class RunningTaskWatcher(Service):
     def _has_copy(self, running_task: RunningTask) -> bool:
         return len(self.running_tasks.of_lease(running_task.lease)) > 1
 
-    def _copy(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
-        """Gives the order to an idle worker of the same renderer as well; the first result counts."""
+    async def _copy(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
+        """Gives the order to an idle worker of the same renderer that may get work as well; the first result counts."""
         busy = {other.worker_id for other in self.running_tasks}
         living = {worker.id: worker for worker in self.dependencies.executor.workers()}
         if running_task.worker_id not in living:
             return
         renderer = living[running_task.worker_id].renderer
-        idle = sorted(name for name, worker in living.items() if name not in busy and worker.renderer == renderer)
+        candidates = [name for name, worker in living.items() if name not in busy and worker.renderer == renderer]
+        now = self.dependencies.clock.now()
+        usable = partial(workers.usable_workers, now=now, ids=candidates)
+        idle = sorted(name for name, load in (await self.dependencies.database.single(usable)).items() if load == 0)
         if idle:
-            now = time.monotonic()
+            begun = time.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
-            self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], now, now))
+            self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
             self.dependencies.executor.submit(copy, idle[0])

@@ -17,6 +17,7 @@ from farm_core.net.addresses import UrlRefused, checked_target
 from farm_core.strict_json import storable
 from farm_core.templates.manifest import NO_TARGET
 from motion import bundle, template
+from motion.notices import of_document
 from motion.schema.compositions import CompositionSettings, chosen
 from motion.schema.stored import Document
 from motion.template import InputField, Target
@@ -59,7 +60,8 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     if len(found.fields) > INPUTS_MAX:
         raise BadRequest(f"The project offers {len(found.fields)} inputs; a template has at most {INPUTS_MAX}.")
     fields, private = _without_private_defaults(found.fields, allow_private)
-    warnings = [*found.warnings, *private, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
+    silent = (notice.message for notice in of_document(document))
+    warnings = [*found.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     Path(target).write_bytes(storable(document))
     return {
         "has_media": True, "fields": [asdict(field) for field in fields], "warnings": list(dict.fromkeys(warnings)),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
-from api.shapes import Asked, Moment, Number, Shape
+from api.shapes import Asked, Body, Moment, Number, Shape
 from api.templates.drafts import FPS_MAX, INPUTS_MAX, SECONDS_MAX, SIDE_MAX
 
 NAME_LENGTH_MAX = 120
@@ -61,7 +61,7 @@ _DOCUMENT: dict[str, Any] = {
 }
 
 
-class TemplateRequest(Asked):
+class TemplateRequest(Body):
     """A template to publish."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] = Field(

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -34,7 +35,7 @@ from motion.template import InputField
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class TemplateDraft:
     """A template before it is stored."""
 
     name: str
@@ -88,7 +89,7 @@ def record(row: Template) -> TemplateRecord:
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
-async def _published(state: AppState, caller: Caller, wanted: TemplateRequest) -> _Draft:
+async def _published(state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateDraft:
     inputs = [one.model_dump(by_alias=False) for one in wanted.inputs]
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.TemporaryDirectory(prefix="farm-template-") as folder:
@@ -100,32 +101,46 @@ async def _published(state: AppState, caller: Caller, wanted: TemplateRequest) -
         if made["unrenderable"]:
             raise UnrenderableAssets(made["unrenderable"])
         document = await asyncio.to_thread(target.read_bytes)
-    return _Draft(
+    return TemplateDraft(
         wanted.name, wanted.description, document, drafts.fields_from(made["fields"]), wanted.width, wanted.height,
         wanted.fps, wanted.duration_seconds, None, wanted.project_id,
     )  # fmt: skip
 
 
-async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[_Draft, list[str]]:
-    composition_id = upload.fields.get("compId") or None
-    asked = {"composition_id": composition_id, "include_text": upload.fields.get("includeText") == "true"}
-    allow_private = state.settings.automation_allow_private_assets
+def draft_of_bundle(state: AppState, upload: Upload) -> tuple[TemplateDraft, list[str]]:
+    """The template that an import would store, and its warnings; blocks this thread. Raises BadRequest and NothingToExpose."""
     with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
-        made = await state.sandbox.call(
-            caller.account.id, drafts.imported, str(upload.path), target.name, asked, allow_private
-        )
-        if not made["has_media"]:
-            raise NothingToExpose
-        document = await asyncio.to_thread(Path(target.name).read_bytes)
-    draft = _Draft(
-        upload.fields.get("name", "").strip() or made["name"], upload.fields.get("description") or None, document,
-        drafts.fields_from(made["fields"]), made["width"], made["height"], made["fps"], made["duration_seconds"],
-        composition_id, None,
+        made = state.sandbox.call_now(drafts.imported, *_import_call(state, upload, target.name))
+        return _draft_of(upload, made, target.name)
+
+
+async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[TemplateDraft, list[str]]:
+    with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
+        call = _import_call(state, upload, target.name)
+        made = await state.sandbox.call(caller.account.id, drafts.imported, *call)
+        return await asyncio.to_thread(_draft_of, upload, made, target.name)
+
+
+def _import_call(state: AppState, upload: Upload, target: str) -> tuple[str, str, dict[str, Any], bool]:
+    asked = {
+        "composition_id": upload.fields.get("compId") or None,
+        "include_text": upload.fields.get("includeText") == "true",
+    }
+    return str(upload.path), target, asked, state.settings.automation_allow_private_assets
+
+
+def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[TemplateDraft, list[str]]:
+    if not made["has_media"]:
+        raise NothingToExpose
+    draft = TemplateDraft(
+        upload.fields.get("name", "").strip() or made["name"], upload.fields.get("description") or None,
+        Path(target).read_bytes(), drafts.fields_from(made["fields"]), made["width"], made["height"], made["fps"],
+        made["duration_seconds"], upload.fields.get("compId") or None, None,
     )  # fmt: skip
     return draft, made["warnings"]
 
 
-async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: _Draft) -> Template:
+async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft) -> Template:
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
     await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     now = state.clock.now()

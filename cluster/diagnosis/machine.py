@@ -11,12 +11,14 @@ from contextlib import closing, suppress
 import numpy as np
 import psutil
 
+from cluster import landlock
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
-from farm_core.settings import ROOT, Settings
+from farm_core.settings import Settings
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
-from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.content.text.folders import FontFolders, fonts_folder
+from gpu_renderer.content.text.scripts import without_font
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
 from gpu_renderer.encode.probe import chosen, probe
 from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
@@ -24,12 +26,12 @@ from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.handover_probe import probed
-from gpu_renderer.host.kernels import KernelsUnavailable, cache_folder, loaded
+from gpu_renderer.host.kernels import KernelsUnavailable, installed, loaded
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter
 
 SQUARE = Region(0, 0, 16, 16)
-COMPILER = "A C compiler makes drawing without a GPU faster: apt-get install gcc libc6-dev."
+KERNELS = "The native kernels make drawing without a GPU faster: pip install --no-deps ./native, then see its message."
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
 NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
@@ -47,6 +49,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
     yield from _drawing(settings, gpus)
     yield from _encoders(settings)
     yield from _fonts(settings)
+    yield _sandbox(settings)
 
 
 def nvidia_gpus() -> list[str]:
@@ -108,7 +111,10 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
 def _colours(painter: Painter) -> Finding:
     """Draws one colour, converts it, reads it back and compares it with the formula."""
     of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
-    with closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring, painter.pool.lent(SQUARE, "f1") as target:
+    with (
+        closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring,
+        painter.pool.acquired(SQUARE, "f1") as target,
+    ):
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
         ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
@@ -123,10 +129,10 @@ def _colours(painter: Painter) -> Finding:
 def _finished_by() -> Finding:
     """What does the last steps of frames that the processor draws."""
     try:
-        loaded(cache_folder())
+        loaded(installed()[-1])
     except KernelsUnavailable as error:
-        return Finding("finishing", "poor", f"frames are finished by shaders: {error}", COMPILER)
-    return Finding("finishing", "good", "frames are finished by compiled loops")
+        return Finding("finishing", "poor", f"frames are finished by shaders: {error}", KERNELS)
+    return Finding("finishing", "good", "frames are finished by native kernels")
 
 
 def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
@@ -155,13 +161,27 @@ def _encoders(settings: Settings) -> Iterator[Finding]:
             )
 
 
+def _sandbox(settings: Settings) -> Finding:
+    """Whether a render thread can be kept from other files and connections than drawing needs."""
+    abi = landlock.version()
+    if not settings.drawing_sandbox:
+        return Finding("sandbox", "poor", "off, as DRAWING_SANDBOX says")
+    if abi == 0:
+        remedy = "Use Linux 5.13 or newer, with landlock among the modules of the kernel parameter lsm=."
+        return Finding("sandbox", "poor", "the kernel has no Landlock: render threads can open any file", remedy)
+    network = "files and TCP ports" if abi >= landlock.NETWORK_ABI else "files; ports from Linux 6.7 on"
+    return Finding("sandbox", "good", f"Landlock {abi} limits render threads: {network}")
+
+
 def _fonts(settings: Settings) -> Iterator[Finding]:
     for folder in settings.further_fonts:
         if not folder.is_dir():
             yield Finding("fonts", "poor", f"there is no folder {folder}", "Check FONT_FOLDERS.")
-    files = FontFolders(ROOT / ".fonts", further=settings.further_fonts).files()
+    files = FontFolders(fonts_folder(), further=settings.further_fonts).files()
     families = len({file.family for file in files})
     if files:
         yield Finding("fonts", "good", f"{len(files)} faces of {families} families")
+        if lacking := without_font(files):
+            yield Finding("fonts", "poor", f"no font for {', '.join(lacking)}", "./farm fonts fetches all font packs.")
     else:
         yield Finding("fonts", "bad", "no fonts", "./farm fonts fetches them.")

@@ -96,7 +96,8 @@ class LocalFarm:
             self._services.look()
 
     def _check_parts(self) -> None:
-        part = self._services.failing() if self._services is not None else None
+        """Give up on Ray early. The other parts may die while they wait for Ray on a slow machine."""
+        part = self._services.failing("ray") if self._services is not None else None
         if part is not None:
             raise ServerFailed(
                 f"{part.name} does not start: {part.reason or 'it says nothing'}; see {self._log(part.name)}"

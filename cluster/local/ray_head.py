@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shlex
 import shutil
 import socket
 import stat
@@ -53,7 +54,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
     command = [
-        sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
+        _python(folder.parent), "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
         f"--num-cpus={cores}", f"--object-store-memory={OBJECT_STORE_BYTES}", "--include-dashboard=false",
         "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
         f"--ray-client-server-port={free_port()}", "--node-ip-address=127.0.0.1", "--log-color=false",
@@ -86,6 +87,16 @@ def _folder(data: Path) -> Path:
         raise ServerFailed(f"Ray needs the folder {parent}, which belongs to another user: remove it")
     parent.chmod(0o700)
     return parent / "ray"
+
+
+def _python(folder: Path) -> str:
+    """This Python. Ray does not quote its paths in shells, so one with a space is reached through a link in the folder."""
+    if shlex.quote(sys.executable) == sys.executable:
+        return sys.executable
+    link = folder / "environment"
+    link.unlink(missing_ok=True)
+    link.symlink_to(sys.prefix)
+    return str(link / Path(sys.executable).relative_to(sys.prefix))
 
 
 def _sweep(folder: Path) -> None:

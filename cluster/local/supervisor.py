@@ -45,9 +45,10 @@ class Supervisor:
             if part.name not in self._due or (self._failures[part.name] and now >= self._due[part.name]):
                 self._restart(part, now)
 
-    def failing(self) -> Part | None:
-        """A part that has died FAILURES_MAX times without running for RESTART_SECONDS_MAX in between, or None."""
-        return next((part for part in self._started if self._failures.get(part.name, 0) >= FAILURES_MAX), None)
+    def failing(self, name: str) -> Part | None:
+        """The part of this name, if it has died FAILURES_MAX times without running for RESTART_SECONDS_MAX in between."""
+        is_failing = self._failures.get(name, 0) >= FAILURES_MAX
+        return next((part for part in self._started if part.name == name), None) if is_failing else None
 
     def stop(self) -> None:
         """Ends every part, the last one first."""

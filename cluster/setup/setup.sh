@@ -1,27 +1,97 @@
-# Sourced by ./farm on first use and whenever requirements.lock has changed: system libraries, then the
-# virtual environment. Prints what it does; ends with the exact command where it may not do it itself.
+# Sourced by ./farm on first use and whenever its inputs have changed: system libraries, the virtual environment, the
+# native kernels, the fonts. Each step that is up to date is skipped. Prints what it does; ends with the exact command
+# where it may not do it itself.
 
 system_packages="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
 say() { printf '%s\n' "farm: $*" >&2; }
 fail() { say "$*"; exit 1; }
 
-# set_up ROOT VENV
+# set_up ROOT VENV; the stamp of the kernels is in $kernels
 set_up() {
-    python=$(find_python) || fail "Python 3.11 or newer is needed, and was not found."
+    python=$(find_python) || fail_without_python
+    [ -w "$1" ] || [ -w "$2" ] || fail "$1 cannot be written to. Start it once as a user who can; afterwards nobody needs to."
+    began=$(date +%s)
+    [ -e "$2/requirements.installed" ] ||
+        say "first start: this takes two to five minutes, 1.5 GB of disk and 500 MB of downloads. Later starts take seconds."
     install_system_packages "$python"
     if ! "$2/bin/python" -m pip --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
         say "making the environment in $2"
         "$python" -m venv --clear "$2" || fail "the environment could not be made."
     fi
-    say "installing the locked dependencies (a few minutes the first time)"
-    "$2/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$1/requirements.lock" ||
+    cmp -s "$1/requirements.lock" "$2/requirements.installed" || install_dependencies "$1" "$2"
+    [ "$kernels" = "$(cat "$2/kernels.installed" 2>/dev/null)" ] || install_kernels "$1" "$2"
+    if ! cmp -s "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"; then
+        say "installing the fonts that compositions need"
+        if PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base; then
+            cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
+        fi
+    fi
+    say "ready after $(($(date +%s) - began)) s"
+}
+
+# install_dependencies ROOT VENV
+install_dependencies() {
+    total=$(grep -c '^[a-z0-9].*==' "$1/requirements.lock")
+    say "installing $total locked packages"
+    status="$2/setup.status"
+    {
+        "$2/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off --require-hashes \
+            --requirement "$1/requirements.lock" 2>"$2/setup.log" && echo done >"$status" || echo failed >"$status"
+    } | show_progress "$total"
+    if [ "$(cat "$status")" != done ]; then
+        grep '^ERROR' "$2/setup.log" >&2 || tail -n 5 "$2/setup.log" >&2
         fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
+    fi
     cp "$1/requirements.lock" "$2/requirements.installed"
-    say "fetching the fonts that compositions need"
-    PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base || fail "the fonts could not be fetched. Start again to go on."
-    cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
-    say "ready"
+}
+
+# Count pip's lines: on a terminal in one line that changes, else one line for every 25 packages.
+show_progress() {
+    terminal=no
+    [ ! -t 2 ] || terminal=yes
+    awk -v total="$1" -v terminal="$terminal" '
+        /^Collecting/ { count++; name = $2; sub(/[=<>;\[].*/, "", name)
+            if (terminal == "yes") printf "\r\033[Kfarm: package %d of %d: %s", count, total, name > "/dev/stderr"
+            else if (count % 25 == 0) printf "farm: package %d of %d\n", count, total > "/dev/stderr"
+            fflush() }
+        /^ *Downloading/ && terminal == "yes" { size = $0; sub(/.*\(/, "(", size)
+            printf "\r\033[Kfarm: package %d of %d: %s %s", count, total, name, size > "/dev/stderr"; fflush() }
+        /^Installing collected/ { 
+            if (terminal == "yes") printf "\r\033[K" > "/dev/stderr"
+            printf "farm: unpacking %d packages\n", count > "/dev/stderr"; fflush() }
+    '
+}
+
+# install_kernels ROOT VENV
+install_kernels() {
+    say "compiling the native kernels"
+    scratch=$(mktemp -d)
+    cp -R "$1/native" "$scratch/native" # a build leaves files behind, and the checkout may be read-only
+    if "$2/bin/python" -m pip install --disable-pip-version-check --no-input --quiet --no-deps --force-reinstall \
+        "$scratch/native" >"$2/kernels.log" 2>&1; then
+        :
+    else
+        tail -n 8 "$2/kernels.log" >&2
+        say "the native kernels could not be compiled, see above. The farm works without them, but draws more slowly without a GPU."
+    fi
+    rm -rf "$scratch"
+    printf '%s\n' "$kernels" >"$2/kernels.installed"
+}
+
+fail_without_python() {
+    say "Python 3.11 or newer is needed, and was not found."
+    if [ -r /etc/os-release ] && grep -q '^VERSION_ID="22.04"' /etc/os-release; then
+        say "Ubuntu 22.04 has it in its universe repository. Install it and start again:"
+        say "    sudo apt-get update && sudo apt-get install -y python3.11 python3.11-venv"
+    elif command -v apt-get >/dev/null 2>&1; then
+        say "Install it and start again:"
+        say "    sudo apt-get update && sudo apt-get install -y python3 python3-venv"
+    elif command -v dnf >/dev/null 2>&1; then
+        say "Install it and start again:"
+        say "    sudo dnf install -y python3.12"
+    fi
+    exit 1
 }
 
 find_python() {

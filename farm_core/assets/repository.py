@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.assets.models import Asset
+from farm_core.db.database import Database
 from farm_core.storage.keys import is_key
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.storage.port import Storage
@@ -57,11 +58,17 @@ async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[st
     return set(await session.scalars(held))
 
 
-async def reap(session: AsyncSession, storage: Storage, now: datetime, assets_max: int = 500) -> int:
-    """Deletes uploads that have expired: first the bytes, then the row, so that neither is forgotten. Returns how many."""
-    statement = select(Asset).where(col(Asset.expires_at) <= now).order_by(col(Asset.expires_at)).limit(assets_max)
-    expired = (await session.scalars(statement.with_for_update(skip_locked=True))).all()
-    for asset in expired:
-        await asyncio.to_thread(storage.delete, asset.storage_key)
-        await session.delete(asset)
+async def reap(database: Database, storage: Storage, now: datetime, assets_max: int = 500) -> int:
+    """Deletes uploads that have expired: first the bytes, then the rows, so that neither is forgotten. Returns how many.
+
+    No transaction is open while storage is asked. Others may delete the same uploads meanwhile: that does no harm.
+    """
+    chosen = select(col(Asset.id), col(Asset.storage_key)).where(col(Asset.expires_at) <= now)
+    async with database.reading() as session:
+        expired = (await session.execute(chosen.order_by(col(Asset.expires_at)).limit(assets_max))).all()
+    for row in expired:
+        await asyncio.to_thread(storage.delete, row.storage_key)
+    if expired:
+        async with database.work() as session:
+            await session.execute(delete(Asset).where(col(Asset.id).in_([row.id for row in expired])))
     return len(expired)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final, TypeVar
@@ -130,4 +131,4 @@ def driver_url(url: str) -> str:
 
 def libpq_url(url: str) -> str:
     """The URL as psycopg itself reads it, without a driver's name."""
-    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    return re.sub(r"^postgres(ql)?(\+\w+)?://", "postgresql://", url)  # SQLAlchemy's rendering writes a space as "+"

@@ -32,6 +32,10 @@ async def delete_jobs(session: Transaction, job_ids: Sequence[str]) -> DeletedJo
     return DeletedJobs(len(rows), frozenset(keys - {None}), frozenset(segments))
 
 
-async def needed_keys(session: Transaction, keys: Iterable[str]) -> set[str]:
-    """Return those of the keys of results, documents and media that a job, or a template that is there, refers to."""
-    return set((await session.execute(statement("needed_keys"), {"keys": sorted(keys)})).scalars())
+async def needed_keys(session: Transaction, keys: Iterable[str], before: datetime | None = None) -> set[str]:
+    """Return those of the keys of results, documents and media that a job or a template refers to.
+
+    Jobs that ended before the moment need nothing any more; without one, every job counts.
+    """
+    values = {"keys": sorted(keys), "before": before}
+    return set((await session.execute(statement("needed_keys"), values)).scalars())

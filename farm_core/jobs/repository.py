@@ -23,30 +23,24 @@ async def create(session: AsyncSession, job: Job) -> Job:
     holds the account's lock if quotas matter. The usage row is locked before the account's queue row (see queues.sql), which
     is why this is one statement.
     """
-    stored: Job | None = (await session.scalars(_creation(job))).one_or_none()
-    if stored is None:
+    if (await session.execute(_creation(job))).first() is None:
         return await with_key(session, job.account_id, str(job.idempotency_key)) or job
-    await notify(session, "jobs", job.id)
-    return stored
+    return job
 
 
 def _creation(job: Job) -> Executable:
-    """Stores the job, its first event and its count in the month; selects the job unless its key exists."""
+    """Stores the job, its first event and its count in the month, and notifies; selects no row where its key exists."""
     values = {name: value for name, value in job.model_dump().items() if value is not None}
-    stored = insert(Job).values(**values).on_conflict_do_nothing().returning(Job).cte("stored")
+    inserted = insert(Job).values(**values).on_conflict_do_nothing()
+    stored = inserted.returning(col(Job.id), col(Job.account_id)).cte("stored")
     event = select(stored.c.id, literal(utc_now()), literal("create"), literal(str(JobStatus.queued)))
     month = select(stored.c.account_id, literal(period_of(job.created_at)), literal(1))
     counted = insert(Usage).from_select(["account_id", "period", "render_jobs"], month)
-    render_jobs = col(Usage.render_jobs) + 1
-    return (
-        select(Job)
-        .from_statement(
-            select(stored).add_cte(
-                insert(JobEvent).from_select(["job_id", "at", "event", "status"], event).cte("told"),
-                counted.on_conflict_do_update(index_elements=["account_id", "period"], set_={"render_jobs": render_jobs}).cte("counted"),
-            )
-        )
-    )  # fmt: skip
+    more = {"render_jobs": col(Usage.render_jobs) + 1}
+    return select(stored.c.id, func.pg_notify("jobs", stored.c.id)).add_cte(
+        insert(JobEvent).from_select(["job_id", "at", "event", "status"], event).cte("told"),
+        counted.on_conflict_do_update(index_elements=["account_id", "period"], set_=more).cte("counted"),
+    )
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Job | None:

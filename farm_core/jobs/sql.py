@@ -22,6 +22,11 @@ def statement(name: str) -> TextClause:
     return text(_statements()[name])
 
 
+def names() -> frozenset[str]:
+    """The names of all statements."""
+    return frozenset(_statements())
+
+
 @cache
 def _statements() -> dict[str, str]:
     _, *parts = _NAME.split(Path(__file__).with_name("queries.sql").read_text(encoding="utf-8"))

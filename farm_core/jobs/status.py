@@ -62,6 +62,8 @@ DELIVERY_EDGES: Final = {
     (DeliveryStatus.due, "deliver"): DeliveryStatus.delivered,
     (DeliveryStatus.due, "drop"): DeliveryStatus.dropped,
     (DeliveryStatus.due, "retry"): DeliveryStatus.due,
+    (DeliveryStatus.delivered, "repeat"): DeliveryStatus.due,
+    (DeliveryStatus.dropped, "repeat"): DeliveryStatus.due,
 }
 
 

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_renderer.content.text.folders import PACKS, REFERENCE_PACKS, FontFolders
+from gpu_renderer.content.text.folders import PACKS, REFERENCE_PACKS, FontFolders, fonts_folder
 from gpu_renderer.encode.profile import Codec, EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Output, SessionOptions
 
 ROOT = Path(__file__).resolve().parents[2]
-FONTS = ROOT / ".fonts"
+FONTS = fonts_folder()
 SIDE_MAX_PX = 16384
 
 

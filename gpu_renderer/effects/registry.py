@@ -98,7 +98,7 @@ class Effect:
     @property
     def moves_within_box(self) -> bool:
         """Whether the GPU form may show the picture anywhere in the layer's box: it reads around, and says not how far."""
-        return not (self.is_pointwise or self.is_soft) and type(self).reach_px is Effect.reach_px
+        return not (self.is_pointwise or self.is_soft) and type(self).margin_px is Effect.margin_px
 
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
         """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
@@ -115,7 +115,7 @@ class Effect:
         del values
         return False
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         """How far beyond the layer's pixels the GPU form draws, in output px; infinite for the whole frame."""
         del values, scene
         return 0.0

@@ -1,23 +1,18 @@
-"""Deletes what has had its time: uploads, results, documents and media, segments beyond the cache's budget."""
+"""Deletes what has had its time: uploads, results, documents and media, finished jobs, segments beyond the cache's budget."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
-
-from sqlalchemy import cast, exists, func, select
-from sqlalchemy.dialects.postgresql import JSONPATH
-from sqlmodel import col
 
 from farm_core.assets import repository as assets
 from farm_core.jobs import workers
-from farm_core.jobs.models import Job
-from farm_core.jobs.status import JOB_TERMINAL
+from farm_core.jobs.history import delete_jobs, expired_jobs, needed_keys
 from farm_core.storage.port import ObjectMissing
 from farm_core.telemetry import logs
-from farm_core.templates.models import Template
 from scheduler.dependencies import Dependencies
 from scheduler.service import Service
 
@@ -26,7 +21,6 @@ _log = logs.logger(__name__)
 BATCH: Final = 200
 SPARED: Final = timedelta(hours=1)
 """What was written just now may get its row in a moment."""
-_ENDED: Final = tuple(sorted(JOB_TERMINAL))
 
 
 class UploadReaper(Service):
@@ -40,8 +34,8 @@ class UploadReaper(Service):
 
     async def tick(self) -> int:
         """One batch; returns how many uploads were deleted."""
-        async with self.dependencies.database.work() as session:
-            return await assets.reap(session, self.dependencies.storage, self.dependencies.clock.now(), BATCH)
+        database, storage = self.dependencies.database, self.dependencies.storage
+        return await assets.reap(database, storage, self.dependencies.clock.now(), BATCH)
 
 
 class SegmentReaper(Service):
@@ -103,24 +97,24 @@ class ResultReaper(Service):
 
     async def _needed(self, keys: list[str]) -> set[str]:
         before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
-        young = (col(Job.status).not_in(_ENDED)) | (col(Job.finished_at) >= before)
-        needed: set[str] = set()
-        async with self.dependencies.database.work() as session:
-            for column in (Job.video_key, Job.receipt_key, Job.document_key):
-                rows = await session.execute(select(col(column)).where(young, col(column).in_(keys)))
-                needed |= {key for key in rows.scalars() if key is not None}
-            used = exists().where(col(Job.template_id) == col(Template.id), young)
-            kept = col(Template.deleted_at).is_(None) | used
-            needed |= set(
-                await session.scalars(
-                    select(col(Template.document_key)).where(col(Template.document_key).in_(keys), kept)
-                )
-            )
-            for key in (key for key in keys if key.startswith("media/")):
-                holds = func.jsonb_path_exists(col(Job.media), cast(f'$.* ? (@ == "{key}")', JSONPATH))
-                if await session.scalar(select(exists().where(young, holds))):
-                    needed.add(key)
-        return needed
+        return await self.dependencies.database.single(lambda connection: needed_keys(connection, keys, before))
+
+
+class HistoryReaper(Service):
+    """Deletes jobs that ended longer ago than results are kept, with their tasks, events and webhooks, a batch at a time."""
+
+    every_seconds = 60.0
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        super().__init__()
+        self.dependencies = dependencies
+
+    async def tick(self) -> int:
+        """One batch; returns how many jobs were deleted, so that the next batch follows at once."""
+        before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
+        async with self.dependencies.database.connection() as connection:
+            expired = await expired_jobs(connection, before, BATCH)
+            return (await delete_jobs(connection, expired)).jobs if expired else 0
 
 
 class ScratchReaper(Service):
@@ -135,9 +129,11 @@ class ScratchReaper(Service):
     async def tick(self) -> int:
         """Deletes them an hour after they were written, or after their row would have expired."""
         stored = await asyncio.to_thread(self._older, "segments/", SPARED)
-        async with self.dependencies.database.work() as session:
-            known = await workers.known_segments(session, stored)
-        await _delete(self.dependencies, [key for key in stored if key not in known])
+        database = self.dependencies.database
+        for start in range(0, len(stored), BATCH):
+            batch = stored[start : start + BATCH]
+            known = await database.single(partial(workers.known_segments, keys=batch))
+            await _delete(self.dependencies, [key for key in batch if key not in known])
         await _delete(self.dependencies, await asyncio.to_thread(self._older, "assets/", assets.LIFETIME + SPARED))
         return 0
 

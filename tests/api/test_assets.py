@@ -220,8 +220,7 @@ def test_expired_uploads_are_reaped(own_world: World) -> None:
 
     async def reap() -> int:
         database = Database(str(own_world.settings.database_url))
-        async with database.work() as session:
-            count = await repository.reap(session, storage, own_world.clock.now())
+        count = await repository.reap(database, storage, own_world.clock.now())
         await database.close()
         return count
 

@@ -14,6 +14,7 @@ import pytest
 import redis
 
 from cluster.embedded import postgres, valkey
+from farm_core.db.database import libpq_url
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,6 +113,7 @@ def test_a_folder_with_an_unusual_name_will_do(tmp_path: Path, name: str) -> Non
     folder = tmp_path / name
     server, cache = postgres.start(folder / "postgres"), valkey.start(folder / "valkey")
     assert server.alive and cache.alive
+    psycopg.connect(libpq_url(server.url)).close()
     server.stop()
     cache.stop()
 

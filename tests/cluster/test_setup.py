@@ -15,6 +15,7 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
     for name in ("farm", "requirements.lock", "cluster/setup/setup.sh", "gpu_renderer/content/text/packages.json"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, project / name)
+    shutil.copytree(ROOT / "native", project / "native")
     (project / ".venv" / "bin").mkdir(parents=True)
     (project / ".venv" / "bin" / "python").symlink_to("/none/python3")
     environment = os.environ | {"PIP_NO_INDEX": "1"}

@@ -77,11 +77,12 @@ def test_a_part_that_dies_again_and_again_is_named() -> None:
     setting = Setting()
     supervisor, (steady, dying) = setting.supervisor("steady", "dying")
     for _ in range(3):
-        assert supervisor.failing() is None
+        assert supervisor.failing("dying") is None
         dying.alive = False
         setting.now += 5
         supervisor.look()
-    assert supervisor.failing() is dying
+    assert supervisor.failing("dying") is dying
+    assert supervisor.failing("steady") is None
     assert steady.alive
 
 

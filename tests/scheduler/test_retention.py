@@ -9,17 +9,29 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from sqlalchemy import func, select, text
+from sqlmodel import col
 
 from farm_core.assets.models import Asset
 from farm_core.clock import ManualClock
 from farm_core.db.database import Database
-from farm_core.jobs.models import Job, Segment, Task
+from farm_core.jobs.models import Job, JobEvent, Segment, Task
+from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import StoredObject
 from farm_core.templates.models import Template
-from scheduler.maintenance.retention import ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
+from farm_core.webhooks.models import Delivery
+from scheduler.maintenance.retention import (
+    BATCH,
+    HistoryReaper,
+    ResultReaper,
+    ScratchReaper,
+    SegmentReaper,
+    UploadReaper,
+)
 from tests.scheduler.farm import furnish, parts_for
 
 
@@ -172,6 +184,99 @@ def test_uploads_go_after_a_day(database_url: str, tmp_path: Path) -> None:
         clock.advance(24 * 3600)
         assert await reaper.tick() == 1
         assert [held.key for held in storage.listed("assets/")] == ["assets/acc_a/second.png"]
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_history_leaves_in_short_transactions_and_keeps_what_is_young_or_has_a_webhook_due(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        await furnish(database, LocalStorage(tmp_path / "storage", Links(b"secret")))
+        async with database.work() as session:
+            await session.execute(text(OLD_JOBS))
+            session.add_all(
+                [job("young", "tpl", LATER - timedelta(days=1)), job("told", "tpl", NOW - timedelta(days=2))]
+            )
+            await session.flush()
+            session.add(Delivery(id="d", job_id="job_told", url="http://x.example/", body={}, attempts=[]))
+        await database.close()
+        limited = Database(f"{database_url}&options=-c%20transaction_timeout%3D1s")
+        reaper = HistoryReaper(
+            parts_for(limited, LocalStorage(tmp_path, Links(b"x")), [], tmp_path, ManualClock(LATER))
+        )
+        batches = []
+        while deleted := await reaper.tick():
+            batches.append(deleted)
+        assert sum(batches) == 3000
+        assert max(batches) <= BATCH
+        async with limited.work() as session:
+            assert sorted(await session.scalars(select(col(Job.id)))) == ["job_told", "job_young"]
+            for table in (Task, JobEvent):
+                assert await session.scalar(select(func.count()).select_from(table)) == 0
+            queue = await session.get_one(AccountQueue, "acc_a")
+            assert queue.completed == 2
+        await limited.close()
+
+    asyncio.run(story())
+
+
+OLD_JOBS = """
+    WITH old AS (
+        INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms,
+            origin, request_hash, attempt, created_at, finished_at, video_key)
+        SELECT 'old' || n, 'acc_a', 'tpl', 'completed', 100, '{}', 64, 64, 30, 30, 1000, 'http://farm', '', 1,
+            now() - interval '2 days', now() - interval '1 day', 'results/' || n || '.mp4' FROM generate_series(1, 3000) AS n
+        RETURNING id
+    ), events AS (
+        INSERT INTO job_events (job_id, at, event, status) SELECT id, now(), 'complete', 'completed' FROM old
+    )
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.0', id, 0, 'render', 0, 30, 'done', 1, now() FROM old
+"""
+
+
+class WatchfulStorage(LocalStorage):
+    """Notes whether the farm has a transaction open whenever an object is deleted."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        super().__init__(folder, Links(b"secret"))
+        self._url = url
+        self.deleted = 0
+        self.open_transactions = 0
+
+    def delete(self, key: str) -> None:
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            found = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                " AND state = 'idle in transaction'"
+            ).fetchone()
+        assert found is not None
+        self.open_transactions += found[0]
+        self.deleted += 1
+        super().delete(key)
+
+
+@pytest.mark.service
+def test_no_transaction_is_open_while_objects_are_deleted(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), WatchfulStorage(tmp_path / "storage", database_url)
+        await furnish(database, storage)
+        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(LATER), segment_cache_bytes=0)
+        async with database.work() as session:
+            session.add(Segment(key="segments/a.mp4", bytes=1, used_at=NOW))
+            session.add(
+                Asset(id="up", account_id="acc_a", storage_key="assets/up", bytes=1, mime="image/png", expires_at=NOW)
+            )
+        for key in ("segments/a.mp4", "segments/unknown.mp4", "assets/up", "results/none.mp4"):
+            storage.put_bytes(key, b"1")
+        for reaper in (UploadReaper, SegmentReaper, ScratchReaper, ResultReaper):
+            await reaper(dependencies).tick()
+        assert storage.deleted == 4
+        assert storage.open_transactions == 0
         await database.close()
 
     asyncio.run(story())

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from farm_core.audit.log import Actor, Role
+from farm_core.controls import workers as worker_controls
+from farm_core.controls.workers import WorkerTarget
 from farm_core.db.columns import utc_now
 from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
@@ -18,6 +21,7 @@ from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
 pytestmark = pytest.mark.service
+ACTOR = Actor("olga", Role.operator)
 
 
 def run(coroutine: object) -> None:
@@ -204,5 +208,31 @@ def test_a_result_that_cannot_be_written_does_not_hold_up_its_neighbours(databas
             ids = [await under_test.create(seconds=1, width=64 + 2 * number) for number in range(10)]
             assert {(await under_test.ended(job_id)).status for job_id in ids} == {"completed"}
             assert (await under_test.job("job_bad")).status == "processing"
+
+    run(story())
+
+
+def test_a_drained_worker_finishes_what_it_holds_and_gets_nothing_new(database_url: str, tmp_path: Path) -> None:
+    gate = Gate()
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, gate, workers=1) as under_test:
+            first = await under_test.create(seconds=1, id="job_first")
+            await gate.reached()
+            async with under_test.database.work() as session:
+                await worker_controls.drain(session, ACTOR, WorkerTarget(worker="w0"))
+            gate.open()
+            while [task.status for task in await under_test.tasks(first)][:1] != ["done"]:  # noqa: ASYNC110 - in the database
+                await asyncio.sleep(0.02)
+            waiting = await under_test.create(seconds=1, width=640, id="job_second")
+            for _ in range(3):
+                under_test.scheduler.dispatcher.ticked.clear()
+                under_test.scheduler.dispatcher.wake()
+                await under_test.scheduler.dispatcher.ticked.wait()
+            assert {task.status for task in await under_test.tasks(waiting)} <= {"pending"}
+            async with under_test.database.work() as session:
+                await worker_controls.resume(session, ACTOR, WorkerTarget(worker="w0"))
+            assert (await under_test.ended(first)).status == "completed"
+            assert (await under_test.ended(waiting)).status == "completed"
 
     run(story())

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import av
 
-from gpu_renderer.content.media.container import opened
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.media.video_index import VideoIndex
 from gpu_renderer.content.media.video_pixels import PixelConverter, alpha_library
+from gpu_renderer.content.media.video_size import limit, opened
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.host.kernels import kernels
 
@@ -120,6 +120,8 @@ def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
     """The stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
     library = alpha_library(stream)
     if library is not None:
-        return av.CodecContext.create(library, "r")
+        codec = av.CodecContext.create(library, "r")
+        limit(codec)
+        return codec
     stream.codec_context.thread_type = "AUTO"
     return stream.codec_context

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import av
 
-from gpu_renderer.content.media.container import opened
 from gpu_renderer.content.media.video_pixels import alpha_library, has_alpha
+from gpu_renderer.content.media.video_size import opened
 from gpu_renderer.errors import MediaUndecodable
 
 FRAMES_MAX = 2_000_000

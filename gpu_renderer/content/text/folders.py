@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,15 @@ REFERENCE_PACKS = ("reference", "scripts", "cjk")
 """What the editor's render worker has, and the scripts it lacks; no family that only the editor's page loads."""
 FONT_ENDINGS = (".ttf", ".otf", ".ttc")
 LISTING = "faces.json"
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+def fonts_folder() -> Path:
+    """Return the farm's own font folder: `.fonts` in a checkout, else `render-farm/fonts` in the user's data folder."""
+    if (_ROOT / "pyproject.toml").is_file():
+        return _ROOT / ".fonts"
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111  # Path's own raises without a home
+    return Path(data) / "render-farm" / "fonts"
 
 
 @dataclass(frozen=True, slots=True)

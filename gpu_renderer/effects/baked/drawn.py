@@ -21,7 +21,7 @@ from motion.snapshot import ParameterValue
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
 
-STAMPS_MAX = 5000
+MARKS_MAX = 5000
 """Bounds the work of an absurdly long stroke."""
 
 
@@ -145,7 +145,7 @@ class WriteOn(Effect):
         if length <= 0 or done <= 0:
             return
         normal = np.array([-along[1], along[0]]) / length
-        steps = min(STAMPS_MAX, max(2, math.ceil(length * done / max(1.0, brush / 4))))
+        steps = min(MARKS_MAX, max(2, math.ceil(length * done / max(1.0, brush / 4))))
         taper = values.fraction("taper") * done
         for k in range(steps + 1):
             t = k / steps * done
@@ -320,8 +320,8 @@ def _bolts(canvas: Canvas, values: EffectValues) -> list[_Bolt]:
         index = min(len(main) - 2, 1 + math.floor(chance.draw() * max(1, len(main) - 2)))
         at, after = np.array(main[index]), np.array(main[min(len(main) - 1, index + 1)])
         heading = math.atan2(*(after - at)[::-1]) + (chance.draw() - 0.5) * 1.2
-        reach = length * (0.15 + 0.25 * chance.draw())
-        tip = at + reach * np.array([math.cos(heading), math.sin(heading)])
+        margin = length * (0.15 + 0.25 * chance.draw())
+        tip = at + margin * np.array([math.cos(heading), math.sin(heading)])
         branch = _jagged(at, tip, values.number("amplitude") / 2, max(1, depth - 2), chance)
         bolts.append(_Bolt(branch, 0.6, 0.5, 0.7, 0.2))
     return bolts

@@ -190,7 +190,7 @@ class PixelPolly(Effect):
         columns, rows = math.ceil(canvas.width / cell), math.ceil(canvas.height / cell)
         for index in range(rows * columns):
             left, top = index % columns * cell, index // columns * cell
-            x, y, turn = _flight(canvas, values, index, left + cell / 2, top + cell / 2)
+            x, y, turn = _trajectory(canvas, values, index, left + cell / 2, top + cell / 2)
             paste(shown, *_turned_piece(source, (left + cell / 2, top + cell / 2), cell, (x, y), turn))
         shown[..., 3] *= np.float32(min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4)))
         write(canvas, shown)
@@ -222,10 +222,10 @@ def _pixel(picture: Picture, x: float, y: float) -> npt.NDArray[np.float32]:
 
 def _star(x: float, y: float, size: float) -> tuple[int, int, Patch]:
     """A star's light: a core, a cross of two long rays, two shorter diagonal ones (effects.md 8.6)."""
-    reach = math.ceil(4 * size) + 1
-    left, top = math.floor(x) - reach, math.floor(y) - reach
-    dx = (np.arange(2 * reach + 2) + left - x)[None, :]
-    dy = (np.arange(2 * reach + 2) + top - y)[:, None]
+    margin = math.ceil(4 * size) + 1
+    left, top = math.floor(x) - margin, math.floor(y) - margin
+    dx = (np.arange(2 * margin + 2) + left - x)[None, :]
+    dy = (np.arange(2 * margin + 2) + top - y)[:, None]
     core, width = max(0.5, 0.5 * size), max(0.4, 0.22 * size)
 
     def ray(along: Any, across: Any, length: float) -> Any:
@@ -245,7 +245,7 @@ def _crossfaded(shown: Picture, source: Picture, share: float) -> Picture:
     return np.concatenate([straight, alpha], axis=2)
 
 
-def _flight(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
+def _trajectory(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
     """Where a piece whose centre was at x, y is now, and how far it has turned, in radians."""
     seed, t = math.floor(values.number("seed")), values.fraction("completion")
     away_x = x - canvas.width / 2 - values.number("centerX")
@@ -263,10 +263,10 @@ def _turned_piece(
     source: Picture, middle: tuple[float, float], cell: float, at: tuple[float, float], turn: float
 ) -> tuple[int, int, Patch, npt.NDArray[np.bool_]]:
     """A square piece of the source, turned about its centre and moved: its pixels by nearest sampling, and where they are."""
-    reach = math.ceil(cell * 0.71) + 1
-    left, top = math.floor(at[0]) - reach, math.floor(at[1]) - reach
-    dx = (np.arange(2 * reach + 2) + left + 0.5 - at[0])[None, :]
-    dy = (np.arange(2 * reach + 2) + top + 0.5 - at[1])[:, None]
+    margin = math.ceil(cell * 0.71) + 1
+    left, top = math.floor(at[0]) - margin, math.floor(at[1]) - margin
+    dx = (np.arange(2 * margin + 2) + left + 0.5 - at[0])[None, :]
+    dy = (np.arange(2 * margin + 2) + top + 0.5 - at[1])[:, None]
     u = math.cos(turn) * dx + math.sin(turn) * dy
     v = -math.sin(turn) * dx + math.cos(turn) * dy
     rows, columns = source.shape[:2]

@@ -17,10 +17,10 @@ void main() {
         return;
     }
     vec2 dir = turned(normalize(vec2(-slope.y, slope.x)), radians(u_angle_offset));
-    float reach = clamp(floor(u_amount + 0.5), 2.0, 24.0), count = 0.0;
+    float margin = clamp(floor(u_amount + 0.5), 2.0, 24.0), count = 0.0;
     vec4 sum = vec4(0.0);
-    for (float k = -reach; k <= reach; k++) {
-        ivec2 q = ivec2(floor(vec2(p) + dir * k * u_amount / reach + 0.5));
+    for (float k = -margin; k <= margin; k++) {
+        ivec2 q = ivec2(floor(vec2(p) + dir * k * u_amount / margin + 0.5));
         if (!on_canvas(q)) continue;
         sum += texel(q);
         count++;

@@ -148,12 +148,12 @@ BEGIN
     INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
         SELECT job_id, coalesce(sum(sign * frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
-            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
+            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS opened,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'pending'), 0) AS waits,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'leased'), 0) AS runs,
             coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling
         FROM (SELECT *, 1 AS sign FROM new_tasks) AS change
-        WHERE status IN ('pending', 'leased') GROUP BY job_id
+        GROUP BY job_id
     ) AS sums JOIN jobs ON jobs.id = sums.job_id;
     IF job_ids IS NOT NULL THEN
         PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
@@ -174,7 +174,7 @@ BEGIN
     INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
         SELECT job_id, coalesce(sum(sign * frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
-            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
+            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS opened,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'pending'), 0) AS waits,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'leased'), 0) AS runs,
             coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling
@@ -196,7 +196,7 @@ BEGIN
     INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
         SELECT job_id, coalesce(sum(sign * frame_count) FILTER (WHERE status = 'leased'), 0) AS leased,
-            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render'), 0) AS opened,
+            coalesce(sum(sign * frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS opened,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'pending'), 0) AS waits,
             coalesce(sum(sign) FILTER (WHERE kind = 'render' AND status = 'leased'), 0) AS runs,
             coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0003"
-down_revision = "0004"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,39 @@
+"""The version of the farm, with what decides how its frames look."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import tomllib
+from importlib import metadata
+
+from farm_core.settings import ROOT
+from gpu_renderer.content.text.folders import FontFolders, fonts_folder, identity
+from gpu_renderer.session import BUILD
+
+
+def line() -> str:
+    """Return version, commit, renderer build, fonts and Python in one line."""
+    fonts = FontFolders(fonts_folder()).files()
+    named = f"fonts {identity(fonts)[:12]}" if fonts else "no fonts"
+    return f"render-farm {_version()}{_commit()}, renderer build {BUILD}, {named}, Python {platform.python_version()}"
+
+
+def _version() -> str:
+    project = ROOT / "pyproject.toml"
+    if project.is_file():
+        version: str = tomllib.loads(project.read_text())["project"]["version"]
+        return version
+    return metadata.version("render-farm")
+
+
+def _commit() -> str:
+    """The commit of a checkout; an installation has none."""
+    if not (ROOT / ".git").exists():
+        return ""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    except OSError:
+        return ""
+    return f" ({done.stdout.strip()})" if done.returncode == 0 else ""

@@ -1,0 +1,112 @@
+"""The statements of `queries.sql` against the tables of states, and against what they cost at depth."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import text
+
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs.sql import names, statement
+from farm_core.jobs.status import DELIVERY_EDGES, JOB_EDGES, TASK_EDGES, DeliveryStatus, JobStatus, TaskStatus
+from tests.farm_core import rows
+
+STATUSES: Final = {"jobs": JobStatus, "tasks": TaskStatus, "deliveries": DeliveryStatus}
+MOVES: Final[dict[str, tuple[str, Any, set[str]]]] = {
+    "claim_jobs": ("jobs", JOB_EDGES, {"claim"}),
+    "lease_tasks": ("tasks", TASK_EDGES, {"lease"}),
+    "finish_tasks": ("tasks", TASK_EDGES, {"finish"}),
+    "retry_task": ("tasks", TASK_EDGES, {"retry"}),
+    "fail_task": ("tasks", TASK_EDGES, {"fail"}),
+    "withdraw_tasks": ("tasks", TASK_EDGES, {"withdraw"}),
+    "lose_segments": ("tasks", TASK_EDGES, {"lose"}),
+    "rescue_tasks": ("tasks", TASK_EDGES, {"retry"}),
+    "hand_back_tasks": ("tasks", TASK_EDGES, {"retry"}),
+    "unpin_jobs": ("tasks", TASK_EDGES, {"lose"}),
+    "requeue_segment": ("tasks", TASK_EDGES, {"retry", "lose"}),
+    "end_jobs": ("tasks", TASK_EDGES, {"finish"}),
+    "repeat_delivery": ("deliveries", DELIVERY_EDGES, {"repeat"}),
+}
+"""The statements that set a status to a constant, and the events of the state tables that each of them performs."""
+
+_SET: Final = re.compile(r"UPDATE (\w+)(?: AS \w+)? SET status = '(\w+)'")
+_LITERALS: Final = re.compile(r"status (?:=|<>|IN|NOT IN) (?:\(([^)]*)\)|('\w+'))")
+
+
+def body(name: str) -> str:
+    return "\n".join(line for line in statement(name).text.splitlines() if not line.lstrip().startswith("--"))
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_every_status_that_a_statement_names_is_one(name: str) -> None:
+    known = {str(status) for statuses in STATUSES.values() for status in statuses}
+    found = {word for group in _LITERALS.findall(body(name)) for word in re.findall(r"'(\w+)'", " ".join(group))}
+    assert found <= known
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_every_move_follows_an_edge_of_the_state_table(name: str) -> None:
+    found = _SET.findall(body(name))
+    if not found:
+        return
+    table, edges, events = MOVES[name]
+    ((updated, after),) = set(found)
+    targets = {str(target) for (_, event), target in edges.items() if event in events}
+    assert (updated, {after}) == (table, targets)
+    sources = {str(before) for (before, event), _ in edges.items() if event in events}
+    named = {word for group in _LITERALS.findall(body(name)) for word in re.findall(r"'(\w+)'", " ".join(group))}
+    assert sources <= named, f"{name} does not check that it moves from {sorted(sources)}"
+
+
+OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "claim_jobs": {"account_jobs_max": 64, "candidates": 32, "jobs_max": 8, "lease_seconds": 20, "token": "t"},
+    "open_work": {"heads_max": 8, "renderers": None},
+}
+FILL: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at)
+    SELECT status || n, templates.account_id, templates.id, status, 0, '{}', 64, 64, 30, 90, 3000, '', '', 0,
+        now() - make_interval(secs => n)
+    FROM generate_series(CAST(:first AS int), CAST(:last AS int)) AS n CROSS JOIN (VALUES ('queued'), ('processing')) AS state(status)
+    JOIN templates ON templates.account_id = (ARRAY(SELECT id FROM accounts ORDER BY id))[1 + n % 20]
+"""
+TASKS: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.0', id, 0, 'render', 0, 90, 'pending', 0, now() FROM jobs
+    WHERE status = 'processing' AND NOT EXISTS (SELECT 1 FROM tasks WHERE job_id = jobs.id)
+"""
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("name", sorted(OPEN))
+def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(name: str, database_url: str) -> None:
+    async def measured(database: Database) -> int:
+        async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            await connection.execute(text("VACUUM ANALYZE"))
+        async with database.engine.connect() as connection:
+            explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name).text}")
+            plan = (await connection.execute(explained, {"now": utc_now(), **OPEN[name]})).scalar_one()[0]["Plan"]
+            await connection.rollback()
+            return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(20):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+        blocks = []
+        for first, last in ((1, 200), (201, 8000)):
+            async with database.work() as session:
+                await session.execute(text(FILL), {"first": first, "last": last})
+                await session.execute(text(TASKS))
+            blocks.append(await measured(database))
+        await database.close()
+        # 40 times as many jobs make indexes a level deeper: each look into one reads a block more.
+        assert blocks[1] < 3 * blocks[0], f"{blocks[0]} blocks at 200 jobs, {blocks[1]} at 8,000"
+
+    asyncio.run(story())

@@ -1,0 +1,248 @@
+"""Noise composited by a kernel and by OpenGL, for each variant of the kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.backends.cpu import kernel_operations
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.gl import blend, layers, quads
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget
+from gpu_renderer.backends.gl.quad_shader import BackdropBlend
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.content.vector import css
+from gpu_renderer.display_list.gradients import Gradient
+from gpu_renderer.display_list.graph import MatteUse
+from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
+from gpu_renderer.effects import GlowBuffer, LayerBuffer
+from gpu_renderer.geometry.color import Rgba
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.host.loops import (
+    BUFFER,
+    CELLS,
+    COARSE,
+    COVERAGE,
+    ELLIPSE,
+    GROUP,
+    HALF_CELLS,
+    HALF_PATTERNS,
+    LIGHT,
+    LIT_BUFFER,
+    PICTURE,
+    RECTANGLE,
+    Coat,
+    Coats,
+    Ground,
+    Kernels,
+    Variant,
+    coat_of,
+)
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+
+_FRAME = Region(0, 0, 256, 192)
+"""Half floats hide most differences of single ones: it takes many pixels to see that the order of a sum is another one."""
+_ROWS_MORE = 64
+_PICTURE, _MATTE = Region(17, 19, 180, 140), Region(60, 10, 150, 150)
+_MATTES: tuple[tuple[Literal["alpha", "luma"], bool], ...] = (
+    ("alpha", False), ("alpha", True), ("luma", False), ("luma", True),
+)  # fmt: skip
+_TEXELS = (48, 40)
+_ROUNDS, _COLOURS = 4, 12
+"""Of each variant, by turns opaque and fading, whole and in part; and of one that blends one colour at a time."""
+_LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
+_HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
+TOLERANCE = 1 / 255
+"""In linear light: one level of 8 bits."""
+
+
+class _Trial(NamedTuple):
+    """The same thing to be drawn and to be laid."""
+
+    draw: Callable[[Target], None]
+    coats: Sequence[Coat | None]
+
+
+def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
+    """Whether a kernel composites a variant as OpenGL draws it, within a level."""
+    rng = np.random.default_rng(0)
+    return all(_agrees(painter, kernels, trial, variant, rng) for trial in _cases(painter, variant, rng))
+
+
+def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant, rng: np.random.Generator) -> bool:
+    """Whether coats over noise come out as they are drawn; the last one must be of the variant."""
+    composited = [coat for coat in trial.coats if coat is not None]
+    if not composited or composited[-1].variant != variant:
+        return False
+    first = int(rng.integers(_ROWS_MORE))
+    below = _noise()[first : first + _FRAME.height]
+    shape = below.shape
+    with painter.pool.acquired(_FRAME, "f2") as into:
+        into.texture.write(below.tobytes())
+        trial.draw(into)
+        painter.finish()
+        drawn = np.frombuffer(into.texture.read(), np.uint16).reshape(shape)[..., :3]
+    ground = Ground(halves=below.view(np.uint16))
+    found = np.zeros(shape[:2] + (3,), np.uint16)
+    for shift, levels in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
+        picture = np.zeros(shape, np.uint8)
+        kernels.composed(ground, Coats(composited), levels, picture, _FRAME)
+        found |= picture[..., :3].astype(np.uint16) << np.uint16(shift)
+    return bool(np.abs(_floats(found) - _floats(drawn)).max() <= TOLERANCE)
+
+
+def _floats(patterns: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    return np.ascontiguousarray(patterns).view(np.float16).astype(np.float32)
+
+
+@cache
+def _noise() -> npt.NDArray[np.float16]:
+    """Opaque pixels, small numbers among them: as many rows more than the frame has as it may begin at."""
+    rng, shape = np.random.default_rng(1), (_FRAME.height + _ROWS_MORE, _FRAME.width, 4)
+    noise: npt.NDArray[np.float16] = np.power(rng.random(shape), rng.integers(1, 9, shape)).astype(np.float16)
+    noise[..., 3] = 1.0
+    return noise
+
+
+def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iterator[_Trial]:
+    texels = HostTexels(painter)
+    is_one_colour = variant.kind in (RECTANGLE, ELLIPSE, COVERAGE) and not variant.gradient
+    for number in range(_COLOURS if variant.mode and is_one_colour else _ROUNDS):
+        opacity, alpha = (1.0, rng.random())[number % 2], (1.0, rng.random())[number // 2 % 2]
+        red, green, blue = rng.random(3).tolist()
+        color = Rgba(red, green, blue, alpha)
+        if variant.kind in (LIGHT, BUFFER, LIT_BUFFER):
+            yield from _buffer(painter, texels, opacity, variant, rng)
+            continue
+        if variant.kind == COARSE:
+            yield _Trial(lambda into: blend.quantise(painter, into, (_FRAME,)), [coat_of(variant, _FRAME)])
+            continue
+        quad = _quad(variant, number, rng)
+        mask = rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None
+        for shown in _drawables(painter, variant, quad, color, number, rng):
+            yield _shown(painter, texels, shown, quad, opacity, variant, PLAIN if mask is None else Filter(mask))
+
+
+def _shown(
+    painter: Painter, texels: HostTexels, shown: Drawable, quad: Matrix3, opacity: float, variant: Variant, tint: Filter
+) -> _Trial:
+    is_smooth, mode = variant.samples != 1 and not variant.mode, variant.mode
+    style = Style(opacity, tint, is_smooth=is_smooth)
+    coat = kernel_operations.of_drawable(shown, quad, texels, _FRAME, style, mode=mode)
+
+    def draw(into: Target) -> None:
+        quads.draw(painter, shown, quad, into, style)
+
+    def draw_blended(into: Target) -> None:
+        blend.quantise(painter, into, (_FRAME,))
+        for rects, backdrop in blend.backdrops(painter, into, (_FRAME,)):
+            merged = BackdropBlend({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
+            quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), rects=rects)
+
+    return _Trial(draw_blended, [coat_of(Variant(COARSE), _FRAME), coat]) if mode else _Trial(draw, [coat])
+
+
+def _buffer(
+    painter: Painter, texels: HostTexels, opacity: float, variant: Variant, rng: np.random.Generator
+) -> Iterator[_Trial]:
+    """A picture, its light, or both."""
+    is_fine = variant.is_nearest
+    held = _FRAME if is_fine else Region(-3, -2, 128, 64)
+    with (
+        painter.pool.acquired(held, "f2" if is_fine else "f4") as cells,
+        painter.pool.acquired(_PICTURE, "f2") as sharp,
+    ):
+        noise = _premultiplied(rng, held.height, held.width, over=1.05)
+        cells.texture.write(noise.astype(np.float16 if is_fine else np.float32).tobytes())
+        sharp.texture.write(_premultiplied(rng, *_PICTURE[:1:-1], over=1.05).astype(np.float16).tobytes())
+        levels = 0 if is_fine else int(rng.integers(1, 4))
+        origin = (0.0, 0.0) if is_fine else (rng.uniform(-9, 20), rng.uniform(-9, 20))
+        light = None if variant.kind == BUFFER else GlowBuffer(cells, levels, Region(5, 7, 230, 170), origin)
+        shown = LayerBuffer(sharp, light, is_glow_alone=variant.kind == LIGHT)
+        if shown.is_glow_alone:
+            sharp.texture.write(bytes(8 * _PICTURE.width * _PICTURE.height))
+
+        matte = MatteUse(None, *_MATTES[variant.matte_mode - 1]) if variant.matte_mode else None
+        with painter.pool.acquired(_MATTE, "f2") as through:
+            through.texture.write(_premultiplied(rng, *_MATTE[:1:-1], over=1.05).astype(np.float16).tobytes())
+
+            def draw(into: Target) -> None:
+                layers.composite(painter, into, shown, opacity, "over", (_FRAME,), matte, through if matte else None)
+
+            source = through if matte else None
+            composited = kernel_operations.of_buffer(shown, texels, _FRAME, opacity, variant.matte_mode, source)
+            yield _Trial(draw, [*composited[1:], composited[0]])
+
+
+def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
+    """A quad for which content is drawn with so many samples: any, some upright and some turned, one that covers whole pixels, or
+    one texel on each."""
+    if variant.samples == 0:
+        width, height = _TEXELS if variant.is_nearest else (int(side) for side in rng.integers(60, 170, 2))
+        return (float(width), 0.0, 9.0, 0.0, float(height), 21.0, 0.0, 0.0, 1.0)
+    (width, height), angle = rng.uniform(70, 190, 2), rng.uniform(0, math.tau)
+    if number % 3 and not variant.is_projective:
+        right, down = rng.uniform(10, 60, 2)
+        return (float(width), 0.0, float(right), 0.0, float(height), float(down), 0.0, 0.0, 1.0)
+    right, down = rng.uniform(60, 160, 2)
+    far = rng.uniform(-0.3, 0.3, 2) if variant.is_projective else (0.0, 0.0)
+    across, along = (
+        (width * math.cos(angle), width * math.sin(angle)),
+        (-height * math.sin(angle), height * math.cos(angle)),
+    )
+    return (across[0], along[0], float(right), across[1], along[1], float(down), float(far[0]), float(far[1]), 1.0)
+
+
+def _drawables(
+    painter: Painter, variant: Variant, quad: Matrix3, color: Rgba, number: int, rng: np.random.Generator
+) -> Iterator[Drawable]:
+    """Contents of noise, of a kind; their textures last until the next one is asked for."""
+    columns, rows = _TEXELS
+    width, height = (quad[0], quad[4]) if variant.samples == 0 else (60.0, 50.0)
+    crop = (0.0, 0.0, 1.0, 1.0) if number % 2 or variant.is_nearest else (0.1, 0.2, 0.7, 0.6)
+    if variant.kind in (RECTANGLE, ELLIPSE):
+        for is_hard in (False, True):
+            fill = _gradient(variant, number, rng) if variant.gradient else color
+            radius = rng.uniform(0, 30)
+            yield Shape("rect" if variant.kind == RECTANGLE else "ellipse", fill, width, height, radius, is_hard)
+    elif variant.kind == GROUP:
+        with painter.pool.acquired(_PICTURE, "f2") as target:
+            target.texture.write(_premultiplied(rng, *_PICTURE[:1:-1], over=1.05).astype(np.float16).tobytes())
+            yield GroupTarget(target, width, height)
+    elif variant.kind in (CELLS, HALF_CELLS):
+        is_half = variant.kind == HALF_CELLS
+        with painter.pool.acquired(Region(0, 0, columns, rows), "f2" if is_half else "f4") as target:
+            noise = _premultiplied(rng, rows, columns)
+            target.texture.write(noise.astype(np.float16 if is_half else np.float32).tobytes())
+            yield FlatTarget(target, width, height, crop=crop)
+    elif variant.kind in (PICTURE, COVERAGE):
+        is_coverage = variant.kind == COVERAGE
+        pixels = np.floor(256 * _premultiplied(rng, rows, columns)).clip(0, 255).astype(np.uint8)
+        shown = np.ascontiguousarray(pixels[..., 3]) if is_coverage else pixels
+        yield Image(
+            shown, width, height, crop=crop, is_nearest=variant.is_nearest, color=color if is_coverage else None
+        )
+        painter.textures.release()
+
+
+def _gradient(variant: Variant, number: int, rng: np.random.Generator) -> Gradient:
+    """Stops anywhere, by turns opaque and not."""
+    offsets = sorted(rng.random(variant.ramp_count + 1).tolist())
+    colours = [(*rng.random(3).tolist(), (1.0, rng.random())[number % 2]) for _ in offsets]
+    stops = tuple((offset, css.Rgba(*colour)) for offset, colour in zip(offsets, colours, strict=True))
+    is_radial = variant.gradient == 2
+    return Gradient(is_radial, (0.5, 0.45, 0.9, 1.3) if is_radial else (0.7, 0.4, -0.1, 0.0), stops)
+
+
+def _premultiplied(rng: np.random.Generator, rows: int, columns: int, over: float = 1.0) -> npt.NDArray[np.float32]:
+    texels = rng.random((rows, columns, 4)).astype(np.float32)
+    texels[..., :3] *= over * texels[..., 3:]
+    return texels
