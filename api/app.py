@@ -18,6 +18,7 @@ from api.batches.endpoints import router as batches
 from api.documentation import add_documentation
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
+from api.first_page import router as first_page
 from api.health.endpoints import router as health
 from api.json import JSONResponse
 from api.keys.endpoints import router as keys
@@ -101,6 +102,7 @@ def create_app(state: AppState) -> FastAPI:
     app.state.dependencies = state
     add_error_handlers(app)
     app.include_router(_public())
+    app.include_router(first_page)
     app.include_router(health)
     app.include_router(files)
     add_documentation(app)

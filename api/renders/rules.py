@@ -160,12 +160,15 @@ async def _media_fault(state: AppState, url: str, uploads: Uploads) -> str | Non
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
     if url in uploads:
         return None if uploads[url] else "must be an upload of this account that has not expired"
-    return await url_fault(url, allow_private=state.settings.automation_allow_private_assets, resolve=state.resolve)
+    allowed = state.settings.automation_allow_private_assets
+    return await url_fault(url, allow_private=allowed, resolve=state.resolve, setting="AUTOMATION_ALLOW_PRIVATE_ASSETS")
 
 
 async def callback_faults(state: AppState, url: Any) -> Faults:
     """What is wrong with the address of a webhook."""
     if url is None:
         return []
-    fault = await url_fault(url, allow_private=state.settings.automation_allow_private_callbacks, resolve=state.resolve)
+    allowed = state.settings.automation_allow_private_callbacks
+    setting = "AUTOMATION_ALLOW_PRIVATE_CALLBACKS"
+    fault = await url_fault(url, allow_private=allowed, resolve=state.resolve, setting=setting)
     return [("callbackUrl", fault)] if fault else []

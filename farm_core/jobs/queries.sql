@@ -172,8 +172,9 @@ WITH wanted AS (
         ) / jobs.frame_count)) END,
         warnings = CASE WHEN CAST(:after AS text) = 'completed' THEN coalesce(CAST(wanted.warnings AS jsonb), (
             SELECT jsonb_agg(DISTINCT noticed.one) FROM (
-                SELECT jsonb_array_elements(coalesce(jobs.warnings, '[]')) AS one
-                UNION SELECT jsonb_array_elements(coalesce(drawn.report -> 'warnings', '[]')) FROM tasks AS drawn
+                SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(jobs.warnings) = 'array' THEN jobs.warnings ELSE '[]' END) AS one
+                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
+                    THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
                 WHERE drawn.job_id = jobs.id AND drawn.kind = 'render') AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
@@ -555,9 +556,9 @@ WITH former AS (
     WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), again AS (
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, attempt, created_at, priority)
+        callback_url, request_hash, attempt, created_at, priority, metadata)
     SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, 0, :now, priority
+        callback_url, request_hash, 0, :now, priority, metadata
     FROM former
     RETURNING id, account_id
 ), told AS (

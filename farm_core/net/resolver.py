@@ -33,8 +33,13 @@ async def checked_addresses(host: str, port: int, *, allow_private: bool, resolv
     return addresses
 
 
-async def url_fault(url: object, *, allow_private: bool, resolve: Resolver = system_resolver) -> str | None:
-    """Why the URL may not be used, or None. A name that does not resolve now is no fault: it is checked again on use."""
+async def url_fault(
+    url: object, *, allow_private: bool, resolve: Resolver = system_resolver, setting: str | None = None
+) -> str | None:
+    """Why the URL may not be used, or None. A name that does not resolve now is no fault: it is checked again on use.
+
+    `setting` is the variable that would allow it: it is named where nothing but the private address is wrong.
+    """
     if not isinstance(url, str):
         return "must be a string"
     try:
@@ -42,7 +47,17 @@ async def url_fault(url: object, *, allow_private: bool, resolve: Resolver = sys
         if not allow_private:
             await checked_addresses(target.host, target.port, allow_private=False, resolve=resolve)
     except UrlRefused as refusal:
-        return f"must be a public http(s) URL. {refusal}"
+        return f"must be a public http(s) URL. {refusal}" + _way_round(url, setting)
     except OSError:  # also TimeoutError: the name is not known, or not now
         return None
     return None
+
+
+def _way_round(url: str, setting: str | None) -> str:
+    if setting is None:
+        return ""
+    try:
+        checked_target(url, allow_private=True)
+    except UrlRefused:
+        return ""
+    return f" Whoever runs the farm can allow private addresses with {setting}=true."

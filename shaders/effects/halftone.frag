@@ -5,7 +5,7 @@
 uniform float u_cell_size;
 uniform float u_screen_angle;
 uniform float u_contrast;
-uniform vec4 u_dot_color;
+uniform vec4 u_ink_color;
 uniform vec4 u_paper_color;
 uniform bool u_colorize;
 uniform float u_blend_with_original;
@@ -50,7 +50,7 @@ void main() {
     vec2 r = turned(q - 0.5, -angle), index = floor(r / cell), middle = (index + 0.5) * cell;
     vec3 mean = mean_of(index, cell, angle);
     float radius = sqrt(clamp((1.0 - luma(mean)) * max(0.01, u_contrast / 100.0), 0.0, 1.0)) * 0.72 * cell;
-    vec3 dot_ = u_colorize ? mean : u_dot_color.rgb;
+    vec3 dot_ = u_colorize ? mean : u_ink_color.rgb;
     vec4 c = encoded_here();
     vec3 screen = distance(r, middle) <= radius ? dot_ : u_paper_color.rgb;
     put_encoded(vec4(mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)), c.a));

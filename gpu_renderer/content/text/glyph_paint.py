@@ -18,7 +18,7 @@ from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, glyph_outline
 from gpu_renderer.content.text.lines import chain_of
 from gpu_renderer.content.text.shaping import Glyph, shaped
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.blur import blurred_part, margin
+from gpu_renderer.content.vector.blur import blurred_part, filter_margin
 from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.surface import Pixels, image
@@ -116,7 +116,7 @@ class _GlyphPainting:
         place, (x, y) = self._place, self._middle
         half_width = (place.own_width + place.style.size) / 2 + place.pose.stroke_width
         half_height = place.style.size + place.pose.stroke_width
-        linear, beyond = self._linear, margin(sigma) + 1
+        linear, beyond = self._linear, filter_margin(sigma) + 1
         across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
         down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
         size = glyph_canvas.canvas.getBaseLayerSize()

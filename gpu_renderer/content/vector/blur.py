@@ -55,7 +55,7 @@ def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
     )
 
 
-def margin(sigma: float) -> int:
+def filter_margin(sigma: float) -> int:
     """How many pixels beyond the ink a blur may leave something."""
     return math.ceil(MARGIN_SIGMAS * sigma)
 
@@ -65,11 +65,11 @@ def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
     found = np.flatnonzero(painted)
     if not len(found):
         return 0, 0
-    return max(0, int(found[0]) - margin(sigma)), min(len(painted), int(found[-1]) + 1 + margin(sigma))
+    return max(0, int(found[0]) - filter_margin(sigma)), min(len(painted), int(found[-1]) + 1 + filter_margin(sigma))
 
 
 def _blurred(pixels: Pixels, sigma: float) -> Pixels:
-    margin = min(margin(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
+    margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
     factor = _reduction(sigma) if pixels.ndim == 2 else 1  # Pillow reduces RGBA as if it were straight
     margin += -margin % factor
     rows, columns = pixels.shape[:2]
