@@ -156,6 +156,11 @@ def environment_of_children() -> dict[str, str]:
     return kept | {"PYTHONPATH": os.pathsep.join(folders), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
+def choose_font_configuration(folder: Path) -> None:
+    """Let fontconfig, here and in the processes that this one starts, see this folder instead of the machine's files."""
+    os.environ["FONTCONFIG_SYSROOT"] = str(folder)
+
+
 @cache
 def settings() -> Settings:
     """The settings of this process. Raises BadSettings.

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0003"
+revision = "0008"
 down_revision = "0007"
 branch_labels = None
 depends_on = None
