@@ -12,7 +12,7 @@ from api.errors import envelope
 from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.errors import Forbidden
 
-_OPEN: Final = frozenset({"/", "/api", "/api/health", "/api/ready", "/metrics", "/api/openapi.json", "/api/docs"})
+_OPEN: Final = frozenset({"/api/health", "/api/ready", "/metrics", "/api/openapi.json", "/api/docs"})
 _PUBLIC: Final = "/api/v1/"
 _PAGE: Final = "/api/docs/"
 """What the page at `/api/docs` loads."""

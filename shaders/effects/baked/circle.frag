@@ -17,25 +17,22 @@ float disc(float d) {
     return soft > 0.0 ? edge * clamp((u_radius - d) / soft, 0.0, 1.0) : edge;
 }
 
-// A radial gradient of five stops (offset, alpha), which a browser sorts by their offsets, equal ones in order.
+// A radial gradient of five stops (offset, alpha) in any order: a browser sorts them, equal offsets as they are listed.
 float ring(float d) {
     float inner = max(0.0, u_radius - u_thickness) / u_radius, soft = clamp(u_feather, 0.0, u_radius) / u_radius;
-    vec2 stops[5] = vec2[](
-        vec2(0.0), vec2(max(0.0, inner - 1e-4), 0.0), vec2(min(1.0, inner + soft), 1.0), vec2(max(0.0, 1.0 - soft), 1.0),
-        vec2(1.0, 0.0));
-    for (int i = 1; i < 5; i++) {
-        for (int k = i; k > 0 && stops[k - 1].x > stops[k].x; k--) {
-            vec2 held = stops[k];
-            stops[k] = stops[k - 1];
-            stops[k - 1] = held;
-        }
+    vec2 stops[5] = vec2[5](
+        vec2(0.0, 0.0), vec2(max(0.0, inner - 1e-4), 0.0), vec2(min(1.0, inner + soft), 1.0),
+        vec2(max(0.0, 1.0 - soft), 1.0), vec2(1.0, 0.0));
+    float at = min(d / u_radius, 1.0);
+    vec2 below = stops[0], above = stops[4];
+    for (int i = 1; i < 4; i++) {
+        if (stops[i].x <= at && stops[i].x >= below.x) below = stops[i];
     }
-    float at = min(d / u_radius, 1.0), alpha = 0.0;
-    for (int i = 1; i < 5; i++) {
-        if (at < stops[i - 1].x || at >= stops[i].x) continue;
-        alpha = mix(stops[i - 1].y, stops[i].y, (at - stops[i - 1].x) / (stops[i].x - stops[i - 1].x));
+    for (int i = 3; i > 0; i--) {
+        if (stops[i].x > at && stops[i].x <= above.x) above = stops[i];
     }
-    return (at >= 1.0 ? stops[4].y : alpha) * clamp(u_radius - d + 0.5, 0.0, 1.0);
+    float share = above.x > below.x ? (at - below.x) / (above.x - below.x) : 1.0;
+    return mix(below.y, above.y, share) * clamp(u_radius - d + 0.5, 0.0, 1.0);
 }
 
 void main() {
