@@ -8,7 +8,18 @@ from setuptools import find_packages, setup
 sys.path.insert(0, str(Path(__file__).parent / "native"))
 from building import COMMANDS, BinaryDistribution
 
-ROOMS = ("api", "scheduler", "gpu_renderer", "shaders", "cluster", "motion", "farm_core", "benchmarks", "examples")
+ROOMS = (
+    "api",
+    "scheduler",
+    "gpu_renderer",
+    "shaders",
+    "cluster",
+    "motion",
+    "farm_core",
+    "console",
+    "benchmarks",
+    "examples",
+)
 
 setup(
     packages=[*find_packages(include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")]), "render_kernels"],

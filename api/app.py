@@ -9,10 +9,12 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 
 from api.animations.endpoints import router as animations
 from api.app_state import AppState
 from api.assets.endpoints import router as assets
+from api.batches.endpoints import router as batches
 from api.documentation import add_documentation
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
@@ -25,8 +27,10 @@ from api.middleware.outside import KeysStayInside
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
 from api.renders.endpoints import router as renders
+from api.stills.endpoints import router as stills
 from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
+from console.app import create_console
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
@@ -37,6 +41,7 @@ from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 
@@ -60,6 +65,7 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
         database=database,
         redis=client,
         rates=RateLimiter(client),
+        stills=StillExchange(settings.redis_url),
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url),
@@ -77,6 +83,7 @@ def create_app(state: AppState) -> FastAPI:
         yield
         await state.changes.close()
         await state.redis.aclose()
+        await state.stills.close()
         await state.database.close()
 
     app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
@@ -97,12 +104,19 @@ def create_app(state: AppState) -> FastAPI:
     app.include_router(health)
     app.include_router(files)
     add_documentation(app)
+    app.mount("/console", create_console(state))
+    app.add_api_route("/console", to_console, include_in_schema=False)
     return app
+
+
+async def to_console() -> RedirectResponse:
+    """The console's first page."""
+    return RedirectResponse("/console/")
 
 
 def _public() -> APIRouter:
     """Everything under `/api/v1`."""
     public = APIRouter(prefix="/api/v1")
-    for router in (keys, templates, renders, assets, usage, animations):
+    for router in (keys, templates, renders, assets, usage, animations, stills, batches):
         public.include_router(router)
     return public

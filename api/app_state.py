@@ -15,6 +15,7 @@ from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.links import Links
 from farm_core.storage.port import Storage
 
@@ -28,6 +29,7 @@ class AppState:
     database: Database
     redis: Redis
     rates: RateLimiter
+    stills: StillExchange
     storage: Storage
     links: Links
     tokens: TokenReader

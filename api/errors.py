@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from api.json import JSONResponse
+from api.shapes import unknown_field
 from farm_core.errors import FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry.logs import logger
@@ -93,7 +94,7 @@ async def _farm_error(request: Request, error: Exception) -> Response:
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return envelope(request.scope, BodyFaults([_fault(one) for one in error.errors()]))
+    return envelope(request.scope, BodyFaults([_fault(one, _known_fields(request)) for one in error.errors()]))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -115,10 +116,19 @@ def _methods(request: Request) -> list[str]:
     return ["GET", "HEAD"]
 
 
-def _fault(one: Mapping[str, Any]) -> tuple[str, str]:
+def _known_fields(request: Request) -> list[str]:
+    """The fields of the route's body, none where it has no body."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    fields = getattr(body.field_info.annotation, "model_fields", {}) if body is not None else {}
+    return [field.alias or name for name, field in fields.items()]
+
+
+def _fault(one: Mapping[str, Any], known: Sequence[str]) -> tuple[str, str]:
     if one["type"] == "json_invalid":
         return "body", "is not valid JSON"
     where = [str(part) for part in one["loc"]]
+    if one["type"] == "extra_forbidden":
+        return ".".join(where[1:]), unknown_field(where[-1], known)
     return ".".join(where[1:]) or where[0], str(one["msg"]).removeprefix("Value error, ")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
@@ -21,6 +23,19 @@ class Asked(Shape):
     """A schema of what callers send: fields have the interface's names, and no others."""
 
     model_config = ConfigDict(populate_by_name=False)
+
+
+class Body(Asked):
+    """A request body: a field that it does not have is refused, with the nearest one that it has (api/errors.py)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def unknown_field(name: str, known: Iterable[str]) -> str:
+    """What is wrong with a field that a body does not have."""
+    near = get_close_matches(name.replace("_", "").lower(), {one.lower(): one for one in known}, 1, 0.6)
+    named = next((one for one in known if near and one.lower() == near[0]), None)
+    return "is not a field of this request" + (f"; did you mean {named}?" if named else "")
 
 
 def iso(moment: datetime) -> str:

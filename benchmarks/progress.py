@@ -29,7 +29,15 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template
 from scheduler.dependencies import Dependencies
-from scheduler.ports import Advanced, Report, SegmentAssignment, TaskAssignment, WorkerState
+from scheduler.ports import (
+    Advanced,
+    DrawnStill,
+    Report,
+    SegmentAssignment,
+    StillAssignment,
+    TaskAssignment,
+    WorkerState,
+)
 from scheduler.scheduler import Scheduler
 
 JOBS: Final = 1000
@@ -59,6 +67,10 @@ class SlowWorkers:
         """Hold the assignment for good."""
         assert isinstance(assignment, SegmentAssignment)
         self.held[assignment.token] = (assignment, worker_id)
+
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Nobody asks for stills here."""
+        return DrawnStill()
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """A frame of every segment."""

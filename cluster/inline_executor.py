@@ -6,14 +6,16 @@ Only one of the workers may draw: a process has one GL context.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
-from scheduler.ports import Advanced, Ended, Report, TaskAssignment, WorkerState
+from scheduler.ports import Advanced, DrawnStill, Ended, Report, StillAssignment, TaskAssignment, WorkerState
 
 if TYPE_CHECKING:
     from cluster.task_runner import TaskRunner
@@ -45,7 +47,11 @@ class InlineExecutor:
 
     def workers(self) -> Sequence[WorkerState]:
         """All of them, always."""
-        return list(self._states.values())
+        return [
+            replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds)
+            if (thread := self._threads.get(name)) is not None else state
+            for name, state in self._states.items()
+        ]  # fmt: skip
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Queues the assignment at the worker."""
@@ -53,6 +59,12 @@ class InlineExecutor:
             self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         self._threads[worker_id].submit(assignment).add_done_callback(lambda done: self._hand_over(done.result()))
+
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Draws a still on the worker's thread, between two frames."""
+        if worker_id not in self._threads:
+            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id))
+        return await asyncio.to_thread(self._threads[worker_id].still, assignment)
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """What has been reported since the last call."""

@@ -23,7 +23,16 @@ from cluster.slots import Growth, Slot, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
-from scheduler.ports import Advanced, Ended, Report, SegmentAssignment, TaskAssignment, WorkerState
+from scheduler.ports import (
+    Advanced,
+    DrawnStill,
+    Ended,
+    Report,
+    SegmentAssignment,
+    StillAssignment,
+    TaskAssignment,
+    WorkerState,
+)
 
 _log = logs.logger(__name__)
 
@@ -90,6 +99,17 @@ class RayExecutor:
             return
         worker.tokens[assignment.token] = 0
         self._spawn(self._executed(assignment, worker))
+
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Draws a still at the actor; an actor that is gone is a failure of kind `lost`."""
+        worker = self._workers.get(worker_id)
+        try:
+            if worker is not None:
+                drawn: DrawnStill = await worker.actor.still.options(name="still").remote(assignment)
+                return drawn
+        except RayError as error:
+            _log.info("still lost", still=assignment.id, error=type(error).__name__)
+        return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id))
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """What has been reported since the last call."""
@@ -226,7 +246,11 @@ class RayExecutor:
             return
         moved = time.monotonic() - report.quiet_seconds
         worker.state = replace(
-            worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done, moved=moved
+            worker.state,
+            memory_bytes=report.memory_bytes,
+            frames_done=report.frames_done,
+            active=report.active,
+            moved=moved,
         )
         worker.active = report.active
         for token, frames in report.progress.items():

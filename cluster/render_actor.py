@@ -15,17 +15,18 @@ import psutil
 import ray
 
 from cluster.execution import task_runner
+from cluster.memory_watch import MemoryWatch
 from cluster.render_thread import RenderThread
 from cluster.task_runner import TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
-from scheduler.ports import Ended, Finished, TaskAssignment
+from scheduler.ports import DrawnStill, Ended, Finished, StillAssignment, TaskAssignment
 
 NICENESS: Final = 10
 """Rendering yields the processor to those who answer requests; it uses what they leave."""
-LAST_WORDS_SECONDS: Final = 1.0
+LAST_WORDS_SECONDS: Final = 0.3
 """Time for an actor that ends to hand over why."""
 
 
@@ -44,7 +45,7 @@ class ActorReport:
     quiet_seconds: float = 0.0
 
 
-@ray.remote(concurrency_groups={"assignments": 8, "control": 4})
+@ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
 class RenderActor:
     """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
@@ -60,6 +61,8 @@ class RenderActor:
             make, self._writer, may_pause=lambda work: work.maker.may_pause
         )
         self._leaving = False
+        self._memory_max = settings.segment_memory_bytes_max
+        self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
 
     def __repr__(self) -> str:
         """What Ray calls the actor in its dashboard and in logs."""
@@ -96,6 +99,13 @@ class RenderActor:
             return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
         return self._thread.submit(assignment).result()
 
+    @ray.method(concurrency_group="stills", enable_task_events=False)
+    def still(self, assignment: StillAssignment) -> DrawnStill:
+        """A picture file, drawn between two frames of the segments under way."""
+        if self._leaving:
+            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
+        return self._thread.still(assignment)
+
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
         """Stops an assignment soon."""
@@ -105,6 +115,14 @@ class RenderActor:
     def process_id(self) -> int:
         """The process that a test kills."""
         return os.getpid()
+
+    def _out_of_memory(self) -> None:
+        """Fail the job that is being drawn, then end the process: nothing else gives its memory back for sure."""
+        self._leaving = True
+        megabytes = self._memory_max // 1_000_000
+        message = f"The render needs more than {megabytes:,} MB of memory (SEGMENT_MEMORY_BYTES_MAX)."
+        self._thread.fail_active(Failure(FailureKind.document, message, self._worker_id))
+        threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
 
     @ray.method(concurrency_group="control")
     def leave(self) -> Any:

@@ -11,10 +11,11 @@ from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
 from cluster.reporting import Runner, executed
+from cluster.still_queue import StillQueue
 from cluster.turns import Entry, Turns
 from farm_core.jobs.judge import Failure
 from farm_core.progress.writer import ProgressWriter
-from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import DrawnStill, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 CLOSE_SECONDS: Final = 3.0
 
@@ -41,6 +42,7 @@ class RenderThread(Generic[RunnerT]):
         self._ready: Future[RunnerT] = Future()
         self._turns: Turns | None = None
         self._closing = False
+        self._stills = StillQueue(lambda: self._arriving.put(None))
         self.frames_done = 0
         self.progress: dict[str, int] = {}
         """Frames done by token, of the assignments that have begun."""
@@ -57,6 +59,10 @@ class RenderThread(Generic[RunnerT]):
         self._entries[assignment.token] = entry
         self._arriving.put(entry)
         return entry.result
+
+    def still(self, assignment: StillAssignment) -> DrawnStill:
+        """Draw a still between the frames of the segments under way, and wait for it. Nothing is raised."""
+        return self._stills.drawn(assignment, self.work())
 
     def cancel(self, token: str) -> None:
         """Stop an assignment at its next frame, or before it begins."""
@@ -109,6 +115,7 @@ class RenderThread(Generic[RunnerT]):
         while not (turns.is_idle and self._closing and self._arriving.empty()):
             if turns.is_idle:
                 self._await_arrival()
+                self._stills.draw_next(work)
             turns.run_next()
 
     def _await_arrival(self) -> None:
@@ -137,8 +144,12 @@ class RenderThread(Generic[RunnerT]):
             self.progress = {**self.progress, token: frames}
             self._on_progress(token, frames)
 
+        def between_frames() -> bool:
+            self._stills.draw_next(work)
+            return boundary()
+
         try:
-            report = executed(work, assignment, self._writer, advanced, boundary)
+            report = executed(work, assignment, self._writer, advanced, between_frames)
         finally:
             self.progress = {other: frames for other, frames in self.progress.items() if other != token}
             self._entries.pop(token, None)

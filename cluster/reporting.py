@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from cluster.still_queue import Drawer
 from cluster.task_runner import Progress, Stopped
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 
 
-class Runner(Protocol):
+class Runner(Drawer, Protocol):
     """Executes assignments on the calling thread (`TaskRunner`)."""
 
     @property

@@ -11,14 +11,14 @@ import orjson
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
-from cluster.task_runner import Progress, Stopped
+from cluster.task_runner import Progress, StillPicture, Stopped
 from farm_core.settings import Settings
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.schema.stored import Document
-from scheduler.ports import SegmentAssignment
+from scheduler.ports import SegmentAssignment, StillAssignment
 
 OPENED_MAX: Final = 4
 """Documents kept open: a worker mostly gets segments of the same few jobs."""
@@ -38,6 +38,7 @@ class SessionMaker:
             )
         )
         self._opened: OrderedDict[object, Opened] = OrderedDict()
+        self._opened_stills: OrderedDict[object, Opened] = OrderedDict()
         self._in_use: list[Opened] = []
         identity = self._session.identity
         self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
@@ -67,22 +68,28 @@ class SessionMaker:
             self._in_use.remove(opened)
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
 
+    def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
+        """Draws one frame. Stills have documents of their own open, so that one may be drawn amid a segment of the same."""
+        opened = self._open(assignment, media)
+        return StillPicture(self._session.still(opened, frame_index), opened.warnings)
+
     @property
     def may_pause(self) -> bool:
         """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/interop/handover.py`)."""
         return not self._session.from_gpu.works
 
-    def _close_surplus(self) -> None:
+    def _close_surplus(self, documents: OrderedDict[object, Opened]) -> None:
         """Make room for one more document. Those of paused segments stay open."""
-        idle = [place for place, opened in self._opened.items() if opened not in self._in_use]
-        for place in idle[: max(0, len(self._opened) - OPENED_MAX + 1)]:
-            self._opened.pop(place).close()
+        idle = [place for place, opened in documents.items() if opened not in self._in_use]
+        for place in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
+            documents.pop(place).close()
 
-    def _open(self, assignment: SegmentAssignment, media: MediaCache) -> Opened:
+    def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> Opened:
+        documents = self._opened if isinstance(assignment, SegmentAssignment) else self._opened_stills
         place = (assignment.document_key, (assignment.video_format, tuple(sorted(assignment.media.items()))))
-        if place in self._opened:
-            self._opened.move_to_end(place)
-            return self._opened[place]
+        if place in documents:
+            documents.move_to_end(place)
+            return documents[place]
         document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
         video_format = assignment.video_format
         output = Output(
@@ -92,6 +99,6 @@ class SessionMaker:
             video_format.composition_id,
             video_format.duration_seconds,
         )
-        self._close_surplus()
-        self._opened[place] = self._session.open(document, output, media.resolver(assignment.media))
-        return self._opened[place]
+        self._close_surplus(documents)
+        documents[place] = self._session.open(document, output, media.resolver(assignment.media))
+        return documents[place]

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from cluster.media_cache import MediaCache
 from farm_core.jobs.judge import Failure, FailureKind
@@ -17,12 +21,20 @@ from gpu_renderer.encode.check import check
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
-from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
 
 Progress = Callable[[int], None]
 Stopped = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class StillPicture:
+    """A frame: opaque RGBA of shape (height, width, 4), encoded sRGB, and what it leaves out."""
+
+    pixels: npt.NDArray[np.uint8]
+    warnings: tuple[str, ...]
 
 
 class SegmentMissing(Exception):
@@ -66,6 +78,10 @@ class SegmentMaker(Protocol):
         """Writes the segment; returns milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
         ...
 
+    def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
+        """One frame of a still."""
+        ...
+
 
 class TaskRunner:
     """Carries out assignments, one after the other, on one thread."""
@@ -96,6 +112,14 @@ class TaskRunner:
             # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
             _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
             return Ended(assignment.token, self._failed(error))
+
+    def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+        """One frame of a still, on the thread that draws. Raises what `still_failure` names."""
+        return self.maker.still(assignment, frame_index, self._media)
+
+    def still_failure(self, error: Exception) -> Failure:
+        """The failure to report for what `still` raised."""
+        return self._failed(error)
 
     def _segment(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
         began = time.perf_counter()

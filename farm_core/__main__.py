@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "up": ("cluster.commands.up", "run the farm in the foreground"),
     "account": ("farm_core.cli.account", "create, change and list accounts"),
     "token": ("farm_core.cli.token", "print a session token of an account"),
+    "console-link": ("farm_core.cli.console_link", "print a one-time link that signs in to the web console"),
     "render": ("gpu_renderer.commands.render", "render a document locally, without any service"),
     "stills": ("gpu_renderer.commands.stills", "render many single frames in one process"),
     "inspect": ("gpu_renderer.commands.inspect", "say what is in a document"),
@@ -122,7 +123,7 @@ def _usage(words: list[str]) -> int:
         print(f"farm: there is no command {words[0]!r}", file=out)
     print(f"usage: {PROGRAM} COMMAND ...\n", file=out)
     for name, (_, help_text) in COMMANDS.items():
-        print(f"  {name:10} {help_text}", file=out)
+        print(f"  {name:12} {help_text}", file=out)
     print(f"\n{PROGRAM} COMMAND --help says more; {PROGRAM} --version names this build.", file=out)
     return 0 if asked else 2
 

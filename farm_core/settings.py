@@ -64,6 +64,10 @@ class Settings(BaseSettings):
     )
     automation_requests_per_minute_per_ip: int = Field(300, ge=1, description="Requests a minute from one address.")
     automation_renders_per_minute: int = Field(60, ge=1, description="Render creations a minute of one account.")
+    stills_per_minute: int = Field(
+        300, ge=1, description="Stills (previews, posters, thumbnails) a minute of one account."
+    )
+    batches_per_minute: int = Field(6, ge=1, description="Batches of up to 1,000 renders a minute of one account.")
     trusted_proxies: str = Field(
         "", description="Addresses of proxies whose `X-Forwarded-*` headers are believed, separated by commas."
     )

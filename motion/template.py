@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from motion.color_text import FORMS, is_color
 from motion.errors import PropertyRefused
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
@@ -316,6 +317,8 @@ def _value_fault(field: InputField, value: object, url_fault: Callable[[str], st
         return None if valid else "must be a number"
     if not isinstance(value, str):
         return "must be a string"
+    if field.kind == "color":
+        return None if is_color(value) else f"must be a colour: {FORMS}"
     if field.kind not in {"image", "media"}:
         return None
     if not value.strip():

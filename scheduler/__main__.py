@@ -23,6 +23,7 @@ from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.telemetry import logs
@@ -85,6 +86,7 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
         scratch=scratch,
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
+        stills=None if chosen.redis_url is None else StillExchange(chosen.redis_url),
     )
 
 

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from farm_core.jobs import tasks, workers
+from farm_core.jobs import notices, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.status import JobStatus
 from farm_core.jobs.tasks import RenderedSegment
 from farm_core.progress.changes import changed
 from farm_core.telemetry import logs
+from motion.notices import of_lines
 from scheduler import metrics
 from scheduler.batch import together
 from scheduler.dependencies import Dependencies
@@ -211,6 +212,6 @@ def _assembled(landing: _Landing[AssemblyAssignment, Finished]) -> Assembled:
 
 
 def _segment(running_task: RunningTask, report: Finished) -> RenderedSegment:
-    record = asdict(report)
+    record = {**asdict(report), "warnings": notices.records(of_lines(report.warnings))}
     del record["token"], record["key"], record["segments_sha256"]
     return RenderedSegment(running_task.lease, report.key, report.bytes, report.worker, record)

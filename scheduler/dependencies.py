@@ -11,6 +11,7 @@ from farm_core.net.fetch import Guard
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.port import Storage
 from scheduler.ports import RenderExecutor
 
@@ -30,3 +31,5 @@ class Dependencies:
     """A folder of this process for files on their way to storage."""
     progress: ProgressReader
     changes: ChangePublisher
+    stills: StillExchange | None = None
+    """Where requests for stills come from; none are drawn when None."""

@@ -16,6 +16,7 @@ from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
 from farm_core.settings import Settings
+from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
 from scheduler.placement import AccountLoad, FreeWorker, OpenJob, OpenTask, assign
 from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat, WorkerState
@@ -31,8 +32,9 @@ class Dispatcher(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
+    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks, breaker: CircuitBreaker) -> None:
         super().__init__()
+        self.breaker = breaker
         self.dependencies = dependencies
         self.running_tasks = running_tasks
 
@@ -41,9 +43,8 @@ class Dispatcher(Service):
         living = {worker.id: worker for worker in self.dependencies.executor.workers()}
         if not living:
             return 0
-        room = max(
-            1, DEPTH * len(living) - len(self.running_tasks)
-        )  # an account that has nothing running may have one more
+        # Of workers that are full, an account that has nothing running may still have one.
+        room = max(1, DEPTH * len(living) - len(self.running_tasks))
         for row in await self._leased(living, room):
             now, assignment = time.monotonic(), self._order(row)
             self.running_tasks.add(
@@ -60,7 +61,8 @@ class Dispatcher(Service):
             database.single(lambda connection: workers.usable_workers(connection, now, ids)),
             database.single(lambda connection: tasks.open_work(connection, now, room, renderers)),
         )
-        made = assign(jobs_of(rows), self._free(living, loads), now, loads_of(rows))
+        accounts = loads_of(rows)
+        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(living, loads), now, accounts)
         if not made:
             return []
         leases = [Lease(a.task_id, a.job_id, new_id("lease"), a.worker_id, a.renderer) for a in made]

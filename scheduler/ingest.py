@@ -23,6 +23,7 @@ from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
 from motion.errors import DocumentError
+from motion.notices import of_document
 from motion.schema.stored import Document
 from scheduler.dependencies import Dependencies
 from scheduler.media import MediaUnavailable, fetched_media
@@ -65,7 +66,9 @@ async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
     key = await asyncio.to_thread(_store_document, dependencies, document)
-    return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())))
+    return FrozenJob(
+        job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())), of_document(document)
+    )
 
 
 async def _fetched(dependencies: Dependencies, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:

@@ -17,6 +17,10 @@ SEGMENT_SECONDS: Final = Histogram(
     "farm_segment_seconds", "Time that a worker took for a segment.", registry=REGISTRY,
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
 )  # fmt: skip
+STILL_SECONDS: Final = Histogram(
+    "farm_still_seconds", "Time from a still's request to its answer, by outcome.", ("outcome",), registry=REGISTRY,
+    buckets=(0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 20),
+)  # fmt: skip
 STAGE_SECONDS: Final = Counter("farm_stage_seconds_total", "Where the time goes.", ("stage",), registry=REGISTRY)
 FAILURES: Final = Counter("farm_attempt_failures_total", "Attempts that failed.", ("kind",), registry=REGISTRY)
 RESCUED: Final = Counter("farm_tasks_rescued_total", "Tasks freed because a lease ran out.", registry=REGISTRY)
@@ -37,6 +41,11 @@ def segment(report: Finished, frame_count: int) -> None:
     SEGMENT_SECONDS.observe(report.seconds)
     for stage, milliseconds in report.stages_ms.items():
         STAGE_SECONDS.labels(stage).inc(milliseconds / 1000)
+
+
+def still(drawn: bool, seconds: float) -> None:
+    """Counts an answered request for a still."""
+    STILL_SECONDS.labels("drawn" if drawn else "failed").observe(seconds)
 
 
 def workers(living: Sequence[WorkerState]) -> None:

@@ -7,6 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -23,10 +24,11 @@ from scheduler.dependencies import Dependencies
 
 @dataclass(frozen=True, slots=True)
 class _Video:
-    """A finished video, and its receipt, by their keys in storage."""
+    """A finished video and its receipt, by their keys in storage, and what the video leaves out."""
 
     key: str
     receipt_key: str | None
+    warnings: Sequence[Mapping[str, Any]] | None
 
 
 class Planner:
@@ -86,7 +88,7 @@ class Planner:
         return Ending(
             job.id, lease_token=job.lease_token, video_key=video.key, receipt_key=video.receipt_key, plan_key=key,
             renderer=renderer, video_url=video_url(self.dependencies.storage, job.id, job.origin, video.key),
-            detail={"reused": video.key},
+            detail={"reused": video.key}, warnings=video.warnings,
         )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from farm_core.jobs.judge import Failure
 
@@ -108,6 +108,32 @@ Report = Advanced | Finished | Ended
 
 
 @dataclass(frozen=True, slots=True)
+class StillAssignment:
+    """Draw frames of a frozen document, in rows of `columns`, into one picture file. Short, and before any segment.
+
+    `media` maps every source of the document to the storage key of its bytes.
+    """
+
+    id: str
+    document_key: str
+    media: Mapping[str, str]
+    video_format: VideoFormat
+    frames: tuple[int, ...]
+    columns: int
+    format: Literal["png", "jpeg", "webp"]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnStill:
+    """A still's file, or why there is none; `milliseconds` is the time on the worker."""
+
+    picture: bytes = b""
+    failure: Failure | None = None
+    warnings: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerState:
     """A worker that can take assignments. Workers of equal `renderer` give the same bytes for the same order."""
 
@@ -118,6 +144,8 @@ class WorkerState:
     encoder: str
     memory_bytes: int = 0
     frames_done: int = 0
+    active: str | None = None
+    """Token of the assignment whose frame is being drawn."""
     moved: float = 0.0
     """When a frame or an assignment was last seen to end there, whoever gave it; on the clock of `time.monotonic`."""
 
@@ -138,6 +166,10 @@ class RenderExecutor(Protocol):
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Gives an order to a worker; it waits there if the worker is busy. An unknown worker ends it as lost."""
+        ...
+
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Draws a still at a worker, between two frames if it renders a segment. A worker that is gone is a failure."""
         ...
 
     async def reports(self, wait_seconds: float) -> list[Report]:

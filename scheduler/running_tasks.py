@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from farm_core.jobs.receipt import RenderedJob
 from scheduler.ports import TaskAssignment
+
+FRESH_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -24,6 +27,10 @@ class RunningTask:
     advanced: float
     frames_done: int = 0
     job: RenderedJob | None = None
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether the assignment was given out so lately that its worker may not have been asked about it yet."""
+        return now - self.started < FRESH_SECONDS
 
     @property
     def is_copy(self) -> bool:

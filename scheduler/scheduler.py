@@ -6,6 +6,7 @@ import asyncio
 
 from farm_core.jobs import tasks
 from farm_core.telemetry import logs
+from scheduler.breaker import CircuitBreaker
 from scheduler.claimer import Claimer, ClaimKeeper
 from scheduler.collector import Collector
 from scheduler.deliverer import Deliverer
@@ -17,6 +18,7 @@ from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, Work
 from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
+from scheduler.stills import StillService
 from scheduler.watch import RunningTaskWatcher
 
 _log = logs.logger(__name__)
@@ -31,16 +33,18 @@ class Scheduler:
         self.dependencies = dependencies
         self.running_tasks = RunningTasks()
         estimator = DurationEstimator()
-        self.dispatcher = Dispatcher(dependencies, self.running_tasks)
+        self.breaker = CircuitBreaker(dependencies)
+        self.dispatcher = Dispatcher(dependencies, self.running_tasks, self.breaker)
         self.claimer = Claimer(dependencies)
         self.collector = Collector(dependencies, self.running_tasks, estimator, self.dispatcher, self.claimer)
         self.task_watcher = RunningTaskWatcher(dependencies, self.running_tasks, estimator)
         self.deliverer = Deliverer(dependencies)
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
-        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher)
+        self.stills = StillService(dependencies, self.running_tasks)
+        self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)
         self.keepers: tuple[Service, ...] = (
-            self.collector, self.task_watcher, ClaimKeeper(dependencies, self.claimer),
+            self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
             ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies),
         )  # fmt: skip

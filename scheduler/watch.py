@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from farm_core.jobs import tasks, workers
+from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
@@ -15,6 +17,9 @@ from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
+
+WITHDRAWN_SECONDS: Final = 5.0
+"""A withdrawn assignment ends at its next frame. A frame that takes longer may cost the worker its process."""
 
 
 class RunningTaskWatcher(Service):
@@ -27,6 +32,8 @@ class RunningTaskWatcher(Service):
         self.dependencies = dependencies
         self.running_tasks = running_tasks
         self.estimator = estimator
+        self._withdrawn: dict[str, RunningTask] = {}
+        """Assignments that were cancelled or given away, by token, until their worker has let go of them."""
 
     async def tick(self) -> int:
         """One round over everything running."""
@@ -34,6 +41,7 @@ class RunningTaskWatcher(Service):
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
                 await self._watch(running_task, running_task.assignment)
+        await self._free_held_workers()
         return 0
 
     async def _renew(self) -> None:
@@ -46,6 +54,33 @@ class RunningTaskWatcher(Service):
             if running_task.lease in leases - held:
                 self.running_tasks.complete(running_task.assignment.token)
                 self.dependencies.executor.cancel(running_task.assignment.token)
+                self._withdrawn[running_task.assignment.token] = running_task
+                self.wake_within(WITHDRAWN_SECONDS)
+
+    async def _free_held_workers(self) -> None:
+        """Restart workers that draw on at a withdrawn assignment's frame, if other assignments wait there."""
+        now = time.monotonic()
+        states = {worker.id: worker for worker in self.dependencies.executor.workers()}
+        active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
+        self._withdrawn = {
+            token: task for token, task in self._withdrawn.items() if token in active or task.is_fresh(now)
+        }
+        for token, worker in active.items():
+            task = self._withdrawn.get(str(token))
+            waits = any(other.worker_id == worker.id for other in self.running_tasks)
+            if task is None or not waits:
+                continue
+            if now - worker.moved < WITHDRAWN_SECONDS:
+                self.wake_within(WITHDRAWN_SECONDS)
+                continue
+            _log.warning("worker held by a withdrawn assignment", worker=worker.id, job_id=task.assignment.job_id)
+            del self._withdrawn[str(token)]
+            self.dependencies.executor.restart(worker.id)
+            async with self.dependencies.database.connection() as session:
+                detail = {"kind": "stall", "worker": worker.id}
+                await write_event(
+                    session, self.dependencies.clock.now(), task.assignment.job_id, "restart worker", detail
+                )
 
     async def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
         now = time.monotonic()

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from api.shapes import Asked, Moment, Shape
+from api.shapes import Body, Moment, Shape
 
 
-class PresetRequest(Asked):
+class PresetRequest(Body):
     """A preset to publish; an existing name is replaced."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Bounce", "animationData": {"tracks": []}}]})

@@ -38,7 +38,7 @@ async def get_file(request: Request, state: AppStateOf, key: str) -> Response:
     await _admit(request, state, key)
     try:
         facts = await asyncio.to_thread(state.storage.describe, key)
-        return await _answer(request, state.storage, facts)
+        return await answer(request, state.storage, facts)
     except ObjectMissing:
         raise NotFound(_NOT_HERE) from None
 
@@ -58,7 +58,8 @@ async def _admit(request: Request, state: AppState, key: str) -> None:
             raise NotFound(_NOT_HERE)
 
 
-async def _answer(request: Request, storage: Storage, facts: StoredObject) -> Response:
+async def answer(request: Request, storage: Storage, facts: StoredObject) -> Response:
+    """Answer with the object, or the range of it that is asked for. Raises ObjectMissing."""
     tag = f'"{hashlib.sha256(f"{facts.key} {facts.bytes} {facts.modified_at}".encode()).hexdigest()[:32]}"'
     headers = _headers(request, facts, tag)
     if is_known(request.headers, tag):

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from api.shapes import Asked, Moment, Shape
+from api.shapes import Body, Moment, Shape
 from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
 
 NAME_LENGTH_MAX = 80
@@ -24,7 +24,7 @@ def _moment(value: object) -> object:
         raise ValueError("must be an ISO 8601 date and time") from None
 
 
-class KeyRequest(Asked):
+class KeyRequest(Body):
     """What a new key shall be."""
 
     model_config = ConfigDict(

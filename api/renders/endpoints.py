@@ -9,8 +9,8 @@ from starlette.responses import RedirectResponse
 
 from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading
 from api.documentation import answers
-from api.renders import service
-from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest
+from api.renders import service, validation
+from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest, Validation
 from api.route import FarmRoute, needs
 from api.shapes import Listed
 from farm_core.accounts.scopes import Scope
@@ -45,6 +45,12 @@ async def create_render(
 ) -> JobStatusShape:
     """Queues a render and reserves its minutes."""
     return _status(await service.create(state, caller, body, idempotency_key, origin))
+
+
+@router.post("/validate", openapi_extra=needs(_WRITE), responses=answers(404), tags=["extension"])
+async def validate_render(state: AppStateOf, caller: CallerOf, origin: Origin, body: RenderRequest) -> Validation:
+    """Every fault of a render, its minutes, expected time and warnings. Nothing is queued."""
+    return await validation.validate(state, caller, body, origin)
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())

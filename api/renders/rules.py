@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.app_state import AppState
-from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
+from api.renders.schemas import FPS_MAX, METADATA_BYTES_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
+from api.shapes import unknown_field
 from farm_core.assets import repository as assets
 from farm_core.net.resolver import url_fault
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion.template import validate
+from motion.template import InputField, validate
 
 Faults = list[tuple[str, str]]
 _MEDIA_KINDS = ("image", "media")
@@ -35,6 +37,7 @@ class Output:
     fps: float
 
 
+LOOKUPS_AT_ONCE: Final = 32
 _NO_OUTPUT: Final = Output(0, 0, 0)
 
 
@@ -61,10 +64,29 @@ def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) ->
 async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
-        _input_faults(state, template, wanted.inputs, uploads), _callback_faults(state, wanted.callback_url)
+        input_faults(state, template, wanted.inputs, uploads), callback_faults(state, wanted.callback_url)
     )
     named = [] if template else [("templateId", "is required, as a string")]
-    return [*named, *inputs, *output_of(template, wanted.output)[1], *callback]
+    return [*named, *inputs, *output_of(template, wanted.output)[1], *callback, *_own_faults(wanted)]
+
+
+def _own_faults(wanted: RenderRequest) -> Faults:
+    """Faults of the caller's metadata, and fields that a render does not have."""
+    known = [field.alias or name for name, field in RenderRequest.model_fields.items()]
+    unknown = [(name, unknown_field(name, known)) for name in wanted.model_extra or ()]
+    return [*metadata_faults(wanted.metadata), *unknown]
+
+
+def metadata_faults(value: Any, where: str = "metadata") -> Faults:
+    """What is wrong with an object that a caller attaches to a job."""
+    if value is None:
+        return []
+    if not isinstance(value, dict):
+        return [(where, "must be an object")]
+    size = len(orjson.dumps(value))
+    return (
+        [] if size <= METADATA_BYTES_MAX else [(where, f"has {size} bytes; at most {METADATA_BYTES_MAX} are allowed")]
+    )
 
 
 def output_of(template: Template | None, wanted: Any) -> tuple[Output, Faults]:
@@ -100,14 +122,34 @@ def _limit_faults(output: Output) -> Faults:
     return faults
 
 
-async def _input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
+async def input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
+    """What is wrong with the values of a template's inputs."""
+    return (await inputs_faults(state, template, [values], uploads))[0]
+
+
+async def inputs_faults(
+    state: AppState, template: Template | None, rows: Sequence[Any], uploads: Uploads
+) -> list[Faults]:
+    """What is wrong with each of several sets of values; an address that several name is checked once."""
+    fields = [] if template is None else fields_of(template)
+    media = [field.id for field in fields if field.kind in _MEDIA_KINDS]
+    objects = [values for values in rows if isinstance(values, dict)]
+    urls = {value for values in objects for name in media if isinstance(value := values.get(name), str)}
+    gate = asyncio.Semaphore(LOOKUPS_AT_ONCE)
+
+    async def reason(url: str) -> tuple[str, str | None]:
+        async with gate:
+            return url, await _media_fault(state, url, uploads)
+
+    reasons = dict(await asyncio.gather(*map(reason, urls)))
+    return [_value_faults(fields if template else None, values, reasons) for values in rows]
+
+
+def _value_faults(fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None]) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
-    if template is None:
+    if fields is None:
         return []
-    fields = fields_of(template)
-    urls = {value for field in fields if field.kind in _MEDIA_KINDS and isinstance(value := values.get(field.id), str)}
-    reasons = dict(zip(urls, await asyncio.gather(*(_media_fault(state, url, uploads) for url in urls)), strict=True))
     nulls = [(name, "must not be null") for name, value in values.items() if value is None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
@@ -121,7 +163,8 @@ async def _media_fault(state: AppState, url: str, uploads: Uploads) -> str | Non
     return await url_fault(url, allow_private=state.settings.automation_allow_private_assets, resolve=state.resolve)
 
 
-async def _callback_faults(state: AppState, url: Any) -> Faults:
+async def callback_faults(state: AppState, url: Any) -> Faults:
+    """What is wrong with the address of a webhook."""
     if url is None:
         return []
     fault = await url_fault(url, allow_private=state.settings.automation_allow_private_callbacks, resolve=state.resolve)

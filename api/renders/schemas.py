@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
+from api.documentation import Fault
 from api.shapes import Asked, Moment, Number, Shape
 from farm_core.jobs.status import JobStatus
 
@@ -14,7 +15,7 @@ SIDE_MAX: Final = 4096
 PIXELS_MAX: Final = 16_000_000
 FPS_MAX: Final = 120
 
-_OUTPUT: Final = {
+OUTPUT: Final = {
     "anyOf": [
         {
             "type": "object",
@@ -29,14 +30,19 @@ _OUTPUT: Final = {
     ],
     "description": "The template's own size and rate where left out; width times height at most 16 megapixels.",
 }
-_INPUTS: Final = {
+INPUTS: Final = {
     "type": "object",
     "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}]},
     "description": "Values by input id, of the types that the template's inputs declare.",
 }
-_CALLBACK: Final = {
+CALLBACK: Final = {
     "anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}],
     "description": "Public http(s) URL that one webhook goes to when the render ends.",
+}
+METADATA_BYTES_MAX: Final = 4096
+METADATA: Final = {
+    "anyOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}],
+    "description": f"Extension: an object of the caller's own, at most {METADATA_BYTES_MAX} bytes of JSON; returned with the job.",
 }
 _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the caller's account."}
 
@@ -45,8 +51,10 @@ class RenderRequest(Asked):
     """A render to create. Every fault of it is told at once."""
 
     model_config = ConfigDict(
+        extra="allow",  # to be named with all other faults
         json_schema_extra={
             "required": ["templateId", "inputs"],
+            "additionalProperties": False,
             "examples": [
                 {
                     "templateId": "tpl_0mwp2m4bexso1mmxmmmb6n",
@@ -55,13 +63,14 @@ class RenderRequest(Asked):
                     "callbackUrl": "https://example.com/render-finished",
                 }
             ],
-        }
+        },
     )
 
     template_id: Annotated[Any, WithJsonSchema(_TEMPLATE_ID)] = Field(default_factory=lambda: None)
-    inputs: Annotated[Any, WithJsonSchema(_INPUTS)] = Field(default_factory=lambda: None)
-    output: Annotated[Any, WithJsonSchema(_OUTPUT)] = None
-    callback_url: Annotated[Any, WithJsonSchema(_CALLBACK)] = None
+    inputs: Annotated[Any, WithJsonSchema(INPUTS)] = Field(default_factory=lambda: None)
+    output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
+    callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
+    metadata: Annotated[Any, WithJsonSchema(METADATA)] = None
 
 
 class JobStatusShape(Shape):
@@ -69,6 +78,14 @@ class JobStatusShape(Shape):
 
     job_id: str
     status: JobStatus
+
+
+class JobWarning(Shape):
+    """One thing that the video leaves out or shows otherwise than its document asks."""
+
+    code: str = Field(description="Stable, for programs.", examples=["font_substituted"])
+    message: str = Field(description="For people.")
+    layer: str | None = Field(None, description="The layer's name.", exclude_if=lambda value: value is None)
 
 
 class JobRecord(Shape):
@@ -95,3 +112,23 @@ class JobRecord(Shape):
     video_url: str | None
     error: str | None
     created_at: Moment
+    warnings: list[JobWarning] = Field(
+        default_factory=list, exclude_if=lambda value: not value,
+        description="Extension: what the video leaves out; the field is there only if it leaves something out.",
+    )  # fmt: skip
+    metadata: dict[str, Any] | None = Field(
+        None, exclude_if=lambda value: value is None, description="Extension: the request's `metadata`, if it had one."
+    )
+
+
+class Validation(Shape):
+    """What a render would cost and lack."""
+
+    valid: bool
+    errors: list[Fault]
+    render_minutes: Number = Field(description="Minutes that the render would reserve.")
+    remaining_minutes: Number | None = Field(description="Minutes of the month that are left; null without a limit.")
+    expected_seconds: Number | None = Field(
+        description="Time that the render would take without a queue, by the account's last ones; null if none is known."
+    )
+    warnings: list[JobWarning] = Field(description="What the video would leave out, as far as known without drawing.")

@@ -16,9 +16,10 @@ from api.auth import Caller
 from api.dependencies import Page
 from api.pagination import checked_id, found, listed
 from api.renders.rules import faults_of, output_of, resolved, uploads_of
-from api.renders.schemas import JobRecord, RenderRequest
-from api.shapes import Listed
+from api.renders.schemas import JobRecord, JobWarning, RenderRequest
+from api.shapes import Listed, Shape
 from farm_core.accounts import repository as accounts
+from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
 from farm_core.errors import (
     Conflict,
@@ -40,7 +41,14 @@ from motion.timing import frame_count
 
 _MS_PER_MINUTE: Final = 60_000
 _SHOWN: Final = select(
-    col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at)
+    col(Job.id),
+    col(Job.status),
+    col(Job.progress),
+    col(Job.video_key),
+    col(Job.error),
+    col(Job.created_at),
+    col(Job.warnings),
+    col(Job.meta).label("meta"),
 ).where(col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id"))
 _VIDEO_SECONDS: Final = 24 * 3600
 _DOWNLOAD_SECONDS: Final = 3600
@@ -60,21 +68,21 @@ async def create(
     """
     if not caller.limits.api_enabled:
         raise UpgradeRequired
-    request_hash = _hash(wanted)
+    asked_hash = request_hash(wanted)
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     # Its connection is given back before names are resolved: nobody shall wait for another's slow name server.
     async with state.database.reading() as reading:
-        repeated = await _repeat(reading, caller, idempotency_key, request_hash)
+        repeated = await _repeat(reading, caller, idempotency_key, asked_hash)
         if repeated is not None:
             return repeated
-        template = await _template(reading, caller, wanted)
+        template = await requested_template(reading, caller, wanted)
         uploads = await uploads_of(reading, caller.account.id, origins, state.links, state.clock.now(), wanted.inputs)
     faults = await faults_of(state, template, wanted, uploads)
     if template is None or faults:
         raise InvalidInputs(faults)
     await _respect_rate(state, caller)
-    job = _job(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
-    job.idempotency_key, job.request_hash = idempotency_key, request_hash
+    job = job_of(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
+    job.idempotency_key, job.request_hash = idempotency_key, asked_hash
     return await state.database.transaction(lambda session: _reserve(session, state, caller, job))
 
 
@@ -135,7 +143,7 @@ def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str
         )
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
-        created_at=job.created_at,
+        created_at=job.created_at, warnings=[JobWarning(**one) for one in job.warnings or ()], metadata=job.meta,
     )  # fmt: skip
 
 
@@ -147,7 +155,8 @@ def _of_account(caller: Caller) -> Select[Job]:
     return select(Job).where(col(Job.account_id) == caller.account.id)
 
 
-def _hash(wanted: RenderRequest) -> str:
+def request_hash(wanted: Shape) -> str:
+    """A digest of a request as it was sent."""
     asked = wanted.model_dump(by_alias=True, exclude_unset=True)
     return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -161,7 +170,7 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
     return earlier
 
 
-async def _template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
+async def requested_template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
     """The account's template, None where the request names none; raises NotFound."""
     if not isinstance(wanted.template_id, str):
         return None
@@ -176,35 +185,40 @@ async def _respect_rate(state: AppState, caller: Caller) -> None:
         raise RateLimited(wait, f"At most {limit} renders a minute may be created. Try again in {wait} s.")
 
 
-def _job(
+def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
+    """A queued job for a request without faults."""
     output, _ = output_of(template, wanted.output)
     return Job(
         id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
         width=output.width, height=output.height, fps=output.fps,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
-        request_hash="", created_at=state.clock.now(),
+        request_hash="", created_at=state.clock.now(), meta=wanted.metadata,
     )  # fmt: skip
 
 
 async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: Job) -> Job:
     """Stores the job if its minutes fit, under the account's lock: of concurrent creations, exactly those that fit."""
-    limits = limits_of(await accounts.locked_account(session, caller.account.id))
+    account = await accounts.locked_account(session, caller.account.id)
     repeated = await _repeat(session, caller, job.idempotency_key, job.request_hash)
     if repeated is not None:
         return repeated
+    await respect_quota(session, state, account, job.reserved_ms)
+    return await repository.create(session, job)
+
+
+async def respect_quota(session: AsyncSession, state: AppState, account: Account, reserved_ms: int) -> None:
+    """Raises UpgradeRequired or QuotaExceeded unless so much render time fits. The caller holds the account's lock."""
+    limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
-    minutes = await usage.minutes(session, caller.account.id, state.clock.now())
+    minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes
-    if quota is not None and used_ms + job.reserved_ms > round(quota * _MS_PER_MINUTE):
+    if quota is not None and used_ms + reserved_ms > round(quota * _MS_PER_MINUTE):
         raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / _MS_PER_MINUTE)
-    stored = await repository.create(session, job)
-    state.changes.publish_after_commit(session, [changed(stored.id, stored.account_id, stored.status, 0)])
-    return stored
 
 
 def _why_not(job: Job) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
-from api.shapes import Asked, Moment, Number, Shape
+from api.shapes import Asked, Body, Moment, Number, Shape
 
 NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
@@ -64,7 +64,7 @@ _DOCUMENT: dict[str, Any] = {
 }
 
 
-class TemplateRequest(Asked):
+class TemplateRequest(Body):
     """A template to publish."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] = Field(

@@ -35,13 +35,14 @@ from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template
 from motion import bundle, template
 from motion.errors import DocumentError
+from motion.notices import of_document
 from motion.schema.compositions import CompositionSettings, chosen
 from motion.schema.stored import Document
 from motion.template import InputField
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class TemplateDraft:
     """A template before it is stored."""
 
     name: str
@@ -64,7 +65,7 @@ async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted
 
 async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, upload: Upload) -> ImportedTemplate:
     """A template from a `.motion` project. Raises BadRequest and NothingToExpose."""
-    draft, warnings = await asyncio.to_thread(_imported, state, upload)
+    draft, warnings = await asyncio.to_thread(draft_of_bundle, state, upload)
     stored = record(await _store(session, state, caller, draft))
     required = [field.id for field in draft.fields if field.required]
     return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)
@@ -95,7 +96,7 @@ def record(row: Template) -> TemplateRecord:
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
-def _published(state: AppState, wanted: TemplateRequest) -> _Draft:
+def _published(state: AppState, wanted: TemplateRequest) -> TemplateDraft:
     try:
         document = bundle.read_value(cast(Any, wanted.document))
         fields = _with_targets(document, wanted.inputs)
@@ -104,7 +105,7 @@ def _published(state: AppState, wanted: TemplateRequest) -> _Draft:
         raise BadRequest(error.message) from None
     if unrenderable:
         raise UnrenderableAssets(unrenderable)
-    return _Draft(
+    return TemplateDraft(
         wanted.name, wanted.description, storable(document), fields, wanted.width, wanted.height, wanted.fps,
         wanted.duration_seconds, None, wanted.project_id,
     )  # fmt: skip
@@ -145,7 +146,8 @@ def _address_fault(state: AppState, field: InputField) -> str | None:
     return None
 
 
-def _imported(state: AppState, upload: Upload) -> tuple[_Draft, list[str]]:
+def draft_of_bundle(state: AppState, upload: Upload) -> tuple[TemplateDraft, list[str]]:
+    """The template that an import would store, and its warnings. Raises BadRequest and NothingToExpose."""
     try:
         document = bundle.read_file(upload.path)
         composition_id = upload.fields.get("compId") or None
@@ -158,9 +160,10 @@ def _imported(state: AppState, upload: Upload) -> tuple[_Draft, list[str]]:
         raise NothingToExpose
     _check_limits(composition)
     fields, private = _without_private_defaults(state, found_fields.fields)
-    warnings = [*found_fields.warnings, *private, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
+    silent = (notice.message for notice in of_document(document))
+    warnings = [*found_fields.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     name = upload.fields.get("name", "").strip() or composition.name
-    draft = _Draft(
+    draft = TemplateDraft(
         name, upload.fields.get("description") or None, storable(document), fields, composition.width, composition.height,
         composition.fps, composition.duration_seconds, composition_id, None,
     )  # fmt: skip
@@ -194,7 +197,7 @@ def _check_limits(composition: CompositionSettings) -> None:
         raise BadRequest(faults)
 
 
-async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: _Draft) -> Template:
+async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft) -> Template:
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
     await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     now = state.clock.now()

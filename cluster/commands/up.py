@@ -1,7 +1,7 @@
 """Run the whole farm in the foreground until SIGINT or SIGTERM; then drain it and end.
 
 Parts that the settings do not name (Postgres, Redis, Ray) are embedded ones in the data folder; a part that dies is started
-again. Prints `ready http://H:P/api` when it can take requests.
+again. Prints `ready http://H:P/api` when it can take requests, and a one-time link to the console.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import threading
 from types import FrameType
 
+from cluster.local.accounts import console_link
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.supervisor import LOOK_SECONDS
 from farm_core.cli import connection
@@ -50,6 +51,7 @@ def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
         farm.start()
         if farm.wait_ready(ended.is_set):
             print(f"ready {farm.origin}/api", flush=True)
+            print(f"console {console_link(farm.database_url, farm.origin)}", flush=True)
         while not ended.wait(LOOK_SECONDS):
             farm.look()
     finally:

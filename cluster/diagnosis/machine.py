@@ -17,6 +17,7 @@ from farm_core.settings import Settings
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
+from gpu_renderer.content.text.scripts import without_font
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
 from gpu_renderer.encode.probe import chosen, probe
 from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
@@ -163,5 +164,7 @@ def _fonts(settings: Settings) -> Iterator[Finding]:
     families = len({file.family for file in files})
     if files:
         yield Finding("fonts", "good", f"{len(files)} faces of {families} families")
+        if lacking := without_font(files):
+            yield Finding("fonts", "poor", f"no font for {', '.join(lacking)}", "./farm fonts fetches all font packs.")
     else:
         yield Finding("fonts", "bad", "no fonts", "./farm fonts fetches them.")

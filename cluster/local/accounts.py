@@ -4,19 +4,48 @@ from __future__ import annotations
 
 import asyncio
 
+from sqlalchemy import select
+from sqlmodel import col
+
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.models import Account
 from farm_core.accounts.secret import farm_secret
+from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.ids import new_id
 from farm_core.settings import Settings
+from farm_core.sign_in.repository import console_url, create_link
 
 TOKEN_SECONDS = 3600
+OPERATOR = "operator"
+"""Name of the account that a new farm's operator signs in with."""
 
 
 def session_token(settings: Settings, database_url: str, name: str) -> str:
     """A session token of the account of that name, which is made where it is missing."""
     return tokens.issue(farm_secret(settings), asyncio.run(_account_id(database_url, name)), TOKEN_SECONDS)
+
+
+def console_link(database_url: str, origin: str) -> str:
+    """A one-time link that signs the farm's first operator in to the console. A farm without an operator gets one."""
+    return console_url(origin, asyncio.run(_link(database_url)))
+
+
+async def _link(database_url: str) -> str:
+    database = Database(database_url)
+    try:
+        async with database.work() as session:
+            first = (
+                select(Account).where(col(Account.operator)).order_by(col(Account.created_at), col(Account.id)).limit(1)
+            )
+            account = await session.scalar(first) or await repository.account_named(session, OPERATOR)
+            if account is None:
+                account = Account(id=new_id("acc"), name=OPERATOR, operator=True, unlimited=["monthly_render_minutes"])
+                session.add(account)
+                await session.flush()
+            return await create_link(session, account.id, SystemClock().now())
+    finally:
+        await database.close()
 
 
 async def _account_id(database_url: str, name: str) -> str:

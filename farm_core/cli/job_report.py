@@ -39,6 +39,7 @@ def _reasons(job: Job, events: Sequence[JobEvent], delivery: Delivery | None) ->
     lines += [f"  {event.at:%H:%M:%S}  {_trouble(event)}" for event in troubles[-6:]]
     if len(troubles) > 6:
         lines.append(f"  and {len(troubles) - 6} more of this kind before")
+    lines += [f"Warning: {one['message']}" for one in job.warnings or ()]
     if delivery is not None:
         last = delivery.attempts[-1] if delivery.attempts else {}
         outcome = last.get("status") or last.get("error") or "not sent yet"

@@ -41,7 +41,7 @@ RANKABLE: Final = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Jobs that meet every condition that is given. `older_than` counts from a job's creation.
+    """Jobs that meet every condition that is given. `older_than` and `newer_than` count from a job's creation.
 
     `text` is looked for in ids, error messages and callback addresses, without regard to case.
     """
@@ -52,6 +52,7 @@ class JobFilter:
     older_than: timedelta | None = None
     text: str | None = None
     ids: tuple[str, ...] | None = None
+    newer_than: timedelta | None = None
 
     def conditions(self, now: datetime) -> list[ColumnElement[bool]]:
         """The conditions on `jobs`."""
@@ -65,6 +66,8 @@ class JobFilter:
                 found.append(col(column) == value)
         if self.older_than is not None:
             found.append(col(Job.created_at) < now - self.older_than)
+        if self.newer_than is not None:
+            found.append(col(Job.created_at) > now - self.newer_than)
         if self.ids is not None:
             found.append(col(Job.id).in_(self.ids))
         if self.text:
@@ -77,6 +80,8 @@ class JobFilter:
         given = {name: value for name, value in asdict(self).items() if value is not None}
         if self.older_than is not None:
             given["older_than"] = self.older_than.total_seconds()
+        if self.newer_than is not None:
+            given["newer_than"] = self.newer_than.total_seconds()
         return given
 
 

@@ -7,10 +7,13 @@ from sqlmodel import SQLModel
 from farm_core.accounts.models import Account, ApiKey
 from farm_core.assets.models import Asset
 from farm_core.audit.models import AuditEntry
+from farm_core.batches.models import Batch
 from farm_core.controls.models import DrainedNode, QueueState
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.jobs.queue_models import AccountQueue, OpenJob
 from farm_core.presets.models import Preset
+from farm_core.sign_in.models import ConsoleSession, SignInLink
+from farm_core.statistics.models import JobMinute, RollUp
 from farm_core.templates.models import Template
 from farm_core.usage.models import Usage
 from farm_core.webhooks.models import Delivery
@@ -23,14 +26,19 @@ __all__ = [
     "ApiKey",
     "Asset",
     "AuditEntry",
+    "Batch",
+    "ConsoleSession",
     "Delivery",
     "DrainedNode",
     "Job",
     "JobEvent",
+    "JobMinute",
     "OpenJob",
     "Preset",
     "QueueState",
+    "RollUp",
     "Segment",
+    "SignInLink",
     "Task",
     "Template",
     "Usage",

@@ -10,9 +10,11 @@ from typing import Any, Final
 import orjson
 
 from farm_core.ids import new_id
+from farm_core.jobs import notices
 from farm_core.jobs.plan import PlannedTask
 from farm_core.jobs.sql import Transaction, statement
 from farm_core.usage.period import period_of
+from motion.notices import Notice
 
 LEASE_SECONDS: Final = 20.0
 """A scheduler renews its leases four times as often; who has not renewed is taken for dead."""
@@ -52,13 +54,14 @@ class ClaimedJob:
 class FrozenJob:
     """A job with all that its rendering needs in storage: its document, and the key of the bytes of every source it names.
 
-    `ingest_bytes` is what fetching them counts against the account.
+    `ingest_bytes` is what fetching them counts against the account. `notices` is what the video will leave out, as far as known.
     """
 
     job: ClaimedJob
     document_key: str
     media: Mapping[str, str]
     ingest_bytes: int
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +105,15 @@ async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str
 
 async def same_results(
     session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]
-) -> dict[str, tuple[str, str | None]]:
-    """By the ids of these jobs: video and receipt of a completed job of the account with the same plan key; one statement."""
+) -> dict[str, tuple[str, str | None, list[dict[str, Any]] | None]]:
+    """By the ids of these jobs: video, receipt and warnings of a completed job of the account with the same plan key; one statement."""
     values = {
         "job_ids": [job.id for job, _ in keys],
         "account_ids": [job.account_id for job, _ in keys],
         "plan_keys": [key for _, key in keys],
     }
     rows = await session.execute(statement("same_results"), values)
-    return {row.job_id: (row.video_key, row.receipt_key) for row in rows}
+    return {row.job_id: (row.video_key, row.receipt_key, row.warnings) for row in rows}
 
 
 async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[FrozenJob]) -> set[str]:
@@ -122,6 +125,7 @@ async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[Froz
         "document_keys": [one.document_key for one in frozen],
         "media": [orjson.dumps(dict(one.media)).decode() for one in frozen],
         "ingest_bytes": [one.ingest_bytes for one in frozen],
+        "warnings": [notices.stored(one.notices) for one in frozen],
     }
     return set((await session.execute(statement("freeze_jobs"), values)).scalars())
 

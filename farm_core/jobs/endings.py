@@ -21,8 +21,8 @@ class Ending:
     """A job is to end. It does so only under the tokens that are named: its own lease's, or its assembly's (which is then done).
 
     `error` belongs to failed jobs, `video_key` and `receipt_key` to completed ones; `video_url` is what their webhook names.
-    `plan_key` and `renderer` are those of a video that was there already. `detail` is for operators. `percent` is the live progress
-    of a job that fails or is cancelled, where it is known: its record must not go back to the finished segments.
+    `plan_key`, `renderer` and `warnings` are those of a video that was there already. `detail` is for operators. `percent` is the
+    live progress of a job that fails or is cancelled, where it is known: its record must not go back to the finished segments.
     """
 
     job_id: str
@@ -35,6 +35,7 @@ class Ending:
     plan_key: str | None = None
     renderer: str | None = None
     detail: Mapping[str, Any] | None = None
+    warnings: Sequence[Mapping[str, Any]] | None = None
     percent: float | None = None
 
 
@@ -72,6 +73,7 @@ def _columns(endings: Sequence[Ending]) -> dict[str, Sequence[str | float | None
         "plan_keys": [ending.plan_key for ending in endings],
         "renderers": [ending.renderer for ending in endings],
         "details": [None if ending.detail is None else orjson.dumps(ending.detail).decode() for ending in endings],
+        "warnings": [None if not ending.warnings else orjson.dumps(ending.warnings).decode() for ending in endings],
         "delivery_ids": [new_id("dlv") for _ in endings],
         "percents": [ending.percent for ending in endings],
     }

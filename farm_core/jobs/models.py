@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Integer, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
@@ -51,7 +52,20 @@ class Job(SQLModel, table=True):
         Index("jobs_newest_first", "account_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_waiting", "created_at", postgresql_where=text("status = 'queued'")),
         Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("status = 'completed'")),
+        Index(
+            "jobs_of_batch", "batch_id", "batch_index", unique=True, postgresql_where=text("batch_id IS NOT NULL")
+        ),
         Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
+        Index("jobs_newest", text("created_at DESC"), text("id DESC")),
+        Index(
+            "jobs_not_completed", "status", text("created_at DESC"), text("id DESC"),
+            postgresql_where=text("status IN ('failed', 'cancelled')"),
+        ),
+        Index(
+            "jobs_not_completed_of_account", "account_id", "status", text("created_at DESC"), text("id DESC"),
+            postgresql_where=text("status IN ('failed', 'cancelled')"),
+        ),
+        Index("jobs_newest_of_template", "template_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_next", "account_id", text(PLACE), "id", postgresql_where=text("status = 'queued'")),
         Index("jobs_template", "template_id"),
         Index("jobs_video", "video_key", postgresql_where=text("video_key IS NOT NULL")),
@@ -87,6 +101,12 @@ class Job(SQLModel, table=True):
     video_key: str | None = None
     receipt_key: str | None = None
     error: str | None = None
+    warnings: list[dict[str, Any]] | None = json(nullable=True)
+    """What the video leaves out (motion/notices.py): known in part at ingest, whole when the job is completed."""
+    meta: dict[str, Any] | None = Field(default=None, sa_column=Column("metadata", JSONB, nullable=True))
+    """What the caller attached to the job: returned with it, never read."""
+    batch_id: str | None = Field(default=None, foreign_key="batches.id")
+    batch_index: int | None = None
     render_duration_ms: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     attempt: int = 0
     lease_token: str | None = None
@@ -139,6 +159,9 @@ class JobEvent(SQLModel, table=True):
     """What happened to a job, in order: every move of its machine and of its tasks' machines."""
 
     __tablename__ = "job_events"
+    __table_args__ = (
+        Index("job_events_strikes", "at", postgresql_where=text("(detail ->> 'kind') IN ('crash', 'stall')")),
+    )
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, primary_key=True, autoincrement=True))
     job_id: str = Field(foreign_key="jobs.id", index=True)
@@ -156,6 +179,8 @@ class Segment(SQLModel, table=True):
     key: str = Field(primary_key=True)
     bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
     used_at: datetime = moment(index=True)
+    warnings: list[dict[str, Any]] | None = json(nullable=True)
+    """What was noticed while it was drawn: whoever reuses it leaves out the same."""
 
 
 class Worker(SQLModel, table=True):

@@ -87,12 +87,14 @@ FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 -- Ingest is done: frozen documents and their media, once each, and what fetching them counts. No row: somebody else decided.
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]),
-        CAST(:media AS text[]), CAST(:ingest_bytes AS bigint[])) AS wanted(job_id, token, document_key, media, ingest_bytes)
+        CAST(:media AS text[]), CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]))
+        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings)
 ), held AS (
     SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
     WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), frozen AS (
-    UPDATE jobs SET document_key = wanted.document_key, media = CAST(wanted.media AS jsonb), ingest_bytes = wanted.ingest_bytes
+    UPDATE jobs SET document_key = wanted.document_key, media = CAST(wanted.media AS jsonb), ingest_bytes = wanted.ingest_bytes,
+        warnings = CAST(wanted.warnings AS jsonb)
     FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id AND jobs.document_key IS NULL
     RETURNING jobs.account_id, jobs.ingest_bytes
 ), counted AS (
@@ -129,10 +131,10 @@ SELECT id, pg_notify('tasks', '') FROM planned
 
 -- same_results --
 -- Videos that depend on exactly the same things are there already.
-SELECT wanted.job_id, same.video_key, same.receipt_key
+SELECT wanted.job_id, same.video_key, same.receipt_key, same.warnings
 FROM unnest(CAST(:job_ids AS text[]), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
 CROSS JOIN LATERAL (
-    SELECT video_key, receipt_key FROM jobs
+    SELECT video_key, receipt_key, warnings FROM jobs
     WHERE jobs.account_id = wanted.account_id AND jobs.plan_key = wanted.plan_key AND jobs.status = 'completed'
     ORDER BY finished_at DESC LIMIT 1
 ) AS same
@@ -144,9 +146,9 @@ WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
         CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
-        CAST(:percents AS float8[]))
+        CAST(:warnings AS text[]), CAST(:percents AS float8[]))
         AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
-            percent)
+            warnings, percent)
 ), held AS (
     SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
     WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
@@ -168,6 +170,11 @@ WITH wanted AS (
             SELECT coalesce(sum(done.frame_count), 0) FROM tasks AS done
             WHERE done.job_id = jobs.id AND done.kind = 'render' AND done.status = 'done'
         ) / jobs.frame_count)) END,
+        warnings = CASE WHEN CAST(:after AS text) = 'completed' THEN coalesce(CAST(wanted.warnings AS jsonb), (
+            SELECT jsonb_agg(DISTINCT noticed.one) FROM (
+                SELECT jsonb_array_elements(coalesce(jobs.warnings, '[]')) AS one
+                UNION SELECT jsonb_array_elements(coalesce(drawn.report -> 'warnings', '[]')) FROM tasks AS drawn
+                WHERE drawn.job_id = jobs.id AND drawn.kind = 'render') AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
@@ -289,12 +296,16 @@ WITH ended AS (
 ), finished AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
         segment_key = held.segment_key, report = CAST(held.report AS jsonb)
-    FROM held WHERE tasks.id = held.id
+            || CASE WHEN CAST(CAST(held.report AS jsonb) -> 'cached' AS boolean)
+               THEN jsonb_build_object('warnings', coalesce(known.warnings, '[]')) ELSE '{}' END
+    FROM held LEFT JOIN segments AS known ON known.key = held.segment_key WHERE tasks.id = held.id
     RETURNING held.token
 ), used AS (
-    INSERT INTO segments (key, bytes, used_at)
-    SELECT DISTINCT ON (segment_key) segment_key, bytes, CAST(:now AS timestamptz) FROM ended ORDER BY segment_key
-    ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, bytes = excluded.bytes
+    INSERT INTO segments (key, bytes, used_at, warnings)
+    SELECT DISTINCT ON (segment_key) segment_key, bytes, CAST(:now AS timestamptz), nullif(CAST(report AS jsonb) -> 'warnings', '[]')
+    FROM ended ORDER BY segment_key, CAST(CAST(report AS jsonb) -> 'cached' AS boolean)
+    ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, bytes = excluded.bytes,
+        warnings = coalesce(excluded.warnings, segments.warnings)
 ), praised AS (
     UPDATE workers SET failures = 0 WHERE id = ANY(:workers) AND failures > 0
 )
@@ -432,6 +443,12 @@ WITH accused AS (
     ORDER BY workers.id FOR NO KEY UPDATE OF workers
 )
 UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE workers.id = held.id
+
+-- striking_accounts --
+-- Accounts whose jobs have brought workers down again and again.
+SELECT jobs.account_id, count(*) AS strikes FROM job_events JOIN jobs ON jobs.id = job_events.job_id
+WHERE job_events.at > :since AND (job_events.detail ->> 'kind') IN ('crash', 'stall')
+GROUP BY jobs.account_id HAVING count(*) >= :strikes_max
 
 -- forget_workers --
 DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL

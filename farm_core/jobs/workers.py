@@ -34,6 +34,20 @@ class SeenWorker(Protocol):
     def frames_done(self) -> int: ...  # noqa: D102
 
 
+STRIKE_SECONDS: Final = 600.0
+"""Failures of workers count against the account of the job for so long."""
+
+STRIKES_MAX: Final = 5
+"""With so many of them the account's segments are rendered one at a time."""
+
+
+async def striking_accounts(session: Transaction, now: datetime) -> dict[str, int]:
+    """Failures of workers, by the accounts whose jobs have caused too many of them lately."""
+    values = {"since": now - timedelta(seconds=STRIKE_SECONDS), "strikes_max": STRIKES_MAX}
+    rows = await session.execute(statement("striking_accounts"), values)
+    return {row.account_id: row.strikes for row in rows}
+
+
 async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
     """Records the workers that live, and forgets those that have been gone for an hour."""
     ordered = sorted(workers, key=lambda worker: worker.id)

@@ -15,6 +15,7 @@ from motion.build import build
 from motion.errors import DocumentError
 from motion.evaluate.frame import snapshot
 from motion.model.composition import Composition, Entry
+from motion.notices import of_document
 from motion.schema.compositions import chosen, compositions
 from motion.schema.stored import Document
 from motion.snapshot import CompositionSource, LayerSnapshot, Snapshot, Transform2D
@@ -57,7 +58,8 @@ def overview(document: Document, composition: Composition) -> Iterator[str]:
     yield from [f"  {_field(held)}" for held in fields_of(document, composition.id)] or ["  none"]
     yield "not drawn, or not as asked"
     unrenderable = [f"  {name!r}: {reason}" for name, reason in template.unrenderable_layers(document)]
-    yield from [*(f"  {warning}" for warning in composition.warnings), *unrenderable] or ["  nothing"]
+    notices = [f"  {notice.message}" for notice in of_document(document)]
+    yield from [*(f"  {warning}" for warning in composition.warnings), *notices, *unrenderable] or ["  nothing"]
 
 
 def _entries(entries: tuple[Entry, ...], indent: str) -> list[str]:

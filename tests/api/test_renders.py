@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -154,9 +155,16 @@ def test_fields_have_the_interfaces_names_and_no_others(world: World) -> None:
     answer = ada.post(
         "/renders", json={"template_id": ada.template(), "inputs": {}, "callback_url": "http://localhost/"}
     )
-    assert set(errors(answer)) == {"templateId"}
-    made = ada.post("/keys", json={"expires_at": "2020-01-01T00:00:00Z"})
-    assert (made.status_code, made.json()["expiresAt"]) == (201, None)
+    faults = errors(answer)
+    assert set(faults) == {"templateId", "template_id", "callback_url"}
+    assert faults["callback_url"] == "is not a field of this request; did you mean callbackUrl?"
+    refused = ada.post("/keys", json={"expires_at": "2020-01-01T00:00:00Z", "sort": 1})
+    assert refused.status_code == 400
+    assert {one["field"]: one["message"] for one in refused.json()["errors"]} == {
+        "expires_at": "is not a field of this request; did you mean expiresAt?",
+        "sort": "is not a field of this request",
+    }
+    assert ada.get("/keys").json()["total"] == 0
 
 
 def test_a_template_of_another_account_is_not_there(world: World) -> None:
@@ -321,3 +329,34 @@ def test_the_origin_of_links_can_be_set(start: Any) -> None:
     job = finished(world, ada)
     assert ada.get(f"/renders/{job}").json()["videoUrl"].startswith("https://farm.example/files/")
     assert ada.get(f"/renders/{job}/download").headers["Location"].startswith("https://farm.example/files/")
+
+
+@pytest.mark.parametrize("color", ["red", "#f00", "#FF0000", "#ff000080", "rgb(1, 2, 3)", "hsl(120deg 50% 50% / 0.5)"])
+def test_a_colour_may_have_any_form_of_css(world: World, color: str) -> None:
+    ada = world.account()
+    assert ada.render(ada.template(), inputs={**PHOTO, "tint": color}).status_code == 201
+
+
+@pytest.mark.parametrize("color", ["", "reddish", "#ff", "ff0000", "rgb(1,2)", "url(#a)"])
+def test_what_is_no_colour_is_refused_with_the_forms_that_are(world: World, color: str) -> None:
+    ada = world.account()
+    answer = ada.render(ada.template(), inputs={**PHOTO, "tint": color})
+    assert "#rrggbb" in errors(answer)["tint"]
+
+
+def test_metadata_comes_back_with_the_job_and_is_bounded(world: World) -> None:
+    ada = world.account()
+    template, held = ada.template(), {"order": 17, "tags": ["a"]}
+    job = ada.render(template, metadata=held).json()["jobId"]
+    assert ada.get(f"/renders/{job}").json()["metadata"] == held
+    assert ada.get("/renders").json()["items"][0]["metadata"] == held
+    assert set(errors(ada.render(template, metadata=["a"]))) == {"metadata"}
+    assert set(errors(ada.render(template, metadata={"a": "x" * 5000}))) == {"metadata"}
+
+
+def test_a_job_names_what_its_video_leaves_out(own_world: World) -> None:
+    ada = own_world.account()
+    job = ada.job()
+    notice = {"code": "sound_not_rendered", "message": "The sound of layer “Music” is not rendered.", "layer": "Music"}
+    own_world.move(job, "completed", video_key="results/x.mp4", warnings=json.dumps([notice]))
+    assert ada.get(f"/renders/{job}").json()["warnings"] == [notice]

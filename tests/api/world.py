@@ -181,6 +181,12 @@ def template_body(**changes: Any) -> dict[str, Any]:
     return body | changes
 
 
+def text_template(someone: Someone) -> str:
+    """The id of a template whose one input, `headline`, may be left out."""
+    held = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
+    return someone.template(document=held, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
+
+
 def bundle(stored: dict[str, Any], folder: str = "") -> bytes:
     """The document as a zipped bundle."""
     chunks = {

@@ -7,10 +7,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from cluster.render_thread import RenderThread
+from cluster.task_runner import StillPicture
 from cluster.turns import PAUSED_MAX, Entry, Turns
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
-from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat
+from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, TimeLimit, VideoFormat
+
+
+class NoStills:
+    """A worker that nobody asks for stills."""
+
+    def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+        raise AssertionError("nobody asks for stills")
+
+    def still_failure(self, error: Exception) -> Failure:
+        return Failure(FailureKind.crash, str(error))
+
 
 FORMAT = VideoFormat(64, 36, 30, 30, None, 1)
 
@@ -136,7 +148,7 @@ def test_a_paused_segment_that_is_cancelled_stops_at_once() -> None:
 def test_the_thread_says_what_it_is_at_and_ends_when_all_is_done() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    class Slow:
+    class Slow(NoStills):
         worker_id = "w"
 
         def execute(
@@ -162,7 +174,7 @@ def test_the_thread_says_what_it_is_at_and_ends_when_all_is_done() -> None:
 def test_what_fails_from_outside_fails_the_active_assignment_alone() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    class Slow:
+    class Slow(NoStills):
         worker_id = "w"
 
         def execute(self, assignment: TaskAssignment, *_: object) -> Finished | Ended:

@@ -15,6 +15,7 @@ def node(node_id: str, kind: str = "shape", **properties: Any) -> Json:
     """A layer under the composition root; `fx`, `text`, `style`, `geometry` fill components of their own."""
     components: list[Json] = [{"id": f"{node_id}_t", "type": "Transform", "props": {"__kind": kind}}]
     named = {"fx": "fx", "text": "Text", "style": "Style", "geometry": "Geometry", "group": "group", "svg": "svg"}
+    named["audio"] = "Audio"
     own = ("name", "parent", "children", "visible", "solo")
     for key, component_type in named.items():
         if key in properties:

@@ -7,16 +7,18 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import select, text
 from sqlmodel import col
 
 from cluster.inline_executor import InlineExecutor
+from cluster.task_runner import FailureOf, StillPicture
 from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import Clock, SystemClock
@@ -31,12 +33,14 @@ from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import Settings
+from farm_core.stills.exchange import StillExchange
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import Storage
 from farm_core.templates.models import Template
+from motion.errors import PropertyRefused
 from scheduler.dependencies import Dependencies
-from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
 
 DOCUMENT = {"version": "1.8.0", "scene": {"nodes": []}, "animation": {}}
@@ -52,6 +56,8 @@ class DummyWork:
     held_up: Callable[[TaskAssignment], bool] = lambda assignment: False
     """Whether the assignment still has frames to draw."""
     done: list[TaskAssignment] = field(default_factory=list)
+    stills: list[tuple[StillAssignment, int]] = field(default_factory=list)
+    undrawable: set[str] = field(default_factory=set)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
     def execute(
@@ -80,6 +86,17 @@ class DummyWork:
                 return Finished(
                     assignment.token, self.worker_id, assignment.video_key, "11", 7, 0.01, segments_sha256=hashes
                 )
+
+    def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+        """A plain picture; raises for documents that a test has named."""
+        if assignment.document_key in self.undrawable:
+            raise PropertyRefused("The document has no such property.")
+        self.stills.append((assignment, frame_index))
+        size = (assignment.video_format.height, assignment.video_format.width, 4)
+        return StillPicture(np.full(size, 10 * frame_index % 256, np.uint8), ("a font is missing",))
+
+    def still_failure(self, error: Exception) -> Failure:
+        return FailureOf(self.worker_id)(error)
 
 
 @dataclass(slots=True)
@@ -134,7 +151,8 @@ class FarmUnderTest:
 @asynccontextmanager
 async def farm(
     database_url: str, folder: Path, behave: Callable[[TaskAssignment], Ended | Finished | None] | None = None, workers: int = 2,
-    storage: Storage | None = None, held_up: Callable[[TaskAssignment], bool] | None = None, **changes: Any,
+    storage: Storage | None = None, held_up: Callable[[TaskAssignment], bool] | None = None, stills: StillExchange | None = None,
+    **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
     """A running scheduler with an account, a template, and so many workers."""
     database = Database(database_url)
@@ -143,7 +161,7 @@ async def farm(
     for work in works:
         work.behave = behave or work.behave
         work.held_up = held_up or work.held_up
-    dependencies = parts_for(database, storage, works, folder, **changes)
+    dependencies = replace(parts_for(database, storage, works, folder, **changes), stills=stills)
     scheduler = Scheduler(dependencies, database_url)
     await furnish(database, storage)
     await scheduler.start()

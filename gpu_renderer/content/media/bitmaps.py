@@ -31,6 +31,18 @@ def bitmap_pixels(data: bytes) -> Pixels:
     return _read(picture)
 
 
+def stated_area(data: bytes) -> int:
+    """The pixels that a picture's header states, before any is decoded; 0 where no header can be read."""
+    picture = skia.Image.MakeFromEncoded(skia.Data.MakeWithCopy(data))
+    if picture is not None:
+        return int(picture.width() * picture.height())
+    try:
+        with Image.open(io.BytesIO(data), formats=("AVIF",)) as opened:
+            return opened.width * opened.height
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
+        return 0
+
+
 def _read(picture: Any) -> Pixels:
     width, height = picture.width(), picture.height()
     pixels = np.zeros((height, width, 4), np.uint8)

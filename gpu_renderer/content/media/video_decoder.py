@@ -11,6 +11,7 @@ import av
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.media.video_index import VideoIndex
 from gpu_renderer.content.media.video_pixels import PixelConverter, alpha_library
+from gpu_renderer.content.media.video_size import limit, opened
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.host.kernels import kernels
 
@@ -23,7 +24,7 @@ class VideoDecoder:
 
     def __init__(self, path: Path, index: VideoIndex) -> None:
         self._index = index
-        self._container = av.open(str(path))
+        self._container = opened(path)
         self._stream = self._container.streams.video[0]
         self._codec = _codec_of(self._stream)
         self._converter = PixelConverter(kernels())
@@ -119,6 +120,8 @@ def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
     """The stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
     library = alpha_library(stream)
     if library is not None:
-        return av.CodecContext.create(library, "r")
+        codec = av.CodecContext.create(library, "r")
+        limit(codec)
+        return codec
     stream.codec_context.thread_type = "AUTO"
     return stream.codec_context

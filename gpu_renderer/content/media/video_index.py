@@ -10,6 +10,7 @@ from typing import NamedTuple
 import av
 
 from gpu_renderer.content.media.video_pixels import alpha_library, has_alpha
+from gpu_renderer.content.media.video_size import opened
 from gpu_renderer.errors import MediaUndecodable
 
 FRAMES_MAX = 2_000_000
@@ -53,7 +54,7 @@ class VideoIndex:
 def read_index(path: Path) -> VideoIndex:
     """The index of a file's first video stream. Raises MediaUndecodable."""
     try:
-        with av.open(str(path)) as container:
+        with opened(path) as container:
             if not container.streams.video:
                 raise MediaUndecodable(f"{path.name} holds no video", "A video holds no pictures.")
             return _indexed(container, container.streams.video[0])

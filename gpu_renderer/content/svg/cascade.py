@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Document, Element, name_of
 from gpu_renderer.content.svg.lengths import font_size
 from gpu_renderer.content.svg.properties import INHERITED, KNOWN, ONLY_CSS, Style, expanded, is_valid
@@ -22,8 +23,9 @@ _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 class Cascade:
     """The style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
 
-    def __init__(self, document: Document, fill: str | None = None) -> None:
+    def __init__(self, document: Document, fill: str | None = None, budget: Budget | None = None) -> None:
         self._fill = fill
+        self.budget = budget or Budget()
         blocks = (element for element in document.root.iter() if name_of(element) == "style")
         found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
         self._rules = sorted(found, key=lambda rule: rule.selector.specificity)
@@ -31,7 +33,8 @@ class Cascade:
 
     def computed(self, element: Element, parent: Style) -> Style:
         """The element's properties as strings; what is inherited is taken from the parent's."""
-        own = _substituted(expanded(self._declared(element)), parent)
+        self.budget.spend(Cost.elements)
+        own = _substituted(expanded(self._declared(element)), parent, self.budget)
         style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
         for name, value in own.items():
             _set(style, name, value.strip(), parent)
@@ -52,7 +55,7 @@ class Cascade:
         own = {
             name: value for name in _ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)
         }
-        matching = [rule.declarations for rule in self._rules if rule.selector.matches(element)]
+        matching = [rule.declarations for rule in self._rules if rule.selector.matches(element, self.budget)]
         matching.append(declarations(element.get("style") or ""))
         for found in matching:
             own.update(found.normal)
@@ -63,7 +66,7 @@ class Cascade:
         return own
 
 
-def _substituted(own: Style, parent: Style) -> Style:
+def _substituted(own: Style, parent: Style, budget: Budget) -> Style:
     """The declarations with custom properties put in."""
     custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
 
@@ -71,6 +74,7 @@ def _substituted(own: Style, parent: Style) -> Style:
         return custom.get(match[1], match[2] or "")
 
     for _ in range(_VARIABLES_MAX if any("var(" in value for value in own.values()) else 0):
+        budget.spend(Cost.variables, sum(len(value) for value in own.values() if "var(" in value))
         own = {name: _VARIABLE.sub(value_of, value) for name, value in own.items()}
     return own
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import skia
 
+from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.frame import DEPTH_MAX, Frame, Scene
 from gpu_renderer.content.svg.lengths import length
@@ -30,7 +33,7 @@ def _children_outline(scene: Scene, parent: Element, frame: Frame) -> Any:
         if style.get("display") == "none" or style.get("visibility", "visible") != "visible":
             continue
         path = _child_outline(scene, child, frame.inside(style))
-        union = path if union.isEmpty() else _operated(union, path, skia.PathOp.kUnion_PathOp)
+        union = path if union.isEmpty() else _operated(scene, union, path, skia.PathOp.kUnion_PathOp)
     return union
 
 
@@ -59,12 +62,45 @@ def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline:
     if inner is None or frame.depth > DEPTH_MAX:
         return outline
     return _operated(
-        outline, clip_outline(scene, inner, frame.inside(frame.style), bounds), skia.PathOp.kIntersect_PathOp
+        scene, outline, clip_outline(scene, inner, frame.inside(frame.style), bounds), skia.PathOp.kIntersect_PathOp
     )
 
 
-def _operated(one: Any, two: Any, operation: Any) -> Any:
+def _operated(scene: Scene, one: Any, two: Any, operation: Any) -> Any:
+    scene.budget.spend(Cost.outlines, _crossings(one, two))
     try:
         return skia.Op(one, two, operation)
     except RuntimeError:  # Skia gives up on degenerate outlines
         return one
+
+
+def _crossings(one: Any, two: Any) -> int:
+    """Pairs of segments whose boxes meet, less those that meet because one follows the other.
+
+    Skia's operations take no time for outlines that hardly cross, and minutes for some hundred segments that lie on each other.
+    """
+    first, second = _boxes(one), _boxes(two)
+    if max(len(first), len(second)) > SEGMENTS_MAX:
+        return SEGMENTS_MAX**2
+    pairs = sum(_meeting(boxes, np.concatenate([first, second])) for boxes in (first, second))
+    return max(0, pairs - _FOLLOWING * (len(first) + len(second)))
+
+
+SEGMENTS_MAX: Final = 5_000
+_FOLLOWING: Final = 4
+
+
+def _boxes(path: Any) -> npt.NDArray[np.float32]:
+    """Left, top, right and bottom of each segment."""
+    corners = [
+        (min(p.x() for p in points), min(p.y() for p in points), max(p.x() for p in points), max(p.y() for p in points))
+        for _, points in path
+        if len(points) > 1
+    ]
+    return np.array(corners, np.float32).reshape(-1, 4)
+
+
+def _meeting(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> int:
+    left, top, right, bottom = (one[:, None, side] for side in range(4))
+    meets = (left <= two[:, 2]) & (right >= two[:, 0]) & (top <= two[:, 3]) & (bottom >= two[:, 1])
+    return int(meets.sum())

@@ -9,13 +9,15 @@ from typing import Any
 import skia
 
 from gpu_renderer.content.svg.blending import blend_mode
+from gpu_renderer.content.svg.budget import Budget, Cost, painted_pixels, spend_layer
 from gpu_renderer.content.svg.cascade import Cascade, Style
 from gpu_renderer.content.svg.clipping import clip_outline
 from gpu_renderer.content.svg.conditions import shown_children
 from gpu_renderer.content.svg.document import Document, Element, SvgSize, children, name_of
 from gpu_renderer.content.svg.embedded import draw_picture
+from gpu_renderer.content.svg.expansion import drawn_count
 from gpu_renderer.content.svg.filters import image_filter
-from gpu_renderer.content.svg.frame import DEPTH_MAX, ELEMENTS_MAX, Frame, Scene
+from gpu_renderer.content.svg.frame import DEPTH_MAX, Frame, Scene
 from gpu_renderer.content.svg.lengths import Viewport, fitted, fraction, length, view_box
 from gpu_renderer.content.svg.lettering import letterings, text_box
 from gpu_renderer.content.svg.markers import draw_markers
@@ -39,13 +41,14 @@ class Drawing(Scene):
 
     def __init__(self, document: Document, fonts: Fonts, fill: str | None = None) -> None:
         self.document = document
-        self.cascade = Cascade(document, fill)
+        self.budget = Budget()
+        self.cascade = Cascade(document, fill, self.budget)
         self.fonts = fonts
         self.warnings: dict[str, None] = {}
-        self._drawn = 0
 
     def draw(self, canvas: Any, size: SvgSize) -> None:
         """Draws the whole document into its raster at the canvas's origin."""
+        self.budget.check(Cost.elements, drawn_count(self.document))
         width, height, root = size.columns, size.rows, self.document.root
         box = view_box(root) or (0.0, 0.0, size.width, size.height)
         canvas.concat(
@@ -103,9 +106,8 @@ class Drawing(Scene):
         return found
 
     def _draw(self, element: Element, canvas: Any, outer: Frame) -> None:
-        self._drawn += 1
         name = name_of(element)
-        if outer.depth > DEPTH_MAX or self._drawn > ELEMENTS_MAX or name in _SILENT or not name:
+        if outer.depth > DEPTH_MAX or name in _SILENT or not name:
             return
         frame = outer.inside(self.cascade.computed(element, outer.style))
         if frame.style.get("display") == "none":
@@ -145,6 +147,7 @@ class Drawing(Scene):
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = has_mask or style.get("isolation") == "isolate"
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
+            spend_layer(self.budget, canvas)
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
 
     def _filtered(
@@ -160,6 +163,7 @@ class Drawing(Scene):
             return
         if next(children(wanted), None) is None:
             return
+        spend_layer(self.budget, canvas)
         canvas.save()
         canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
         chain = image_filter(self, wanted, frame, bounds)
@@ -181,6 +185,7 @@ class Drawing(Scene):
         for lettering in found:
             is_faint = lettering.opacity < 1
             if is_faint:
+                spend_layer(self.budget, canvas)
                 canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
             self._paint_outline(lettering.path, canvas, lettering.frame, box)
             if is_faint:
@@ -197,6 +202,7 @@ class Drawing(Scene):
         for kind in ("stroke", "fill") if stroke_first else ("fill", "stroke"):
             if (paint := paint_of(self, kind, frame, box)) is None:
                 continue
+            self.budget.spend(Cost.painted, painted_pixels(canvas, box))
             if kind == "fill":
                 canvas.drawPath(path, paint)
             else:
@@ -225,9 +231,8 @@ class Drawing(Scene):
         draw_viewport(self, element, canvas, frame, place_of(element, frame))
 
     def _draw_image(self, element: Element, canvas: Any, frame: Frame) -> None:
-        if not draw_picture(
-            element, canvas, _rectangle(element, frame.viewport), smooth=not _is_pixelated(frame.style)
-        ):
+        smooth = not _is_pixelated(frame.style)
+        if not draw_picture(self, element, canvas, _rectangle(element, frame.viewport), smooth=smooth):
             self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
 
 

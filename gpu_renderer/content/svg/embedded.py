@@ -6,21 +6,27 @@ from typing import Any
 
 import skia
 
-from gpu_renderer.content.media.bitmaps import bitmap_pixels
+from gpu_renderer.content.media.bitmaps import bitmap_pixels, stated_area
 from gpu_renderer.content.media.data_url import data_url_bytes
+from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, href
+from gpu_renderer.content.svg.frame import Scene
 from gpu_renderer.content.svg.lengths import fitted_box
 from gpu_renderer.content.vector.surface import image
 from gpu_renderer.errors import MediaUndecodable
 
 
-def draw_picture(element: Element, canvas: Any, rectangle: tuple[float, float, float, float], *, smooth: bool) -> bool:
-    """Draws an `image` element; false where it carries no picture that can be read."""
+def draw_picture(
+    scene: Scene, element: Element, canvas: Any, rectangle: tuple[float, float, float, float], *, smooth: bool
+) -> bool:
+    """Draws an `image` element; false where it carries no picture that can be read. Raises MediaUndecodable over budget."""
     link = href(element)
     if not link.startswith("data:"):
         return False
+    data = data_url_bytes(link)
+    scene.budget.spend(Cost.pictures, stated_area(data))
     try:
-        picture = image(bitmap_pixels(data_url_bytes(link)))
+        picture = image(bitmap_pixels(data))
     except MediaUndecodable:
         return False
     x, y, width, height = rectangle

@@ -9,6 +9,7 @@ from typing import Any
 import skia
 
 from gpu_renderer.content.svg.blending import blend_mode
+from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.cascade import Style
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.frame import Frame, Scene
@@ -32,6 +33,7 @@ def image_filter(scene: Scene, element: Element, frame: Frame, bounds: Any) -> A
     """The whole chain; None leaves the source as it is. A primitive that is not known passes its input on."""
     chain = _Chain(scene, element, frame, bounds)
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
+        scene.budget.spend(Cost.filters)
         chain.add(primitive)
     return chain.last
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+from gpu_renderer.content.svg.budget import Budget
 from gpu_renderer.content.svg.cascade import Cascade, Style
 from gpu_renderer.content.svg.document import Document, Element
 from gpu_renderer.content.svg.lengths import Viewport
 from gpu_renderer.content.text.families import Fonts
 
 DEPTH_MAX = 48
-ELEMENTS_MAX = 200_000
-"""Elements drawn, each use of one counted: a document that refers to itself in layers ends here."""
 
 
 class Frame(NamedTuple):
@@ -32,6 +31,7 @@ class Scene(Protocol):
     document: Document
     cascade: Cascade
     fonts: Fonts
+    budget: Budget
 
     def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
         """Draws an element's children in order."""

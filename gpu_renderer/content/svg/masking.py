@@ -6,6 +6,7 @@ from typing import Any
 
 import skia
 
+from gpu_renderer.content.svg.budget import spend_layer
 from gpu_renderer.content.svg.cascade import Style
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.frame import Frame, Scene
@@ -15,6 +16,7 @@ from gpu_renderer.content.svg.regions import filter_region
 def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
     """Takes from the layer that is open what the mask does not leave. `bounds`: the box of the masked element."""
     style = scene.cascade.in_place(mask)
+    spend_layer(scene.budget, canvas)
     canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
     canvas.clipRect(filter_region(mask, bounds, frame.viewport))
     if mask.get("maskContentUnits") == "objectBoundingBox":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 
 _PARTS = re.compile(
@@ -36,9 +37,9 @@ class Selector(NamedTuple):
         weights = [_weight(compound) for _, compound in self.steps]
         return sum(w[0] for w in weights), sum(w[1] for w in weights), sum(w[2] for w in weights)
 
-    def matches(self, element: Element) -> bool:
-        """Whether the element is selected."""
-        return _matches(element, self.steps)
+    def matches(self, element: Element, budget: Budget) -> bool:
+        """Whether the element is selected. Each comparison is counted. Raises MediaUndecodable."""
+        return _matches(element, self.steps, budget)
 
 
 def selector(text: str) -> Selector | None:
@@ -73,11 +74,12 @@ def _weight(compound: str) -> tuple[int, int, int]:
     return ids, classes, int(match is not None and match["type"] not in (None, "*"))
 
 
-def _matches(element: Element, steps: tuple[tuple[str, str], ...]) -> bool:
+def _matches(element: Element, steps: tuple[tuple[str, str], ...], budget: Budget) -> bool:
     combinator, compound = steps[-1]
-    if not _is(element, compound):
+    budget.spend(Cost.matches)
+    if not _is(element, compound, budget):
         return False
-    return len(steps) == 1 or any(_matches(other, steps[:-1]) for other in _candidates(element, combinator))
+    return len(steps) == 1 or any(_matches(other, steps[:-1], budget) for other in _candidates(element, combinator))
 
 
 def _candidates(element: Element, combinator: str) -> Iterator[Element]:
@@ -91,14 +93,14 @@ def _candidates(element: Element, combinator: str) -> Iterator[Element]:
         yield from element.itersiblings(preceding=True)
 
 
-def _is(element: Element, compound: str) -> bool:
+def _is(element: Element, compound: str, budget: Budget) -> bool:
     match = _COMPOUND.match(compound)
     if match is None or match["type"] not in (None, "*", name_of(element)):
         return False
-    return all(_has(element, part) for part in _PARTS.finditer(match["parts"]))
+    return all(_has(element, part, budget) for part in _PARTS.finditer(match["parts"]))
 
 
-def _has(element: Element, part: re.Match[str]) -> bool:
+def _has(element: Element, part: re.Match[str], budget: Budget) -> bool:
     if part["kind"] == "#":
         return bool(element.get("id") == part["name"])
     if part["kind"] == ".":
@@ -108,18 +110,19 @@ def _has(element: Element, part: re.Match[str]) -> bool:
         return found is not None and (
             part["operator"] is None or _OPERATORS[part["operator"]](found, part["value"].strip())
         )
-    return part["colons"] == ":" and _is_in_state(element, part["pseudo"], part["inside"] or "")
+    return part["colons"] == ":" and _is_in_state(element, part["pseudo"], part["inside"] or "", budget)
 
 
-def _is_in_state(element: Element, pseudo: str, inside: str) -> bool:
+def _is_in_state(element: Element, pseudo: str, inside: str, budget: Budget) -> bool:
     if pseudo in ("not", "is", "where"):
-        return any(_is(element, word) for word in inside.split(",")) != (pseudo == "not")
+        return any(_is(element, word, budget) for word in inside.split(",")) != (pseudo == "not")
     if pseudo == "root":
         return element.getparent() is None
     parent = element.getparent()
     same_type = pseudo.endswith("of-type")
     siblings = children(parent) if parent is not None else [element]
     rivals = [other for other in siblings if not same_type or name_of(other) == name_of(element)]
+    budget.spend(Cost.matches, len(rivals))
     place, last = rivals.index(element) + 1, len(rivals)
     if pseudo.startswith("nth-"):
         return _is_nth(inside, last + 1 - place if pseudo.startswith("nth-last") else place)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, name_of
 from gpu_renderer.content.svg.frame import Frame, Scene
 from gpu_renderer.content.svg.lengths import font_size, length, numbers
@@ -54,8 +55,8 @@ class Piece:
 def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
     """The pieces of a `text` element in reading order. `frame` carries the element's own style."""
     characters = _collapsed(list(_characters(scene, element, frame, (), None)))
-    for owner in dict.fromkeys(owner for character in characters for owner, _ in character.owners):
-        _position(owner, [c for c in characters if any(owner is other for other, _ in c.owners)])
+    for owner, owned in _by_owner(characters).items():
+        _position(owner, owned)
     pieces: list[Piece] = []
     for character in characters:
         before = pieces[-1] if pieces else None
@@ -68,12 +69,22 @@ def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
     return pieces
 
 
+def _by_owner(characters: list[Piece]) -> dict[Element, list[Piece]]:
+    """The characters inside each element, in reading order."""
+    found: dict[Element, list[Piece]] = {}
+    for character in characters:
+        for owner, _ in character.owners:
+            found.setdefault(owner, []).append(character)
+    return found
+
+
 def _characters(
     scene: Scene, element: Element, frame: Frame, outer: tuple[tuple[Element, Frame], ...], track: Track | None
 ) -> Iterator[Piece]:
     owners = (*outer, (element, frame))
     for text, child in _content(element):
         if child is None:
+            scene.budget.spend(Cost.characters, len(text) * len(owners))
             yield from (Piece(character, frame, owners, track) for character in text)
         elif len(owners) < _SPAN_DEPTH_MAX:
             inside = frame.inside(scene.cascade.computed(child, frame.style))

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from gpu_renderer.content.text.face import Face, Styled
 from gpu_renderer.content.text.folders import FontFile, identity
+from gpu_renderer.content.text.scripts import is_visible, missing_line, script_of
 from gpu_renderer.errors import RenderError
 
 DEFAULT_FAMILY = "Inter"
@@ -73,7 +74,7 @@ class Chain:
         for file, styled in self.named:
             if file.covers(base):
                 return styled
-        return self.fallback.any_with(base, self.style) or self.primary
+        return self.fallback.any_with(base, self.style) or self.fallback.without_face(base, self.primary)
 
 
 class Fonts:
@@ -89,20 +90,22 @@ class Fonts:
         self._faces: dict[tuple[str, int], Face] = {}
         self._chains: dict[Style, Chain] = {}
         self._substituted: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
 
     def for_job(self) -> Fonts:
-        """The same opened faces with a record of substitutions of its own."""
+        """The same opened faces with a record of substitutions and missing characters of its own."""
         fonts = copy(self)
-        fonts._substituted = {}
+        fonts._chains, fonts._substituted, fonts._missing = {}, {}, {}
         return fonts
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A line for each family that a document asked for and that another stood in for, in order of first use."""
-        return tuple(
+        """A line for each family that another one replaced, and for each script with characters that no font has."""
+        substituted = (
             f"The font family {wanted!r} is not installed; {used!r} stands in for it."
             for wanted, used in self._substituted.items()
         )
+        return (*substituted, *(missing_line(script, example) for script, example in self._missing.items()))
 
     def chain(self, style: Style) -> Chain:
         """The faces of a style; kept."""
@@ -128,6 +131,12 @@ class Fonts:
                 if "emoji" in file.family.lower() and file.covers(code_point):
                     return Styled(self._face(file))
         return None
+
+    def without_face(self, code_point: int, stand_in: Styled) -> Styled:
+        """The face that draws a box for a character that no font has, which is noted by its script."""
+        if is_visible(code_point):
+            self._missing.setdefault(script_of(code_point), chr(code_point))
+        return stand_in
 
     def any_with(self, code_point: int, style: Style) -> Styled | None:
         """The face nearest to the style in the first family that has the character; emboldened where it is too light."""

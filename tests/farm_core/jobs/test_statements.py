@@ -17,7 +17,7 @@ from farm_core.jobs.status import DELIVERY_EDGES, JOB_EDGES, TASK_EDGES, Deliver
 from tests.farm_core import rows
 
 STATUSES: Final = {"jobs": JobStatus, "tasks": TaskStatus, "deliveries": DeliveryStatus}
-MOVES: Final = {
+MOVES: Final[dict[str, tuple[str, Any, set[str]]]] = {
     "claim_jobs": ("jobs", JOB_EDGES, {"claim"}),
     "lease_tasks": ("tasks", TASK_EDGES, {"lease"}),
     "finish_tasks": ("tasks", TASK_EDGES, {"finish"}),

@@ -224,12 +224,6 @@ def test_references_to_itself_and_nonsense_end(markup: str) -> None:
     svg_pixels(markup, reference_fonts())
 
 
-def test_uses_that_multiply_are_cut_off() -> None:
-    layers = "".join(f'<g id="g{n}">' + f'<use href="#g{n - 1}"/>' * 20 + "</g>" for n in range(1, 9))
-    body = f'<defs><g id="g0"><rect width="1" height="1"/></g>{layers}</defs><use href="#g8"/>'
-    svg_pixels(svg(body), reference_fonts())
-
-
 def test_what_is_not_drawn_is_named_once() -> None:
     body = '<foreignObject/><foreignObject/><filter id="f"><feConvolveMatrix/></filter><rect width="9" height="9" filter="url(#f)"/>'
     _, warnings = svg_pixels(svg(body), reference_fonts())

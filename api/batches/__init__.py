@@ -1,0 +1,1 @@
+"""Batches: many renders of one template by one request."""

@@ -1,0 +1,40 @@
+"""`/v1/batches`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from api.batches import service
+from api.batches.schemas import BatchCancelled, BatchRecord, BatchRequest
+from api.dependencies import AppStateOf, CallerOf, Origin, PageOf
+from api.documentation import answers
+from api.renders.endpoints import IdempotencyKey
+from api.route import FarmRoute, needs
+from farm_core.accounts.scopes import Scope
+
+router = APIRouter(prefix="/batches", tags=["extension"], route_class=FarmRoute)
+_READ, _WRITE = Scope.renders_read, Scope.renders_write
+
+
+@router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers(404, 409))
+async def create_batch(
+    state: AppStateOf,
+    caller: CallerOf,
+    origin: Origin,
+    body: BatchRequest,
+    idempotency_key: IdempotencyKey = None,
+) -> BatchRecord:
+    """Queues a render for each row, all of them or, where that is asked for, those without faults."""
+    return await service.create(state, caller, body, idempotency_key, origin)
+
+
+@router.get("/{id}", openapi_extra=needs(_READ, conditional=True), responses=answers(404))
+async def get_batch(state: AppStateOf, caller: CallerOf, origin: Origin, page: PageOf, id: str) -> BatchRecord:
+    """A batch with its totals and a page of its rows."""
+    return await service.get(state, caller, id, page, origin)
+
+
+@router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
+async def cancel_batch(state: AppStateOf, caller: CallerOf, id: str) -> BatchCancelled:
+    """Cancels the renders of a batch that have not ended."""
+    return await service.cancel(state, caller, id)

@@ -1,0 +1,177 @@
+"""Creating, showing and cancelling batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.app_state import AppState
+from api.auth import Caller
+from api.batches.schemas import BatchCancelled, BatchItem, BatchRecord, BatchRequest, BatchTotals
+from api.dependencies import LIMIT_DEFAULT, Page
+from api.pagination import checked_id, found
+from api.renders import rules
+from api.renders import service as renders
+from api.renders.schemas import RenderRequest
+from farm_core.accounts import repository as accounts
+from farm_core.batches import repository
+from farm_core.batches.models import Batch
+from farm_core.errors import IdempotencyConflict, InvalidInputs, RateLimited, UpgradeRequired
+from farm_core.ids import new_id
+from farm_core.jobs.models import Job
+from farm_core.templates import repository as templates
+from farm_core.templates.models import Template
+
+_FIRST_PAGE = Page(LIMIT_DEFAULT, 0)
+Refusals = list[dict[str, Any]]
+"""For each refused row its index and its faults, as `Batch.refused` keeps them."""
+
+
+async def create(
+    state: AppState, caller: Caller, wanted: BatchRequest, idempotency_key: str | None, origin: str
+) -> BatchRecord:
+    """A queued render for each row, or the batch that the same request with the same key made before.
+
+    Raises NotFound, InvalidInputs with every fault of every row, RateLimited, QuotaExceeded, UpgradeRequired.
+    """
+    if not caller.limits.api_enabled:
+        raise UpgradeRequired
+    request_hash = renders.request_hash(wanted)
+    async with state.database.reading() as reading:
+        repeated = await _repeat(reading, caller, idempotency_key, request_hash)
+        if repeated is not None:
+            return await _shown(state, caller, repeated, _FIRST_PAGE, origin)
+        row = await templates.owned(reading, caller.account.id, checked_id(wanted.template_id, "template"))
+        template = found(row, "template")
+        uploads = await _uploads(reading, state, caller, wanted, origin)
+    refused = await _refusals(state, template, wanted, uploads)
+    await _respect_rate(state, caller)
+    now = state.clock.now()
+    batch = Batch(
+        id=new_id("batch"), account_id=caller.account.id, template_id=template.id, idempotency_key=idempotency_key,
+        request_hash=request_hash, row_count=len(wanted.rows), refused=refused, created_at=now,
+    )  # fmt: skip
+    jobs = _jobs(state, caller, template, wanted, uploads, batch, origin)
+    stored = await state.database.transaction(lambda session: _stored(session, state, caller, batch, jobs))
+    return await _shown(state, caller, stored, _FIRST_PAGE, origin)
+
+
+async def get(state: AppState, caller: Caller, batch_id: str, page: Page, origin: str) -> BatchRecord:
+    """A batch of the account with a page of its rows. Raises NotFound."""
+    async with state.database.reading() as reading:
+        batch = await repository.owned(reading, caller.account.id, checked_id(batch_id, "batch"))
+    return await _shown(state, caller, found(batch, "batch"), page, origin)
+
+
+async def cancel(state: AppState, caller: Caller, batch_id: str) -> BatchCancelled:
+    """Cancels what has not ended. Raises NotFound."""
+    wanted = checked_id(batch_id, "batch")
+
+    async def cancelled(session: AsyncSession) -> int:
+        batch = found(await repository.owned(session, caller.account.id, wanted), "batch")
+        return await repository.cancel(session, batch.id)
+
+    return BatchCancelled(batch_id=wanted, cancelled=await state.database.transaction(cancelled))
+
+
+async def _repeat(session: AsyncSession, caller: Caller, key: str | None, request_hash: str) -> Batch | None:
+    earlier = None if key is None else await repository.with_key(session, caller.account.id, key)
+    if earlier is not None and earlier.request_hash != request_hash:
+        raise IdempotencyConflict
+    return earlier
+
+
+async def _uploads(
+    session: AsyncSession, state: AppState, caller: Caller, wanted: BatchRequest, origin: str
+) -> rules.Uploads:
+    """The account's uploads among the values of all rows."""
+    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
+    values = [value for row in wanted.rows if isinstance(row.inputs, dict) for value in row.inputs.values()]
+    numbered = dict(enumerate(values))
+    return await rules.uploads_of(session, caller.account.id, origins, state.links, state.clock.now(), numbered)
+
+
+async def _refusals(state: AppState, template: Template, wanted: BatchRequest, uploads: rules.Uploads) -> Refusals:
+    """Rows with faults. Raises InvalidInputs unless the others may go without them, and there are others."""
+    shared = [*rules.output_of(template, wanted.output)[1], *await rules.callback_faults(state, wanted.callback_url)]
+    by_row = await rules.inputs_faults(state, template, [row.inputs for row in wanted.rows], uploads)
+    refused: Refusals = []
+    for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
+        if all_faults := [*faults, *rules.metadata_faults(row.metadata)]:
+            errors = [{"field": field, "message": message} for field, message in all_faults]
+            refused.append({"index": index, "errors": errors})
+    if shared or (refused and (not wanted.partial or len(refused) == len(wanted.rows))):
+        raise InvalidInputs([*shared, *_named(refused)])
+    return refused
+
+
+def _named(refused: Refusals) -> list[tuple[str, str]]:
+    return [(f"rows.{one['index']}.{fault['field']}", fault["message"]) for one in refused for fault in one["errors"]]
+
+
+async def _respect_rate(state: AppState, caller: Caller) -> None:
+    limit = state.settings.batches_per_minute
+    wait = await state.rates.wait_seconds(f"batches:{caller.account.id}", limit)
+    if wait:
+        raise RateLimited(wait, f"At most {limit} batches a minute may be created. Try again in {wait} s.")
+
+
+def _jobs(
+    state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: rules.Uploads, batch: Batch,
+    origin: str,
+) -> list[Job]:  # fmt: skip
+    refused = {one["index"] for one in batch.refused}
+    jobs = []
+    for index, row in enumerate(wanted.rows):
+        if index in refused:
+            continue
+        request = RenderRequest.model_construct(
+            output=wanted.output, callback_url=wanted.callback_url, metadata=row.metadata
+        )
+        inputs = rules.resolved(template, row.inputs, uploads)
+        job = renders.job_of(state, caller, template, request, inputs, origin)
+        job.batch_id, job.batch_index = batch.id, index
+        jobs.append(job)
+    return jobs
+
+
+async def _stored(session: AsyncSession, state: AppState, caller: Caller, batch: Batch, jobs: Sequence[Job]) -> Batch:
+    """Stores the batch if the minutes of all its renders fit, under the account's lock."""
+    account = await accounts.locked_account(session, caller.account.id)
+    repeated = await _repeat(session, caller, batch.idempotency_key, batch.request_hash)
+    if repeated is not None:
+        return repeated
+    await renders.respect_quota(session, state, account, sum(job.reserved_ms for job in jobs))
+    fresh = Batch(**batch.model_dump())  # a repeated transaction adds it again
+    await repository.create(session, fresh, jobs)
+    return batch
+
+
+async def _shown(state: AppState, caller: Caller, batch: Batch, page: Page, origin: str) -> BatchRecord:
+    async with state.database.reading() as reading:
+        totals = await repository.totals(reading, batch.id)
+        jobs = await repository.jobs(reading, batch.id, page.limit, page.offset)
+    percents = await state.progress.percents(jobs)
+    items = [_item(state, job, percents, origin) for job in jobs]
+    queued = batch.row_count - len(batch.refused)
+    first = max(0, page.offset - queued)
+    last = max(0, page.offset + page.limit - queued)
+    items += [
+        BatchItem(index=one["index"], status="refused", errors=one["errors"]) for one in batch.refused[first:last]
+    ]
+    open_jobs = totals.counts["queued"] + totals.counts["processing"]
+    return BatchRecord(
+        batch_id=batch.id, template_id=batch.template_id, status="running" if open_jobs else "ended",
+        progress=round(totals.progress, 1), totals=BatchTotals(**totals.counts, refused=len(batch.refused)),
+        created_at=batch.created_at, items=items, total=batch.row_count, limit=page.limit, offset=page.offset,
+    )  # fmt: skip
+
+
+def _item(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> BatchItem:
+    shown = renders.record(state, job, percents, origin)
+    return BatchItem(
+        index=job.batch_index or 0, status=shown.status, job_id=shown.job_id, progress=shown.progress,
+        video_url=shown.video_url, error=shown.error, warnings=shown.warnings, metadata=shown.metadata,
+    )  # fmt: skip

@@ -1,0 +1,95 @@
+"""What a render would cost and lack, before it is created."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, cast
+
+import orjson
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from api.app_state import AppState
+from api.auth import Caller
+from api.documentation import Fault
+from api.renders import rules
+from api.renders.schemas import JobWarning, RenderRequest, Validation
+from api.renders.service import requested_template
+from farm_core.errors import RateLimited
+from farm_core.jobs import notices
+from farm_core.jobs.models import Job
+from farm_core.jobs.status import JobStatus
+from farm_core.templates.models import Template
+from farm_core.usage import repository as usage
+from motion.build import build
+from motion.errors import DocumentError
+from motion.notices import of_document, of_lines
+from motion.schema.stored import Document
+from motion.timing import frame_count
+
+RECENT_JOBS: Final = 200
+_MS_PER_MINUTE: Final = 60_000
+
+
+async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origin: str) -> Validation:
+    """Every fault, minutes, expected time and warnings of a render. Queues nothing. Raises NotFound, RateLimited."""
+    await _respect_rate(state, caller)
+    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
+    now = state.clock.now()
+    async with state.database.reading() as reading:
+        template = await requested_template(reading, caller, wanted)
+        uploads = await rules.uploads_of(reading, caller.account.id, origins, state.links, now, wanted.inputs)
+        minutes = await usage.minutes(reading, caller.account.id, now)
+        pace = await _seconds_per_pixel(reading, caller, template)
+    faults = await rules.faults_of(state, template, wanted, uploads)
+    needed = 0.0 if template is None else template.duration_seconds / 60
+    quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / _MS_PER_MINUTE
+    return Validation(
+        valid=not faults,
+        errors=[Fault(field=field, message=message) for field, message in faults],
+        render_minutes=round(needed, 4),
+        remaining_minutes=None if quota is None else max(0.0, round(quota - used, 4)),
+        expected_seconds=None if template is None or faults else _expected(template, wanted, pace),
+        warnings=[] if template is None else await asyncio.to_thread(_warnings, state, template),
+    )
+
+
+async def _respect_rate(state: AppState, caller: Caller) -> None:
+    limit = state.settings.stills_per_minute
+    wait = await state.rates.wait_seconds(f"validations:{caller.account.id}", limit)
+    if wait:
+        raise RateLimited(wait)
+
+
+async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Template | None) -> float | None:
+    """Seconds that the account's last renders took for a pixel of a frame: of this template if there are any."""
+    recent = (
+        select(col(Job.template_id), col(Job.render_duration_ms), col(Job.frame_count), col(Job.width), col(Job.height))
+        .where(col(Job.account_id) == caller.account.id, col(Job.status) == JobStatus.completed)
+        .order_by(col(Job.created_at).desc(), col(Job.id).desc())
+        .limit(RECENT_JOBS)
+        .subquery()
+    )
+    pixels = func.sum(recent.c.frame_count * recent.c.width * recent.c.height)
+    totals = select(recent.c.template_id, func.sum(recent.c.render_duration_ms), pixels).group_by(recent.c.template_id)
+    rows = {row[0]: (float(row[1] or 0), float(row[2])) for row in await session.execute(totals)}
+    own = rows.get(template.id) if template is not None else None
+    milliseconds, count = own or (sum(row[0] for row in rows.values()), sum(row[1] for row in rows.values()))
+    return milliseconds / 1000 / count if count else None
+
+
+def _expected(template: Template, wanted: RenderRequest, pace: float | None) -> float | None:
+    output, _ = rules.output_of(template, wanted.output)
+    frames = frame_count(template.duration_seconds, output.fps)
+    return None if pace is None else round(pace * frames * output.width * output.height, 1)
+
+
+def _warnings(state: AppState, template: Template) -> list[JobWarning]:
+    """What is known without drawing."""
+    document = cast(Document, orjson.loads(state.storage.get_bytes(template.document_key)))
+    try:
+        lines: Any = build(document, template.composition_id).warnings
+    except DocumentError as error:
+        lines = (error.message,)
+    return [JobWarning(**one) for one in notices.records((*of_document(document), *of_lines(lines)))]

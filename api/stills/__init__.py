@@ -1,0 +1,1 @@
+"""Stills: frames of templates and of finished renders."""

@@ -1,0 +1,83 @@
+"""`/v1/templates/{id}/still` and `/v1/renders/{id}/thumbnail`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from api.dependencies import AppStateOf, CallerOf, Origin
+from api.documentation import answers
+from api.route import FarmRoute, needs
+from api.stills import service
+from api.stills.schemas import (
+    PICTURE,
+    FormatQuery,
+    FrameQuery,
+    SpriteQuery,
+    StillRequest,
+    TimeQuery,
+    WidthQuery,
+)
+from farm_core.accounts.scopes import Scope
+from farm_core.stills import Still, StillOptions
+
+router = APIRouter(tags=["extension"], route_class=FarmRoute)
+_TEMPLATES, _RENDERS = Scope.templates_read, Scope.renders_read
+
+
+@router.get(
+    "/templates/{id}/still",
+    openapi_extra=needs(_TEMPLATES, conditional=True),
+    response_class=Response,
+    responses={**PICTURE, **answers(404)},
+)
+async def get_template_still(
+    state: AppStateOf,
+    caller: CallerOf,
+    origin: Origin,
+    id: str,
+    time: TimeQuery = None,
+    frame: FrameQuery = None,
+    width: WidthQuery = None,
+    format: FormatQuery = "png",
+) -> Response:
+    """A frame of a template as it was published; without time and frame, its poster."""
+    options = StillOptions(time, frame, width, format)
+    return _picture(await service.of_template(state, caller, id, None, options, origin))
+
+
+@router.post(
+    "/templates/{id}/still",
+    openapi_extra=needs(_TEMPLATES),
+    response_class=Response,
+    responses={**PICTURE, **answers(404)},
+)
+async def create_template_still(
+    state: AppStateOf, caller: CallerOf, origin: Origin, id: str, body: StillRequest
+) -> Response:
+    """A frame of a template with inputs, which obey the rules of a render's. It costs no minutes."""
+    options = StillOptions(body.time, body.frame, body.width, body.format)
+    return _picture(await service.of_template(state, caller, id, body.inputs, options, origin))
+
+
+@router.get(
+    "/renders/{id}/thumbnail",
+    openapi_extra=needs(_RENDERS, conditional=True),
+    response_class=Response,
+    responses={**PICTURE, **answers(404, 409)},
+)
+async def get_render_thumbnail(
+    state: AppStateOf,
+    caller: CallerOf,
+    id: str,
+    time: TimeQuery = None,
+    width: WidthQuery = None,
+    format: FormatQuery = "jpeg",
+    sprite: SpriteQuery = False,
+) -> Response:
+    """A frame of a completed render, or a sheet of its frames."""
+    return _picture(await service.of_render(state, caller, id, StillOptions(time, None, width, format, sprite)))
+
+
+def _picture(still: Still) -> Response:
+    return Response(still.picture, media_type=still.media_type, headers={"Cache-Control": "private, no-cache"})

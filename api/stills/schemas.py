@@ -1,0 +1,50 @@
+"""Shapes of requests for stills."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import Query
+from pydantic import ConfigDict, Field, StrictInt, WithJsonSchema
+
+from api.renders.schemas import INPUTS
+from api.shapes import Body
+from farm_core.stills.options import SIDE_MAX, WIDTH_DEFAULT, WIDTH_MIN
+
+Format = Literal["png", "jpeg", "webp"]
+
+TimeQuery = Annotated[float | None, Query(ge=0, allow_inf_nan=False, description="Moment in seconds.")]
+FrameQuery = Annotated[int | None, Query(ge=0, description="Frame number from 0, instead of a time.")]
+WidthQuery = Annotated[
+    int | None, Query(ge=WIDTH_MIN, le=SIDE_MAX, description=f"Width in pixels; {WIDTH_DEFAULT} when left out.")
+]
+FormatQuery = Annotated[Format, Query(description="File format of the picture.")]
+SpriteQuery = Annotated[
+    bool, Query(description="A sheet of up to 25 frames in rows of 5, each `width` (160) pixels wide.")
+]
+
+PICTURE: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "The picture.",
+        "content": {
+            f"image/{name}": {"schema": {"type": "string", "contentMediaType": f"image/{name}"}}
+            for name in ("png", "jpeg", "webp")
+        },
+    }
+}
+
+
+class StillRequest(Body):
+    """A still with inputs. With neither time nor frame it shows the frame at a third of the duration."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"time": 1.5, "inputs": {"headline": "Hello"}, "width": 640, "format": "png"}]}
+    )
+
+    inputs: Annotated[Any, WithJsonSchema(INPUTS)] = Field(default_factory=dict)
+    time: Annotated[float | None, Field(ge=0, strict=True, allow_inf_nan=False, description="Moment in seconds.")] = (
+        None
+    )
+    frame: Annotated[StrictInt | None, Field(ge=0, description="Frame number from 0, instead of a time.")] = None
+    width: Annotated[StrictInt | None, Field(ge=WIDTH_MIN, le=SIDE_MAX, description="Width in pixels.")] = None
+    format: Format = "png"

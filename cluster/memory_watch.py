@@ -1,0 +1,54 @@
+"""Watches the memory of a worker's process while it draws, and acts when it exceeds the limit.
+
+A resource limit (RLIMIT_AS, RLIMIT_DATA) would fail allocations in the middle of the driver or of a library, which end the process
+without a reason that could be reported. Control groups would need a privilege that a worker does not have.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+EVERY_SECONDS: Final = 0.05
+_STATM: Final = Path("/proc/self/statm")
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in use."""
+    try:
+        return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return int(psutil.Process().memory_info().rss)
+
+
+class MemoryWatch:
+    """Calls `exceeded` once, from a thread of its own, when the process has more than `bytes_max`."""
+
+    def __init__(
+        self,
+        bytes_max: int,
+        exceeded: Callable[[], None],
+        *,
+        measure: Callable[[], int] = resident_bytes,
+        every_seconds: float = EVERY_SECONDS,
+    ) -> None:
+        self._bytes_max, self._exceeded, self._measure, self._every = bytes_max, exceeded, measure, every_seconds
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="memory", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._closed.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._every):
+            if self._measure() > self._bytes_max:
+                self._exceeded()
+                return

@@ -1,0 +1,123 @@
+"""Sign in with a one-time link or a session token, sign out, choose light or dark."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from api.app_state import app_state_of
+from api.auth import session_account
+from api.dependencies import AppStateOf, Work
+from console.pages import THEME_COOKIE, THEMES, page
+from console.viewer import COOKIE, ViewerOf, check_csrf
+from farm_core.accounts.keys import LIVE_PREFIX
+from farm_core.audit.log import Actor, Role, record
+from farm_core.errors import Forbidden, RateLimited, Unauthorized
+from farm_core.sign_in import repository
+
+router = APIRouter()
+HOME: Final = "/console/"
+_TRIES_PER_MINUTE: Final = 20
+_YEAR_SECONDS: Final = 365 * 24 * 3600
+_SPENT: Final = "This link was used before or has expired. Ask for a new one: ./farm console-link NAME prints it."
+
+
+@router.get("/sign-in")
+async def sign_in_page(request: Request, next: str = HOME) -> Response:
+    """The sign-in page."""
+    return page(request, "sign-in.html", next=_own(next), fault=None)
+
+
+@router.post("/sign-in")
+async def sign_in(
+    request: Request,
+    work: Work,
+    state: AppStateOf,
+    token: Annotated[str, Form()] = "",
+    next: Annotated[str, Form()] = HOME,
+) -> Response:
+    """Sign in with a session token of the deployment, or of `./farm token`."""
+    await _respect_tries(request)
+    token = token.strip()
+    try:
+        if token.startswith(LIVE_PREFIX):
+            raise Unauthorized
+        account = await session_account(state, token or None)
+    except Forbidden as error:
+        return page(request, "sign-in.html", status_code=403, next=_own(next), fault=error.message)
+    except Unauthorized:
+        fault = "This is not a session token of this farm, or it has expired. API keys do not work here."
+        return page(request, "sign-in.html", status_code=401, next=_own(next), fault=fault)
+    opened = await repository.create_session(work, account.id, state.clock.now())
+    await record(work, _actor(account.name, operator=account.operator), "sign in", f"account {account.id}")
+    return _with_session(request, opened, _own(next))
+
+
+@router.get("/enter")
+async def enter_page(request: Request, work: Work, state: AppStateOf, token: str = "") -> Response:
+    """Ask whether to sign in by the link. Programs that look at links do not use it up."""
+    account = await repository.link_account(work, token, state.clock.now())
+    if account is None:
+        return page(request, "sign-in.html", status_code=410, next=HOME, fault=_SPENT)
+    return page(request, "enter.html", token=token, name=account.name)
+
+
+@router.post("/enter")
+async def enter(request: Request, work: Work, state: AppStateOf, token: Annotated[str, Form()] = "") -> Response:
+    """Use the link up and sign in."""
+    await _respect_tries(request)
+    now = state.clock.now()
+    account = await repository.link_account(work, token, now)
+    opened = await repository.use_link(work, token, now) if account and account.suspended_at is None else None
+    if account is None or opened is None:
+        return page(request, "sign-in.html", status_code=410, next=HOME, fault=_SPENT)
+    await record(work, _actor(account.name, operator=account.operator), "sign in by link", f"account {account.id}")
+    return _with_session(request, opened, HOME)
+
+
+@router.post("/sign-out")
+async def sign_out(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form()] = "") -> Response:
+    """End the session. Read-only sessions may do this too."""
+    check_csrf(viewer, csrf)
+    await repository.end_session(work, viewer.token)
+    answer = RedirectResponse("/console/sign-in", 303)
+    answer.delete_cookie(COOKIE, path="/console")
+    return answer
+
+
+@router.post("/theme")
+async def choose_theme(request: Request, theme: Annotated[str, Form()] = "system") -> Response:
+    """Remember light or dark in this browser."""
+    back = request.headers.get("referer", "")
+    answer = RedirectResponse(HOME if not back else _own("/" + back.split("/", 3)[-1]), 303)
+    if theme in THEMES:
+        answer.set_cookie(THEME_COOKIE, theme, _YEAR_SECONDS, path="/console", samesite="strict", httponly=True)
+    return answer
+
+
+def _own(target: str) -> str:
+    """The target if it is a page of the console; else the first page."""
+    plain = target.startswith("/console/") and "\\" not in target and "//" not in target and target.isprintable()
+    return target if plain else HOME
+
+
+def _with_session(request: Request, token: str, target: str) -> Response:
+    answer = RedirectResponse(target, 303)
+    seconds = int(repository.SESSION_LIFETIME.total_seconds())
+    origin = app_state_of(request).settings.public_origin or ""
+    secure = request.url.scheme == "https" or origin.startswith("https://")
+    answer.set_cookie(COOKIE, token, seconds, path="/console", secure=secure, httponly=True, samesite="strict")
+    return answer
+
+
+async def _respect_tries(request: Request) -> None:
+    address = request.client.host if request.client else "unknown"
+    wait = await app_state_of(request).rates.wait_seconds(f"sign-in:{address}", _TRIES_PER_MINUTE)
+    if wait:
+        raise RateLimited(wait, f"Too many tries to sign in. Try again in {wait} s.")
+
+
+def _actor(name: str, *, operator: bool) -> Actor:
+    return Actor(name, Role.operator if operator else Role.account)

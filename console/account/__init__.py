@@ -1,0 +1,1 @@
+"""The account's own usage, keys and webhooks."""

@@ -1,0 +1,108 @@
+"""The account that is signed in: usage against limits, API keys, webhooks."""
+
+from __future__ import annotations
+
+import calendar
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+from starlette.responses import RedirectResponse, Response
+
+from api.dependencies import AppStateOf, Page, Reading, Work
+from api.keys import service as keys
+from api.keys.schemas import KeyRequest
+from console.charts import Chart
+from console.errors import Refused
+from console.pages import page
+from console.viewer import ChangerOf, Viewer, ViewerOf
+from farm_core.accounts import repository as accounts
+from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
+from farm_core.audit.log import record
+from farm_core.errors import BadRequest
+from farm_core.jobs.models import Job
+from farm_core.statistics import repository as statistics
+from farm_core.usage import repository as usage
+from farm_core.webhooks.models import Delivery
+
+router = APIRouter(prefix="/account")
+WEBHOOKS_MAX: Final = 50
+LIFETIMES: Final = {"": None, "7": timedelta(days=7), "30": timedelta(days=30), "365": timedelta(days=365)}
+
+
+@router.get("")
+async def account_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading) -> Response:
+    """Usage of this month, and the keys."""
+    return await _page(request, viewer, state, work)
+
+
+@router.post("/keys")
+async def create_key(
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, name: Annotated[str, Form()] = "",
+    lifetime: Annotated[str, Form()] = "",
+) -> Response:  # fmt: skip
+    """Create a key and show its secret, this once."""
+    _refuse_acting(viewer)
+    scopes = [str(value) for value in (await request.form()).getlist("scope")]
+    if not scopes or not set(scopes) <= set(Scope):
+        raise BadRequest("Choose at least one scope for the key.")
+    given: dict[str, Any] = {"name": name or "API key", "scopes": scopes}
+    if (chosen := LIFETIMES.get(lifetime)) is not None:
+        given["expiresAt"] = (state.clock.now() + chosen).isoformat()
+    made = await keys.create(state, viewer.caller, KeyRequest.model_validate(given))
+    await record(work, viewer.actor, "create key", f"key {made.id}", {"name": made.name, "scopes": scopes})
+    return await _page(request, viewer, state, work, secret=made.secret, secret_name=made.name)
+
+
+@router.post("/keys/{key_id}/revoke")
+async def revoke_key(viewer: ChangerOf, state: AppStateOf, work: Work, key_id: str) -> Response:
+    """Revoke a key, from its next request on."""
+    await keys.revoke(work, state, viewer.caller, key_id)
+    await record(work, viewer.actor, "revoke key", f"key {key_id}")
+    return RedirectResponse("/console/account#keys", 303)
+
+
+@router.get("/webhooks")
+async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading) -> Response:
+    """The newest webhooks, with what their receivers answered."""
+    deliveries = await _webhooks(work, viewer.account_id)
+    return page(request, "account/webhooks.html", deliveries=deliveries, title="Webhooks")
+
+
+def _refuse_acting(viewer: Viewer) -> None:
+    """A secret belongs to the account alone: an operator who acts as it must not get one that outlives the visit."""
+    if viewer.acting:
+        raise Refused("Keys are created by the account itself, not by an operator who is signed in as it.")
+
+
+async def _page(request: Request, viewer: Viewer, state: AppStateOf, work: AsyncSession, **secret: Any) -> Response:
+    now = state.clock.now()
+    listed = await keys.page(work, viewer.caller, Page(100, 0))
+    values: dict[str, Any] = {
+        "used": await usage.of_month(work, viewer.account.id, now), "keys": listed.items, "limits": viewer.caller.limits,
+        "minutes": await usage.minutes(work, viewer.account.id, now), "chart": await _month(state, viewer.account.id, now),
+        "active_keys": await accounts.active_keys(work, viewer.account.id, now), "scopes": list(Scope),
+        "default_scopes": DEFAULT_SCOPES, "month": now.strftime("%B %Y"), "title": "Account",
+        "secret": None, "secret_name": "",
+    }  # fmt: skip
+    return page(request, "account/account.html", **values | secret)
+
+
+async def _month(state: AppStateOf, account_id: str, now: datetime) -> Chart:
+    await statistics.catch_up(state.database, now)
+    since = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    days = calendar.monthrange(since.year, since.month)[1]
+    return Chart(await statistics.bars(state.database, since, timedelta(days=1), days, account_id), timedelta(days=1))
+
+
+async def _webhooks(work: AsyncSession, account_id: str | None) -> list[Row[Any]]:
+    """Deliveries of the newest renders that have a webhook."""
+    newest = select(col(Job.id), col(Job.account_id), col(Job.created_at)).where(col(Job.callback_url).is_not(None))
+    if account_id is not None:
+        newest = newest.where(col(Job.account_id) == account_id)
+    jobs = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(WEBHOOKS_MAX).subquery()
+    statement = select(Delivery, jobs.c.account_id).join(jobs, jobs.c.id == col(Delivery.job_id))
+    return list((await work.execute(statement.order_by(jobs.c.created_at.desc()).limit(WEBHOOKS_MAX))).all())

@@ -1,0 +1,62 @@
+"""The console's app, which the API mounts at `/console`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.staticfiles import StaticFiles
+
+from api.app_state import AppState
+from console import errors
+from console.access.endpoints import router as access
+from console.account.endpoints import router as account
+from console.accounts.endpoints import router as accounts
+from console.audit.endpoints import router as audit
+from console.guard import Guard
+from console.library.endpoints import router as templates
+from console.live.endpoints import router as live
+from console.live.hub import Hub
+from console.overview.endpoints import router as overview
+from console.overview.snapshot import Snapshots
+from console.playground.endpoints import router as playground
+from console.renders.actions import router as render_actions
+from console.renders.endpoints import router as renders
+from console.workers.endpoints import router as workers
+from farm_core.errors import FarmError
+
+STATIC: Final = Path(__file__).with_name("static")
+ROUTERS: Final = (
+    access,
+    overview,
+    render_actions,
+    renders,
+    templates,
+    playground,
+    workers,
+    account,
+    accounts,
+    audit,
+    live,
+)
+
+
+def create_console(state: AppState) -> FastAPI:
+    """Return the console on the API's parts, to be mounted at `/console`."""
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=[Middleware(Guard)]
+    )
+    app.state.dependencies = state
+    app.state.hub = Hub(state.redis)
+    app.state.snapshots = Snapshots(state)
+    app.add_exception_handler(errors.SignInNeeded, errors.to_sign_in)
+    for kind in (FarmError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, errors.shown)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    return app

@@ -1,0 +1,64 @@
+"""Bars of charts, ready to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from farm_core.statistics.repository import Bar
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Stacked bars of equal width. Heights are percentages of the highest bar."""
+
+    bars: Sequence[Bar]
+    step: timedelta
+
+    @property
+    def top(self) -> int:
+        """The most renders that ended in one step; at least 1."""
+        return max(1, *(bar.completed + bar.failed + bar.cancelled for bar in self.bars)) if self.bars else 1
+
+    @property
+    def completed(self) -> int:
+        """All completed renders of the chart."""
+        return sum(bar.completed for bar in self.bars)
+
+    @property
+    def failed(self) -> int:
+        """All failed renders of the chart."""
+        return sum(bar.failed for bar in self.bars)
+
+    @property
+    def cancelled(self) -> int:
+        """All cancelled renders of the chart."""
+        return sum(bar.cancelled for bar in self.bars)
+
+
+USE_MAX = 10_000
+_USE = text(
+    """
+    SELECT date_trunc('day', created_at, 'UTC') AS day, count(*) FILTER (WHERE status NOT IN ('failed', 'cancelled')) AS fine,
+        count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'cancelled') AS cancelled
+    FROM (
+        SELECT created_at, status FROM jobs WHERE template_id = :template_id AND created_at >= :since
+        ORDER BY created_at DESC, id DESC LIMIT :most
+    ) AS newest GROUP BY 1
+    """
+)
+
+
+async def template_use(session: AsyncSession, template_id: str, now: datetime, days: int) -> Chart:
+    """Renders of a template by the day of their creation, the newest USE_MAX at most."""
+    step = timedelta(days=1)
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    since = today - (days - 1) * step
+    rows = await session.execute(_USE, {"template_id": template_id, "since": since, "most": USE_MAX})
+    counted = {row.day: Bar(row.day, row.fine, row.failed, row.cancelled) for row in rows}
+    starts = [since + index * step for index in range(days)]
+    return Chart([counted.get(start, Bar(start)) for start in starts], step)

@@ -1,0 +1,79 @@
+"""Failures as pages: what happened and what to do."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from api.errors import translated
+from console.pages import page
+from farm_core.errors import FarmError
+from farm_core.telemetry.logs import logger
+
+log = logger("console.errors")
+ADVICE: Final = {
+    400: "Check what you entered and try again.",
+    403: "Ask an operator of this farm if you need it.",
+    404: "It may have been deleted, or belong to another account. Check the address, or go back to the list.",
+    409: "Reload the page to see how things stand now.",
+    413: "Choose a smaller file, or ask an operator for a higher limit.",
+    429: "Wait a moment, then try again.",
+    503: "A part of the farm is away. It is restarted by itself; try again in a few seconds.",
+}
+UNEXPECTED: Final = "This is a fault of the farm. Try again; if it stays, give the operator the request id below."
+
+
+class SignInNeeded(Exception):
+    """Nobody is signed in."""
+
+
+class Refused(FarmError):
+    """The person who is signed in may not do that."""
+
+    status = 403
+
+
+async def to_sign_in(request: Request, error: Exception) -> Response:
+    """Send the browser to the sign-in page, and back afterwards."""
+    target = "/console/sign-in"
+    if request.method == "GET" and "hx-request" not in request.headers:
+        query = f"?{request.url.query}" if request.url.query else ""
+        target += f"?next={quote(request.url.path + query, safe='')}"
+    if "hx-request" in request.headers:
+        return Response(status_code=204, headers={"HX-Redirect": target})
+    return RedirectResponse(target, 303)
+
+
+async def shown(request: Request, error: Exception) -> Response:
+    """Answer with a page, or with a notice where a part of a page was asked for."""
+    status, message = _described(error)
+    if status >= 500:
+        log.error("page failed", exc_info=error)
+    advice = ADVICE.get(status, UNEXPECTED if status >= 500 else "")
+    given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
+    if "hx-request" in request.headers:
+        answer = page(request, "parts/notice.html", **given)
+        return HTMLResponse(answer.body, 200, {"HX-Retarget": "#notices", "HX-Reswap": "afterbegin"})
+    return page(request, "error.html", status_code=status, **given)
+
+
+def _described(error: Exception) -> tuple[int, str]:
+    if isinstance(error, RequestValidationError):
+        return 400, "The request is not one that this page sends."
+    if isinstance(error, HTTPException):
+        return error.status_code, "There is no such page." if error.status_code == 404 else str(error.detail)
+    told = translated(error)
+    text = told.message if isinstance(told.message, str) else " ".join(told.message)
+    faults = told.extras.get("errors")
+    if isinstance(faults, list):
+        text += " " + " ".join(f"{fault['field']} {fault['message']}." for fault in faults)
+    return told.status, text
+
+
+def _request_id(request: Request) -> str:
+    return str(request.scope.get("state", {}).get("request_id", ""))

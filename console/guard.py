@@ -1,0 +1,99 @@
+"""What every answer of the console carries, and what no request may do."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.app_state import app_state_of
+from console.errors import shown
+
+REQUESTS_PER_MINUTE: Final = 3_000
+"""Of one address. A page of fifty renders asks for fifty posters, so the API's own limit would be too tight."""
+
+_CSP: Final = "; ".join(
+    (
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:", "media-src 'self'",
+        "font-src 'self'", "connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+    )
+)  # fmt: skip
+_HEADERS: Final = {
+    "Content-Security-Policy": _CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+_CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
+
+
+class Guard:
+    """Adds the security headers, refuses changes that another site's page asks for, and bounds the rate of requests."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers the request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_static = "/static/" in scope["path"]
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                caching = "public, max-age=31536000, immutable" if is_static else "no-store"
+                headers.setdefault("Cache-Control", caching)
+            await send(message)
+
+        if refusal := _refusal(scope):
+            await PlainTextResponse(refusal, 403)(scope, receive, sent)
+        elif not is_static and (seconds := await _wait_seconds(scope)):
+            text = f"Too many requests from this address. Try again in {seconds} s."
+            await PlainTextResponse(text, 429, {"Retry-After": str(seconds)})(scope, receive, sent)
+        else:
+            await self._answered(scope, receive, sent)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; what no handler expects becomes a page too."""
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as error:
+            if begun:
+                raise
+            await (await shown(Request(scope), error))(scope, receive, send)
+
+
+def _refusal(scope: Scope) -> str | None:
+    """Why the request must not be served: its page belongs to another site, whatever its cookies say."""
+    if scope["method"] in _CHANGES_NOTHING:
+        return None
+    headers = Headers(scope=scope)
+    site = headers.get("sec-fetch-site", "same-origin")
+    origin = headers.get("origin")
+    foreign = origin is not None and urlsplit(origin).netloc != headers.get("host")
+    if foreign or site not in ("same-origin", "none"):
+        return "This request comes from another site. Open the console and try again there."
+    return None
+
+
+async def _wait_seconds(scope: Scope) -> int:
+    address = scope["client"][0] if scope.get("client") else "unknown"
+    return await app_state_of(HTTPConnection(scope)).rates.wait_seconds(f"console:{address}", REQUESTS_PER_MINUTE)

@@ -1,0 +1,128 @@
+"""The gallery of templates, one template, and the import of projects with its findings before anything is stored."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy import select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+from starlette.responses import RedirectResponse, Response
+
+from api.app_state import AppState
+from api.dependencies import AppStateOf, Reading, Work
+from api.pagination import checked_id, found
+from api.templates import service
+from api.uploads import received
+from console import keyset, pictures
+from console.charts import template_use
+from console.library import pending
+from console.library.findings import findings, import_of, publication_of
+from console.pages import page
+from console.renders.listing import Filters, listing
+from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
+from farm_core.accounts.models import Account
+from farm_core.audit.log import record
+from farm_core.errors import NothingToExpose
+from farm_core.templates import repository
+from farm_core.templates.models import Template
+
+router = APIRouter(prefix="/templates")
+PAGE_SIZE: Final = 24
+USE_DAYS: Final = 30
+
+
+@router.get("")
+async def gallery(request: Request, viewer: ViewerOf, work: Reading, after: str = "") -> Response:
+    """The gallery, newest first; an operator's shows the templates of all accounts."""
+    statement = _visible(viewer)
+    if key := keyset.parsed(after):
+        statement = statement.where(tuple_(col(Template.created_at), col(Template.id)) < tuple_(*key))
+    rows = (await work.execute(statement.order_by(*repository.ORDER).limit(PAGE_SIZE + 1))).all()
+    shown = rows[:PAGE_SIZE]
+    following = keyset.key_of(shown[-1][0]) if len(rows) > PAGE_SIZE else None
+    return page(request, "library/gallery.html", rows=shown, following=following, after=after, title="Templates")
+
+
+@router.post("/import")
+async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
+    """Show what an import of the uploaded project would store; nothing is stored yet but the upload, for an hour."""
+    async with received(request, viewer.caller.limits.max_upload_bytes) as upload:
+        check_upload(viewer, request, upload.fields)
+        looked = await asyncio.to_thread(findings, state, upload.path, upload.fields.get("name", ""))
+        upload_id = ""
+        if looked.fault is None:
+            upload_id = await asyncio.to_thread(
+                pending.keep, state.storage, viewer.account.id, upload.path, state.clock.now()
+            )
+    values: dict[str, Any] = {"findings": looked, "upload_id": upload_id, "filename": upload.filename or "project"}
+    return page(request, "library/findings.html", title="Import a template", **values)
+
+
+@router.post("/import/{upload_id}")
+async def confirm_import(
+    viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str, name: Annotated[str, Form()] = ""
+) -> Response:
+    """Store the template of an upload that was looked at."""
+    template_id = await _stored(state, work, viewer, upload_id, name)
+    await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
+    await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
+    return RedirectResponse(f"/console/templates/{template_id}", 303)
+
+
+@router.get("/{template_id}")
+async def template_page(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, template_id: str
+) -> Response:
+    """One template: inputs, size, warnings, use over time, newest renders."""
+    row, account = await visible(work, viewer, template_id)
+    now = state.clock.now()
+    newest = await listing(work, viewer.account_id, Filters(template=row.id), now)
+    use = await template_use(work, row.id, now, USE_DAYS)
+    values: dict[str, Any] = {
+        "template": row, "account": account, "listing": newest, "use": use, "title": row.name,
+        "progress": await state.progress.percents(newest.rows), "filters": Filters(template=row.id),
+    }  # fmt: skip
+    return page(request, "library/one.html", **values)
+
+
+@router.post("/{template_id}/delete")
+async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str) -> Response:
+    """Delete a template. Renders of it that were accepted still end."""
+    row, account = await visible(work, viewer, template_id)
+    await repository.delete(work, account.id, row.id, state.clock.now())
+    await record(
+        work, viewer.actor, "delete template", f"template {row.id}", {"name": row.name, "account": account.name}
+    )
+    return RedirectResponse("/console/templates", 303)
+
+
+@router.get("/{template_id}/poster.jpg")
+async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, template_id: str) -> Response:
+    """The template's picture."""
+    row, _ = await visible(work, viewer, template_id)
+    return await pictures.of_gallery(request, state, row)
+
+
+async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tuple[Template, Account]:
+    """The template and its account, if the viewer may see it; raises NotFound."""
+    statement = _visible(viewer).where(col(Template.id) == checked_id(template_id, "template"))
+    row = found((await session.execute(statement)).first(), "template")
+    return row[0], row[1]
+
+
+def _visible(viewer: Viewer) -> Any:
+    joined = select(Template, Account).join(Account, col(Account.id) == col(Template.account_id))
+    joined = joined.where(col(Template.deleted_at).is_(None))
+    return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)
+
+
+async def _stored(state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str) -> str:
+    with pending.kept(state.storage, viewer.account.id, upload_id) as path:
+        try:
+            return (await service.import_bundle(work, state, viewer.caller, import_of(path, name))).id
+        except NothingToExpose:
+            wanted = await asyncio.to_thread(publication_of, path, name)
+            return (await service.publish(work, state, viewer.caller, wanted)).id

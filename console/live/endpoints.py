@@ -1,0 +1,73 @@
+"""The stream of events of an open page: `changes` of renders, and the `overview` for operators who look at it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import orjson
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from console.live.hub import FLUSH_SECONDS, Hub, Listener
+from console.overview.snapshot import LIVE_SECONDS, Snapshot, Snapshots
+from console.pages import fragment
+from console.viewer import Viewer, ViewerOf
+
+router = APIRouter()
+LIFETIME_SECONDS: Final = 300.0
+"""A stream ends after this long; the browser opens the next one, which checks the session again."""
+_SHOWN: Final = (
+    "job_id",
+    "status",
+    "progress",
+    "frames_done",
+    "frame_count",
+    "segment",
+    "segment_frames",
+    "stage",
+    "worker",
+)
+
+
+@router.get("/events")
+async def events(request: Request, viewer: ViewerOf, view: str = "") -> Response:
+    """The stream. A page opens one, and closes it while nobody looks at the page."""
+    hub: Hub = request.app.state.hub
+    snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
+    stream = _stream(hub, viewer.account_id, snapshots, viewer)
+    return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
+async def _stream(hub: Hub, account_id: str | None, snapshots: Snapshots | None, viewer: Viewer) -> AsyncIterator[str]:
+    ends = time.monotonic() + LIFETIME_SECONDS
+    async with hub.listening(account_id) as listener:
+        yield "retry: 2000\n\n"
+        while time.monotonic() < ends:
+            if snapshots is not None:
+                yield _event("overview", fragment("overview/figures.html", **_values(await snapshots.latest(), viewer)))
+                await asyncio.sleep(LIVE_SECONDS)
+            else:
+                async for text in _changes(listener):
+                    yield text
+
+
+async def _changes(listener: Listener) -> AsyncIterator[str]:
+    changes = await listener.batch(15.0)
+    if listener.missed:
+        listener.missed = False
+        yield _event("missed", "{}")
+    shown = [{name: change[name] for name in _SHOWN if name in change} for change in changes]
+    yield _event("changes", orjson.dumps(shown).decode()) if shown else ": still here\n\n"
+    await asyncio.sleep(FLUSH_SECONDS)
+
+
+def _values(snapshot: Snapshot, viewer: Viewer) -> dict[str, Any]:
+    return {"snapshot": snapshot, "viewer": viewer, "now": snapshot.at}
+
+
+def _event(name: str, data: str) -> str:
+    lines = "".join(f"data: {line}\n" for line in data.splitlines())
+    return f"event: {name}\n{lines}\n"

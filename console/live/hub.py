@@ -1,0 +1,80 @@
+"""One subscription to Redis for all open pages of this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from redis.asyncio import Redis
+
+from farm_core.progress.changes import JobChange, listen
+
+FLUSH_SECONDS: Final = 0.5
+"""A page gets at most two batches of changes a second."""
+PENDING_MAX: Final = 1_000
+"""Renders of one batch; a page shows fifty."""
+
+
+@dataclass(slots=True, eq=False)
+class Listener:
+    """An open page. Changes of one render between two batches become one."""
+
+    account_id: str | None
+    pending: dict[str, dict[str, Any]] = field(default_factory=dict)
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    missed: bool = False
+
+    def offer(self, change: JobChange) -> None:
+        """Take a change in if the page may see it."""
+        if self.account_id is not None and change["account_id"] != self.account_id:
+            return
+        if len(self.pending) >= PENDING_MAX and change["job_id"] not in self.pending:
+            self.missed = True
+        else:
+            self.pending.setdefault(change["job_id"], {}).update(change)
+        self.woken.set()
+
+    async def batch(self, wait_seconds: float) -> list[dict[str, Any]]:
+        """Return what has changed since the last batch; nothing if nothing does within the time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_seconds):
+                await self.woken.wait()
+        self.woken.clear()
+        changes, self.pending = list(self.pending.values()), {}
+        return changes
+
+
+class Hub:
+    """Hands changes of renders to all open pages. Listens to Redis only while there are any."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._listeners: set[Listener] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def listening(self, account_id: str | None) -> AsyncIterator[Listener]:
+        """A page that sees the changes of one account's renders, or of all, until the block ends."""
+        listener = Listener(account_id)
+        self._listeners.add(listener)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._pass_on())
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+            if not self._listeners and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def _pass_on(self) -> None:
+        async for change in listen(self._redis, None):
+            for listener in self._listeners:
+                if change is None:
+                    listener.missed = True
+                    listener.woken.set()
+                else:
+                    listener.offer(change)

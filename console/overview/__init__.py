@@ -1,0 +1,1 @@
+"""The farm at a glance, for operators."""

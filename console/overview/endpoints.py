@@ -1,0 +1,41 @@
+"""The overview, for operators, and the switch of the whole queue."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import RedirectResponse, Response
+
+from api.dependencies import Work
+from api.pagination import found
+from console.overview.snapshot import Snapshots
+from console.pages import page
+from console.viewer import CommanderOf, ViewerOf
+from farm_core.controls import queues
+
+router = APIRouter()
+
+
+async def _snapshots(request: Request) -> Snapshots:
+    snapshots: Snapshots = request.app.state.snapshots
+    return snapshots
+
+
+SnapshotsOf = Annotated[Snapshots, Depends(_snapshots)]
+
+
+@router.get("/")
+async def home(request: Request, viewer: ViewerOf, snapshots: SnapshotsOf) -> Response:
+    """The overview for operators; an account's first page is its renders."""
+    if not viewer.operator:
+        return RedirectResponse("/console/renders", 303)
+    return page(request, "overview/overview.html", snapshot=await snapshots.latest(), title="Overview")
+
+
+@router.post("/queue/{action}")
+async def switch(viewer: CommanderOf, work: Work, action: str) -> Response:
+    """Pause or resume the whole queue."""
+    change = {"pause": queues.pause_queue, "resume": queues.resume_queue}.get(action)
+    await found(change, "action")(work, viewer.actor)
+    return RedirectResponse("/console/", 303)

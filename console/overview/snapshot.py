@@ -1,0 +1,172 @@
+"""The state of the whole farm, read once for all who look at it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import func, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from api.app_state import AppState
+from console.charts import Chart
+from console.overview.problems import Problem, problems
+from console.workers.listing import ShownWorker, counts, workers
+from farm_core.assets.models import Asset
+from farm_core.controls import queues
+from farm_core.jobs.models import Segment
+from farm_core.statistics import repository as statistics
+
+LIVE_SECONDS: Final = 2.0
+"""The farm is read this often while anybody looks, however many look."""
+SLOW_SECONDS: Final = 60.0
+FAILURES_MAX: Final = 500
+Result = TypeVar("Result")
+
+_QUEUE = text(
+    """
+    SELECT coalesce(sum(queued), 0) AS queued, coalesce(sum(processing), 0) AS processing, min(next_created_at) AS oldest,
+        count(*) FILTER (WHERE held) AS held
+    FROM account_queues WHERE queued > 0 OR processing > 0
+    """
+)
+_FAILURES = text(
+    """
+    SELECT error, count(*) AS count, max(finished_at) AS newest, (array_agg(id ORDER BY created_at DESC))[1] AS job_id
+    FROM (
+        SELECT id, error, created_at, finished_at FROM jobs WHERE status = 'failed' AND created_at > :since
+        ORDER BY created_at DESC, id DESC LIMIT :most
+    ) AS newest GROUP BY error ORDER BY count(*) DESC, max(finished_at) DESC LIMIT 6
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What the farm keeps, in bytes. `free` and `total` are those of the local disk; None with object storage."""
+
+    segments: int = 0
+    segments_max: int = 0
+    uploads: int = 0
+    free: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The farm at one moment. `rates` are frames per second by worker."""
+
+    at: datetime
+    queued: int
+    processing: int
+    oldest: datetime | None
+    paused_since: datetime | None
+    workers: Sequence[ShownWorker]
+    worker_counts: Mapping[str, int]
+    rates: Mapping[str, float]
+    hour: Chart
+    day: Chart
+    storage: Storage
+    failures: Sequence[Any]
+    problems: Sequence[Problem]
+
+    @property
+    def frames_per_second(self) -> float:
+        """Frames per second of the whole farm."""
+        return sum(self.rates.values())
+
+
+@dataclass(slots=True)
+class _Kept:
+    value: Any = None
+    until: float = 0.0
+
+
+@dataclass(slots=True)
+class Snapshots:
+    """Reads the farm at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
+
+    state: AppState
+    _latest: _Kept = field(default_factory=_Kept)
+    _slow: dict[str, _Kept] = field(default_factory=dict)
+    _frames: dict[str, tuple[int, datetime]] = field(default_factory=dict)
+    _rates: dict[str, float] = field(default_factory=dict)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def latest(self) -> Snapshot:
+        """Return the farm as it was at most LIVE_SECONDS ago."""
+        async with self._lock:
+            if time.monotonic() >= self._latest.until:
+                self._latest.value = await self._read()
+                self._latest.until = time.monotonic() + LIVE_SECONDS
+        snapshot: Snapshot = self._latest.value
+        return snapshot
+
+    async def _read(self) -> Snapshot:
+        now = self.state.clock.now()
+        async with self.state.database.reading() as session:
+            queue = (await session.execute(_QUEUE)).one()
+            paused = await queues.paused_since(session)
+            shown = await workers(session, now)
+            values = {"since": now - timedelta(days=1), "most": FAILURES_MAX}
+            failures = await self._seldom("failures", lambda: _rows(session, values), 10.0)
+            storage = await self._seldom("storage", lambda: self._storage(session))
+        hour, day = await self._seldom("charts", lambda: self._charts(now), 20.0)
+        snapshot = Snapshot(
+            now, int(queue.queued), int(queue.processing), queue.oldest, paused, shown, counts(shown),
+            self._measured(shown, now), hour, day, storage, failures, (),
+        )  # fmt: skip
+        found = await problems(self.state, snapshot)
+        return Snapshot(**{name: getattr(snapshot, name) for name in Snapshot.__slots__} | {"problems": found})
+
+    async def _seldom(self, name: str, read: Callable[[], Awaitable[Result]], seconds: float = SLOW_SECONDS) -> Result:
+        kept = self._slow.setdefault(name, _Kept())
+        if time.monotonic() >= kept.until:
+            kept.value, kept.until = await read(), time.monotonic() + seconds
+        result: Result = kept.value
+        return result
+
+    async def _charts(self, now: datetime) -> tuple[Chart, Chart]:
+        database, minute, hour = self.state.database, timedelta(minutes=1), timedelta(hours=1)
+        await statistics.catch_up(database, now)
+        first_minute = now.replace(second=0, microsecond=0) - 60 * minute
+        first_hour = now.replace(minute=0, second=0, microsecond=0) - 23 * hour
+        return (
+            Chart(await statistics.bars(database, first_minute, minute, 60), minute),
+            Chart(await statistics.bars(database, first_hour, hour, 24), hour),
+        )
+
+    async def _storage(self, session: AsyncSession) -> Storage:
+        segments = await session.scalar(select(func.coalesce(func.sum(col(Segment.bytes)), 0)))
+        uploads = await session.scalar(select(func.coalesce(func.sum(col(Asset.bytes)), 0)))
+        settings = self.state.settings
+        held = int(segments or 0), settings.segment_cache_bytes, int(uploads or 0)
+        if settings.s3_bucket is not None:
+            return Storage(*held)
+        disk = await asyncio.to_thread(
+            shutil.disk_usage, settings.data_folder if settings.data_folder.exists() else "/"
+        )
+        return Storage(*held, disk.free, disk.total)
+
+    def _measured(self, shown: Sequence[ShownWorker], now: datetime) -> Mapping[str, float]:
+        """Frames per second of each worker, from what its counter has gained since it was last seen to change."""
+        for one in shown:
+            worker = one.worker
+            frames, since = self._frames.get(worker.id, (worker.frames_done, worker.seen_at))
+            seconds = (worker.seen_at - since).total_seconds()
+            if seconds >= 1:
+                self._rates[worker.id] = max(0.0, (worker.frames_done - frames) / seconds)
+            if seconds >= 1 or worker.id not in self._frames:
+                self._frames[worker.id] = (worker.frames_done, worker.seen_at)
+        living = {one.worker.id for one in shown if one.state != "gone"}
+        return {name: rate for name, rate in self._rates.items() if name in living}
+
+
+async def _rows(session: AsyncSession, values: Mapping[str, Any]) -> Sequence[Any]:
+    return (await session.execute(_FAILURES, values)).all()

@@ -1,0 +1,73 @@
+"""Posters and frames: drawn by a render worker on request, kept by the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.app_state import AppState, origin_of
+from api.conditional import is_known
+from console.renders.detail import Detail
+from farm_core.errors import FarmError
+from farm_core.stills import StillOptions, of_job, of_template, request_still
+from farm_core.stills.service import Still
+from farm_core.stills.subject import StillSubject
+from farm_core.templates.models import Template
+
+POSTER_WIDTH: Final = 480
+FRAME_WIDTH: Final = 240
+FILMSTRIP_FRAMES: Final = 6
+WAIT_SECONDS: Final = 5.0
+"""A page does not wait longer for a picture that only decorates it."""
+KEPT_SECONDS: Final = 7 * 24 * 3600
+_MISSING: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90">'
+    b'<rect width="160" height="90" fill="#8881"/><path d="M70 33l24 12-24 12z" fill="#8886"/></svg>'
+)
+
+
+def filmstrip_times(duration_seconds: float) -> list[float]:
+    """The moments of a filmstrip, each in the middle of its part."""
+    return [round(duration_seconds * (2 * index + 1) / (2 * FILMSTRIP_FRAMES), 3) for index in range(FILMSTRIP_FRAMES)]
+
+
+async def of_render(
+    request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH
+) -> Response:
+    """Answer with a frame of a render as it was frozen, or of its template with its inputs before that."""
+    subject = of_job(detail.job, detail.template)
+    if subject is None:
+        subject = of_template(detail.template, detail.job.inputs, detail.job.origin)
+    return await _kept(request, state, subject, min(max(time, 0.0), detail.template.duration_seconds), width)
+
+
+async def of_gallery(request: Request, state: AppState, template: Template) -> Response:
+    """Answer with the poster of a template without inputs."""
+    return await _kept(request, state, of_template(template, {}, origin_of(request)), None, POSTER_WIDTH)
+
+
+async def preview(
+    request: Request, state: AppState, template: Template, inputs: Mapping[str, Any], time: float, width: int
+) -> Still:
+    """Draw a frame of a template with inputs that were checked. Raises what `request_still` raises."""
+    options = StillOptions(time=min(max(time, 0.0), template.duration_seconds), width=width, format="jpeg")
+    return await request_still(state, of_template(template, inputs, origin_of(request)), options)
+
+
+async def _kept(request: Request, state: AppState, subject: StillSubject, time: float | None, width: int) -> Response:
+    """The frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
+    tag = f'"{hashlib.sha256(f"{subject} {time} {width}".encode()).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": f"private, max-age={KEPT_SECONDS}"}
+    if is_known(request.headers, tag):
+        return Response(status_code=304, headers=headers)
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
+    except (FarmError, TimeoutError):
+        return Response(_MISSING, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
+    return Response(still.picture, media_type=still.media_type, headers=headers)

@@ -1,0 +1,1 @@
+"""Fill in a template's inputs and see the frame at once."""

@@ -1,0 +1,166 @@
+"""The playground of a template: a form made from its manifest, a live preview, the cost, and the render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from api.app_state import AppState, origin_of
+from api.assets import service as assets
+from api.dependencies import AppStateOf, Origin, Work
+from api.pagination import checked_id, found
+from api.renders import service
+from api.renders.rules import Uploads, faults_of, resolved, uploads_of
+from api.renders.schemas import RenderRequest
+from api.uploads import received
+from console.pages import page
+from console.playground.form import PREFIX, defaults_of, entries, general_faults, values_of
+from console.snippets import snippets
+from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
+from farm_core.audit.log import record
+from farm_core.errors import FarmError, InvalidInputs
+from farm_core.stills import StillOptions, of_template, request_still
+from farm_core.templates import repository
+from farm_core.templates.models import Template
+from farm_core.usage import repository as usage
+
+router = APIRouter()
+PREVIEW_WIDTH: Final = 640
+DRAFT_WIDTH: Final = 320
+Faults = Sequence[tuple[str, str]]
+
+
+@router.get("/templates/{template_id}/playground")
+async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+    """The form. Values may come in the address, so that a state can be shared and works without scripts."""
+    template = await _owned(state, viewer, template_id)
+    given = values_of(template, request.query_params)
+    values = (await defaults_of(state.storage, template)) | given
+    faults = (await _looked_at(state, viewer, template, given, origin_of(request)))[0] if given else []
+    return await _form(request, state, viewer, template, values, faults)
+
+
+@router.post("/templates/{template_id}/preview")
+async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+    """A frame with the values of the form; what is wrong with them comes in a header. Changes nothing, costs nothing."""
+    template = await _owned(state, viewer, template_id)
+    form = await request.form()
+    return await _frame(request, state, viewer, template, form)
+
+
+@router.get("/templates/{template_id}/preview.jpg")
+async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+    """The same, for browsers without scripts."""
+    template = await _owned(state, viewer, template_id)
+    return await _frame(request, state, viewer, template, request.query_params)
+
+
+@router.post("/templates/{template_id}/check")
+async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+    """What is wrong with the values, next to their fields; the code for them."""
+    template = await _owned(state, viewer, template_id)
+    given = values_of(template, await request.form())
+    faults, _ = await _looked_at(state, viewer, template, given, origin_of(request))
+    code = {one.id: one.code for one in snippets(origin_of(request), template.id, given)}
+    return JSONResponse({"faults": dict(reversed(list(faults))), "code": code})
+
+
+@router.post("/templates/{template_id}/render")
+async def render(
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, template_id: str
+) -> Response:
+    """Create the render, or show everything that is wrong."""
+    template = await _owned(state, viewer, template_id)
+    values = values_of(template, await request.form())
+    wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values})
+    try:
+        job = await service.create(state, viewer.caller, wanted, None, origin)
+    except InvalidInputs as error:
+        told: Any = error.extras["errors"]
+        faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in told]
+        return await _form(request, state, viewer, template, values, faults)
+    await record(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
+    return RedirectResponse(f"/console/renders/{job.id}", 303)
+
+
+@router.get("/uploads")
+async def upload_page(request: Request, viewer: ViewerOf) -> Response:
+    """A form to upload a file with, for browsers without scripts."""
+    return page(request, "playground/upload.html", uploaded=None, title="Upload a file")
+
+
+@router.post("/uploads")
+async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin) -> Response:
+    """Take in a picture or video for an input."""
+    async with received(request, viewer.caller.limits.max_upload_bytes) as file:
+        check_upload(viewer, request, file.fields)
+        stored = await assets.store(work, state, viewer.caller, file, origin)
+    if "x-csrf-token" in request.headers:
+        return JSONResponse({"url": stored.url, "mime": stored.mime, "bytes": stored.bytes})
+    return page(request, "playground/upload.html", uploaded=stored, title="Upload a file")
+
+
+async def _owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
+    async with state.database.reading() as session:
+        row = await repository.owned(session, viewer.account.id, checked_id(template_id, "template"))
+    return found(row, "template")
+
+
+async def _looked_at(
+    state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], origin: str
+) -> tuple[list[tuple[str, str]], Uploads]:
+    """What is wrong with the values, and the account's own uploads among them."""
+    wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": dict(values)})
+    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
+    async with state.database.reading() as session:
+        uploads = await uploads_of(session, viewer.account.id, origins, state.links, state.clock.now(), dict(values))
+    faults = await faults_of(state, template, wanted, uploads)
+    return [(field.removeprefix("inputs."), message) for field, message in faults], uploads
+
+
+async def _frame(
+    request: Request, state: AppState, viewer: Viewer, template: Template, form: Mapping[str, Any]
+) -> Response:
+    values, origin = values_of(template, form), origin_of(request)
+    faults, uploads = await _looked_at(state, viewer, template, values, origin)
+    faulty = {field for field, _ in faults}
+    fit = {name: value for name, value in values.items() if name not in faulty}
+    subject = of_template(template, resolved(template, fit, uploads), origin)
+    try:
+        still = await request_still(state, subject, _options(template, form))
+    except FarmError as error:
+        text = error.message if isinstance(error.message, str) else " ".join(error.message)
+        return JSONResponse({"message": text}, headers={"Cache-Control": "no-store"})
+    return Response(still.picture, media_type=still.media_type, headers={"Cache-Control": "no-store"})
+
+
+def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
+    """One frame, or with `draft` a sheet of frames of the whole template."""
+    if form.get("draft"):
+        return StillOptions(width=DRAFT_WIDTH, format="jpeg", sheet=True)
+    try:
+        time = float(str(form.get("time") or template.duration_seconds / 3))
+    except ValueError:
+        time = 0.0
+    return StillOptions(time=min(max(time, 0.0), template.duration_seconds), width=PREVIEW_WIDTH, format="jpeg")
+
+
+async def _form(
+    request: Request, state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], faults: Faults
+) -> Response:
+    async with state.database.reading() as session:
+        minutes = await usage.minutes(session, viewer.account.id, state.clock.now())
+    code = snippets(origin_of(request), template.id, {name: one for name, one in values.items() if one != ""})
+    shown: dict[str, Any] = {
+        "template": template, "entries": entries(template, values, faults), "faults": general_faults(template, faults),
+        "minutes": minutes, "limits": viewer.caller.limits, "snippets": code, "query": _query(values),
+        "title": f"Playground of {template.name}",
+    }  # fmt: skip
+    return page(request, "playground/playground.html", **shown)
+
+
+def _query(values: Mapping[str, Any]) -> dict[str, str]:
+    return {PREFIX + name: str(value) for name, value in values.items()}

@@ -1,0 +1,168 @@
+"""Cancel, retry and rank one render, the selection, or all that match the filters."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+from starlette.responses import RedirectResponse, Response
+
+from api.dependencies import AppStateOf, Reading, Work
+from api.pagination import checked_id, found
+from console.errors import Refused
+from console.pages import page
+from console.renders.endpoints import FiltersOf
+from console.renders.listing import PERIODS, Filters
+from console.viewer import ChangerOf, CommanderOf, Viewer, ViewerOf
+from farm_core.accounts.plans import limits_of
+from farm_core.audit.log import Actor, record
+from farm_core.controls import jobs
+from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
+from farm_core.db.database import Database
+from farm_core.errors import BadRequest, Conflict, QuotaExceeded, UpgradeRequired
+from farm_core.jobs.models import Job
+from farm_core.jobs.repository import notify
+from farm_core.jobs.sql import statement
+from farm_core.jobs.status import JobStatus
+from farm_core.usage import repository as usage
+
+router = APIRouter(prefix="/renders")
+SELECTED_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that is done to many renders: its words, the statuses that it acts on, and how."""
+
+    name: str
+    verb: str
+    done: str
+    among: tuple[JobStatus, ...]
+    act: Callable[[Database, Actor, JobFilter], Awaitable[int]]
+    for_operators: bool = False
+
+
+def _ranked(priority: int) -> Callable[[Database, Actor, JobFilter], Awaitable[int]]:
+    return lambda database, actor, chosen: jobs.set_priority(database, actor, chosen, priority)
+
+
+ACTIONS: Final = {
+    one.name: one
+    for one in (
+        Action("cancel", "Cancel", "cancelled", CANCELLABLE, jobs.cancel),
+        Action("retry", "Retry", "created again", RETRYABLE, jobs.retry),
+        Action("raise", "Raise the priority of", "raised in priority", RANKABLE, _ranked(5), for_operators=True),
+        Action("lower", "Lower the priority of", "lowered in priority", RANKABLE, _ranked(-5), for_operators=True),
+    )
+}
+
+
+@router.get("/actions/{name}")
+async def confirm(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, name: str, filters: FiltersOf
+) -> Response:
+    """Say how many renders an action on all that match would change, and ask."""
+    action = _action(viewer, name)
+    chosen = _matching(viewer, filters)
+    count = await jobs.count(work, chosen, _among(action, filters))
+    return page(
+        request, "renders/confirm.html", action=action, filters=filters, count=count, title=f"{action.verb} renders"
+    )
+
+
+@router.post("/actions/{name}")
+async def act(
+    request: Request, viewer: ChangerOf, state: AppStateOf, name: str, filters: FiltersOf,
+    scope: Annotated[str, Form()] = "selected",
+) -> Response:  # fmt: skip
+    """Act on the selection, or on all that match."""
+    action = _action(viewer, name)
+    if scope == "matching":
+        _among(action, filters)
+        chosen = _matching(viewer, filters)
+    else:
+        chosen = await _selected(request, viewer)
+    if action.act is jobs.retry and not viewer.operator:
+        async with state.database.reading() as session:
+            await _respect_quota(session, viewer, chosen, state.clock.now())
+    changed = await action.act(state.database, viewer.actor, chosen)
+    return RedirectResponse(
+        f"/console/renders{filters.query()}{'&' if filters.narrowed else '?'}done={action.name}.{changed}", 303
+    )
+
+
+@router.post("/{job_id}/segments/{index}/requeue")
+async def requeue(viewer: CommanderOf, work: Work, job_id: str, index: int) -> Response:
+    """Have a segment rendered again."""
+    job_id = checked_id(job_id, "render")
+    await jobs.requeue_segment(work, viewer.actor, job_id, index)
+    return RedirectResponse(f"/console/renders/{job_id}", 303)
+
+
+@router.post("/{job_id}/webhook")
+async def send_again(viewer: CommanderOf, state: AppStateOf, work: Work, job_id: str) -> Response:
+    """Send the webhook of a render once more."""
+    job_id = checked_id(job_id, "render")
+    values = {"job_id": job_id, "now": state.clock.now()}
+    changed: Any = await work.execute(statement("repeat_delivery"), values)
+    if not changed.rowcount:
+        raise Conflict("This render has no webhook that has ended.")
+    await record(work, viewer.actor, "send webhook again", f"job {job_id}")
+    await notify(work, "deliveries", job_id)
+    return RedirectResponse(f"/console/renders/{job_id}#webhook", 303)
+
+
+def _action(viewer: Viewer, name: str) -> Action:
+    action = found(ACTIONS.get(name), "action")
+    if action.for_operators and not viewer.operator:
+        raise Refused("Only operators change priorities.")
+    return action
+
+
+def _among(action: Action, filters: Filters) -> tuple[JobStatus, ...]:
+    """The statuses that the action changes among what the filters let through; raises BadRequest if there are none."""
+    listed = {"active": RANKABLE, "": tuple(JobStatus)}.get(filters.status) or (JobStatus(filters.status),)
+    among = tuple(status for status in action.among if status in listed)
+    if not among:
+        raise BadRequest(f"There is nothing to {action.name} among renders that are {filters.status}.")
+    return among
+
+
+def _matching(viewer: Viewer, filters: Filters) -> JobFilter:
+    """All that the filters let through. An account's own renders only, unless an operator asks."""
+    status = JobStatus(filters.status) if filters.status in set(JobStatus) else None
+    return JobFilter(
+        account_id=viewer.account_id or filters.account or None, status=status, template_id=filters.template or None,
+        newer_than=PERIODS.get(filters.period), text=filters.text or None,
+    )  # fmt: skip
+
+
+async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilter, now: datetime) -> None:
+    """Raise QuotaExceeded if the renders that would be created again do not fit the account's month."""
+    limits = limits_of(viewer.account)
+    if not limits.api_enabled:
+        raise UpgradeRequired
+    quota = limits.monthly_render_minutes
+    if quota is None:
+        return
+    held = select(func.sum(col(Job.reserved_ms))).where(*chosen.conditions(now), col(Job.status).in_(RETRYABLE))
+    minutes = await usage.minutes(session, viewer.account.id, now)
+    used_ms = minutes.rendered_ms + minutes.reserved_ms
+    if used_ms + int(await session.scalar(held) or 0) > round(quota * 60_000):
+        raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / 60_000)
+
+
+async def _selected(request: Request, viewer: Viewer) -> JobFilter:
+    form = await request.form()
+    ids = tuple(dict.fromkeys(checked_id(str(value), "render") for value in form.getlist("job")))
+    if not ids:
+        raise BadRequest("Nothing is selected.")
+    if len(ids) > SELECTED_MAX:
+        raise BadRequest(f"At most {SELECTED_MAX} renders can be selected at once.")
+    return JobFilter(account_id=viewer.account_id, ids=ids)

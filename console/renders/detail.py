@@ -1,0 +1,141 @@
+"""All that is known of one render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.jobs.models import Job, JobEvent, Task
+from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.status import TaskStatus
+from farm_core.progress.reader import SegmentState
+from farm_core.templates.models import Template
+from farm_core.webhooks.models import Delivery
+
+EVENTS_MAX: Final = 200
+STAGE_WORDS: Final = {
+    "evaluate": "evaluate", "draw": "draw", "read": "read back", "convert": "convert", "encode": "encode", "store": "store",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentBar:
+    """A segment in the timeline. `left` and `width` are percentages of the render's time so far."""
+
+    index: int
+    first_frame: int
+    last_frame: int
+    state: str
+    """`waiting`, `running`, `cached`, `rendered`, `failed` or `withdrawn`."""
+    worker: str
+    attempts: int
+    seconds: float | None
+    left: float
+    width: float
+    error: str | None
+    started: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A render and what belongs to it."""
+
+    job: Job
+    template: Template
+    account: Account
+    tasks: Sequence[Task]
+    events: Sequence[JobEvent]
+    delivery: Delivery | None
+
+    @property
+    def segments(self) -> list[Task]:
+        """The tasks that render, in order."""
+        return [task for task in self.tasks if task.kind == TaskKind.render]
+
+    @property
+    def cached_segments(self) -> int:
+        """How many segments came from the cache."""
+        return sum(bool((task.report or {}).get("cached")) for task in self.segments)
+
+    @property
+    def workers(self) -> list[str]:
+        """The workers that have taken part."""
+        return sorted({task.worker for task in self.tasks if task.worker})
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the render could not show as designed, in words of designers."""
+        found = [str(warning) for task in self.tasks for warning in (task.report or {}).get("warnings") or ()]
+        return list(dict.fromkeys([*map(str, getattr(self.job, "warnings", None) or ()), *found]))
+
+    def stages(self) -> list[tuple[str, float]]:
+        """Milliseconds that workers spent on each stage, all segments together, longest first."""
+        sums: dict[str, float] = {}
+        for task in self.segments:
+            for name, ms in ((task.report or {}).get("stages_ms") or {}).items():
+                sums[name] = sums.get(name, 0.0) + float(ms)
+        return sorted(
+            ((STAGE_WORDS.get(name, name), ms) for name, ms in sums.items() if ms > 0), key=lambda one: -one[1]
+        )
+
+    def timeline(self, now: datetime, live: Mapping[int, SegmentState]) -> list[SegmentBar]:
+        """The segments as bars on the axis from the render's start to its end, or to now."""
+        start = self.job.started_at or self.job.created_at
+        total = max(0.001, ((self.job.finished_at or now) - start).total_seconds())
+        return [_bar(task, start, total, now, live.get(task.index)) for task in self.segments]
+
+
+async def detail(session: AsyncSession, account_id: str | None, job_id: str) -> Detail | None:
+    """Return the render if it exists and belongs to the account (to any with None)."""
+    statement = (
+        select(Job, Template, Account)
+        .join(Template, col(Template.id) == col(Job.template_id))
+        .join(Account, col(Account.id) == col(Job.account_id))
+        .where(col(Job.id) == job_id)
+    )
+    if account_id is not None:
+        statement = statement.where(col(Job.account_id) == account_id)
+    row = (await session.execute(statement)).first()
+    if row is None:
+        return None
+    tasks = list(await session.scalars(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index))))
+    events = select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id).desc()).limit(EVENTS_MAX)
+    delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
+    return Detail(row[0], row[1], row[2], tasks, list(await session.scalars(events)), delivery)
+
+
+def _bar(task: Task, start: datetime, total: float, now: datetime, live: SegmentState | None) -> SegmentBar:
+    report: Mapping[str, Any] = task.report or {}
+    seconds = float(report["seconds"]) if "seconds" in report else None
+    begun, ended = _bounds(task, seconds, now, live)
+    left = 100.0 if begun is None else min(99.5, max(0.0, 100 * (begun - start).total_seconds() / total))
+    width = 0.0 if begun is None or ended is None else 100 * (ended - begun).total_seconds() / total
+    return SegmentBar(
+        task.index, task.first_frame, task.first_frame + task.frame_count - 1, _state(task, report), task.worker or "",
+        task.attempt, seconds, left, min(max(width, 0.5), 100 - left), task.error, begun,
+    )  # fmt: skip
+
+
+def _bounds(
+    task: Task, seconds: float | None, now: datetime, live: SegmentState | None
+) -> tuple[datetime | None, datetime | None]:
+    if task.status == TaskStatus.leased:
+        begun = datetime.fromtimestamp(live.started, now.tzinfo) if live is not None else now - timedelta(seconds=1)
+        return begun, now
+    if task.finished_at is None or task.status == TaskStatus.withdrawn:
+        return None, None
+    return task.finished_at - timedelta(seconds=seconds or 0), task.finished_at
+
+
+def _state(task: Task, report: Mapping[str, Any]) -> str:
+    words = {TaskStatus.pending: "waiting", TaskStatus.leased: "running", TaskStatus.failed: "failed"}
+    if task.status == TaskStatus.done:
+        return "cached" if report.get("cached") else "rendered"
+    return words.get(TaskStatus(task.status), "withdrawn")

@@ -1,0 +1,163 @@
+"""Pages of renders, and what can be done about them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import Annotated, Any, Final
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from api.app_state import origin_of
+from api.dependencies import AppStateOf, Reading
+from api.pagination import checked_id, found
+from console import pictures
+from console.files import stored
+from console.pages import is_part, page
+from console.renders import listing
+from console.renders.detail import Detail, detail
+from console.renders.listing import Filters
+from console.snippets import snippets
+from console.viewer import ViewerOf
+from farm_core.accounts.models import Account
+from farm_core.jobs.status import JobStatus
+from farm_core.storage.port import Storage
+from farm_core.templates import repository as templates
+
+router = APIRouter(prefix="/renders")
+_CHUNK_BYTES: Final = 1024 * 1024
+_TEXT_MAX: Final = 200
+
+
+async def _filters(
+    status: Annotated[str, Query()] = "", template: Annotated[str, Query()] = "", account: Annotated[str, Query()] = "",
+    period: Annotated[str, Query()] = "", text: Annotated[str, Query()] = "", after: Annotated[str, Query()] = "",
+) -> Filters:  # fmt: skip
+    return Filters(
+        status, template[:64], account[:64], period, text.strip()[:_TEXT_MAX].replace("\x00", ""), after[:128]
+    )
+
+
+FiltersOf = Annotated[Filters, Depends(_filters)]
+
+
+@router.get("")
+async def renders_page(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, filters: FiltersOf, done: str = ""
+) -> Response:
+    """The list, or only its rows where a script asks for them."""
+    found_rows = await listing.listing(work, viewer.account_id, filters, state.clock.now())
+    values: dict[str, Any] = {
+        "listing": found_rows, "filters": filters, "statuses": list(JobStatus), "periods": listing.PERIOD_WORDS,
+        "progress": await state.progress.percents(found_rows.rows), "title": "Renders",
+    }  # fmt: skip
+    if is_part(request):
+        part = page(request, "renders/rows.html", **values)
+        part.headers["HX-Push-Url"] = f"/console/renders{filters.query(after=filters.after)}"
+        return part
+    owned = await work.scalars(templates.of_account(viewer.account.id).order_by(*templates.ORDER).limit(100))
+    named = await work.get(Account, filters.account) if viewer.operator and filters.account else None
+    return page(request, "renders/list.html", templates=list(owned), account=named, done=_done(done), **values)
+
+
+@router.get("/{job_id}/row")
+async def render_row(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
+    """One row of the list, after a change."""
+    row, workers = await listing.one(work, viewer.account_id, checked_id(job_id, "render"))
+    row = found(row, "render")
+    rows = listing.Listing([row], 1, None, workers)
+    progress = await state.progress.percents([row])
+    return page(request, "renders/row.html", row=row, listing=rows, progress=progress)
+
+
+@router.get("/{job_id}")
+async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
+    """One render; only what changes while it runs where a script asks."""
+    shown = await _shown(work, viewer.account_id, job_id)
+    live = await state.progress.segments_of(shown.job.id) if shown.job.status == JobStatus.processing else {}
+    values: dict[str, Any] = {
+        "detail": shown, "job": shown.job, "bars": shown.timeline(state.clock.now(), live), "title": f"Render of {shown.template.name}",
+        "percent": (await state.progress.percents([shown.job]))[shown.job.id],
+        "times": pictures.filmstrip_times(shown.template.duration_seconds),
+    }  # fmt: skip
+    if is_part(request):
+        return page(request, "renders/live.html", **values)
+    output = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}
+    code = snippets(origin_of(request), shown.template.id, shown.job.inputs, output)
+    return page(request, "renders/one.html", snippets=code, **values)
+
+
+@router.get("/{job_id}/video.mp4")
+async def video(request: Request, viewer: ViewerOf, work: Reading, job_id: str) -> Response:
+    """The MP4 of a completed render, with byte ranges."""
+    shown = await _shown(work, viewer.account_id, job_id)
+    return await stored(request, shown.job.video_key)
+
+
+@router.get("/{job_id}/receipt.json")
+async def receipt(request: Request, viewer: ViewerOf, work: Reading, job_id: str) -> Response:
+    """The receipt of a completed render."""
+    shown = await _shown(work, viewer.account_id, job_id)
+    return await stored(request, shown.job.receipt_key)
+
+
+@router.get("/{job_id}/poster.jpg")
+async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
+    """A picture of the render."""
+    shown = await _shown(work, viewer.account_id, job_id)
+    return await pictures.of_render(request, state, shown, shown.template.duration_seconds / 3)
+
+
+@router.get("/{job_id}/frame.jpg")
+async def frame(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str, time: float = 0.0
+) -> Response:
+    """A frame of the filmstrip, drawn while the render is under way."""
+    shown = await _shown(work, viewer.account_id, job_id)
+    return await pictures.of_render(request, state, shown, time, pictures.FRAME_WIDTH)
+
+
+@router.get("/{job_id}/verify")
+async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
+    """Compare the stored file with what its receipt says."""
+    shown = await _shown(work, viewer.account_id, job_id)
+    verdict = await asyncio.to_thread(_verdict, state.storage, shown.job.video_key, shown.job.receipt_key)
+    return page(request, "renders/verdict.html", verdict=verdict, job=shown.job, title="Receipt")
+
+
+def _done(word: str) -> dict[str, Any] | None:
+    """What an action has just done, from the address: `<action>.<count>`."""
+    name, _, count = word.partition(".")
+    verb = {
+        "cancel": "cancelled",
+        "retry": "created again",
+        "raise": "raised in priority",
+        "lower": "lowered in priority",
+    }.get(name)
+    if verb is None or not count.isdigit() or len(count) > 9:
+        return None
+    changed = int(count)
+    text = (
+        f"{changed:,} {'render was' if changed == 1 else 'renders were'} {verb}."
+        if changed
+        else f"Nothing was {verb}: it may have ended, or was {verb} before."
+    )
+    return {"count": changed, "text": text}
+
+
+async def _shown(work: Reading, account_id: str | None, job_id: str) -> Detail:
+    return found(await detail(work, account_id, checked_id(job_id, "render")), "render")
+
+
+def _verdict(storage: Storage, video_key: str | None, receipt_key: str | None) -> dict[str, Any]:
+    """`same`, and both hashes; `missing` if there is nothing to compare."""
+    if video_key is None or receipt_key is None or not (storage.exists(video_key) and storage.exists(receipt_key)):
+        return {"missing": True}
+    promised = orjson.loads(storage.get_bytes(receipt_key))["video"]["sha256"]
+    digest = hashlib.sha256()
+    with storage.open_range(video_key) as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return {"missing": False, "same": digest.hexdigest() == promised, "found": digest.hexdigest(), "promised": promised}

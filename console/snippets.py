@@ -1,0 +1,96 @@
+"""The same render as code, in four languages."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Code in one language."""
+
+    id: str
+    language: str
+    code: str
+
+
+def snippets(
+    origin: str, template_id: str, inputs: Mapping[str, Any], output: Mapping[str, Any] | None = None
+) -> list[Snippet]:
+    """Return code that creates the render. The key is read from `FARM_KEY`, so that no secret gets into the code."""
+    body: dict[str, Any] = {"templateId": template_id, "inputs": dict(inputs)}
+    if output:
+        body["output"] = dict(output)
+    url = f"{origin.rstrip('/')}/api/v1/renders"
+    return [
+        Snippet("curl", "curl", _curl(url, body)),
+        Snippet("python", "Python", _python(url, body)),
+        Snippet("javascript", "JavaScript", _javascript(url, body)),
+        Snippet("n8n", "n8n", _n8n(url, body)),
+    ]
+
+
+def _json(value: Any, indent: int | None = 2) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+def _curl(url: str, body: Mapping[str, Any]) -> str:
+    return (
+        f'curl -X POST {shlex.quote(url)} \\\n  -H "Authorization: Bearer $FARM_KEY" \\\n'
+        f"  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(_json(body))}"
+    )
+
+
+def _python(url: str, body: Mapping[str, Any]) -> str:
+    return (
+        "import json\nimport os\nimport urllib.request\n\n"
+        f"body = {_python_value(body)}\n"
+        f"request = urllib.request.Request(\n    {url!r},\n    json.dumps(body).encode(),\n"
+        '    {"Authorization": f"Bearer {os.environ[\'FARM_KEY\']}", "Content-Type": "application/json"},\n)\n'
+        'with urllib.request.urlopen(request) as answer:\n    print(json.load(answer)["jobId"])'
+    )
+
+
+def _python_value(body: Mapping[str, Any]) -> str:
+    return "json.loads(r'''" + _json(body) + "''')" if "'''" in _json(body) else _pretty(body)
+
+
+def _pretty(value: Any, depth: int = 0) -> str:
+    """A Python literal over several lines."""
+    if not isinstance(value, Mapping) or not value:
+        return repr(value)
+    pad = "    " * (depth + 1)
+    inner = "".join(f"{pad}{name!r}: {_pretty(one, depth + 1)},\n" for name, one in value.items())
+    return "{\n" + inner + "    " * depth + "}"
+
+
+def _javascript(url: str, body: Mapping[str, Any]) -> str:
+    return (
+        f'const answer = await fetch({json.dumps(url)}, {{\n  method: "POST",\n  headers: {{\n'
+        '    Authorization: `Bearer ${process.env.FARM_KEY}`,\n    "Content-Type": "application/json",\n  },\n'
+        f"  body: JSON.stringify({_indented(_json(body), 2)}),\n}});\nconst {{ jobId }} = await answer.json();\nconsole.log(jobId);"
+    )
+
+
+def _indented(text: str, spaces: int) -> str:
+    return text.replace("\n", "\n" + " " * spaces)
+
+
+def _n8n(url: str, body: Mapping[str, Any]) -> str:
+    node = {
+        "nodes": [
+            {
+                "name": "Render video", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "position": [0, 0],
+                "parameters": {
+                    "method": "POST", "url": url, "authentication": "genericCredentialType",
+                    "genericAuthType": "httpHeaderAuth", "sendBody": True, "specifyBody": "json", "jsonBody": _json(body),
+                },
+            }
+        ],
+        "connections": {},
+    }  # fmt: skip
+    return _json(node)

@@ -1,0 +1,315 @@
+// The console's own script. Pages work without it; with it they are live. No dependency but htmx, no request to another host.
+"use strict";
+(() => {
+  const csrf = () => document.body.dataset.csrf || "";
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+  // ---- Times: relative, and kept up to date ----
+  const STEPS = [[31536000, "y"], [2592000, "mo"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const span = (seconds) => { for (const [size, unit] of STEPS) if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`; return "0 s"; };
+  const skew = (() => { const mark = document.querySelector("meta[name=server-time]"); return mark ? Date.parse(mark.content) - Date.now() : 0; })();
+  const now = () => Date.now() + skew;
+  function refreshTimes() {
+    for (const mark of all("time[data-relative]")) {
+      const seconds = (now() - Date.parse(mark.dateTime)) / 1000;
+      const text = Math.abs(seconds) < 1 ? "just now" : seconds > 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`;
+      if (mark.textContent !== text) mark.textContent = text;
+    }
+  }
+
+  // ---- Live changes of renders: one stream a tab, closed while nobody looks ----
+  const ENDED = new Set(["completed", "failed", "cancelled"]);
+  const stream = document.querySelector("[sse-connect]");
+  function live(on) {
+    if (!stream || !window.htmx) return;
+    window.htmx.trigger(stream, on ? "htmx:afterProcessNode" : "htmx:beforeCleanupElement");
+    if (on) for (const part of all("[sse-swap]", stream)) window.htmx.trigger(part, "htmx:afterProcessNode");
+  }
+  let open = !document.hidden;
+  document.addEventListener("visibilitychange", () => {
+    const wanted = !document.hidden;
+    if (wanted === open) return;
+    open = wanted;
+    live(wanted);
+    if (wanted) { refreshTimes(); refreshAll(); }
+  });
+  window.addEventListener("pagehide", () => live(false));
+
+  function left(holder, percent) {
+    const started = Date.parse(holder.dataset.started || "");
+    if (!started || percent < 2) return "";
+    const seconds = (now() - started) / 1000;
+    return `· ${span(Math.max(1, (seconds * (100 - percent)) / percent))} left`;
+  }
+  function showProgress(holder, percent) {
+    for (const bar of all("[data-progress]", holder)) if (percent > bar.value) bar.value = percent;
+    for (const text of all("[data-percent]", holder)) text.textContent = `${percent < 100 ? percent.toFixed(1).replace(/\.0$/, "") : 100} %`;
+    for (const text of all("[data-left]", holder)) text.textContent = left(holder, percent);
+  }
+  const pending = new Map();
+  function later(key, wait, act) {
+    if (pending.has(key)) return;
+    pending.set(key, setTimeout(() => { pending.delete(key); act(); }, wait));
+  }
+  function refreshRow(id) {
+    const row = document.getElementById(`row-${id}`);
+    if (row) window.htmx.ajax("GET", `/console/renders/${id}/row`, { target: row, swap: "outerHTML" });
+  }
+  function refreshDetail() {
+    const live = document.getElementById("live");
+    if (!live) return;
+    const video = live.querySelector("video");
+    if (video && !video.paused) return;
+    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" });
+  }
+  function refreshList() {
+    const list = document.getElementById("results");
+    if (!list || list.dataset.newest !== "yes" || !list.dataset.url) return;
+    const busy = list.querySelector("input:checked, details[open]") || list.contains(document.activeElement) || scrollY > 400;
+    const arrived = document.getElementById("arrived");
+    if (busy) {
+      if (arrived) { arrived.hidden = false; arrived.textContent = "New renders have arrived. Show them"; }
+      return;
+    }
+    if (arrived) arrived.hidden = true;
+    window.htmx.ajax("GET", list.dataset.url, { target: list, swap: "outerHTML" });
+  }
+  function refreshAll() { if (!window.htmx) return; refreshList(); refreshDetail(); }
+  function apply(changes) {
+    const detail = document.getElementById("live");
+    for (const change of changes) {
+      const row = document.getElementById(`row-${change.job_id}`);
+      if (row) {
+        if (change.progress !== undefined) showProgress(row, change.progress);
+        if (change.status && change.status !== row.dataset.status) later(change.job_id, 150, () => refreshRow(change.job_id));
+        else if (change.frames_done !== undefined && row.dataset.status === "queued") later(change.job_id, 150, () => refreshRow(change.job_id));
+      } else if (document.getElementById("arrived") && change.status === "queued") later("list", 1500, refreshList);
+      if (detail && detail.dataset.job === change.job_id) {
+        if (change.progress !== undefined) showProgress(detail, change.progress);
+        if (change.status && change.status !== detail.dataset.status) ENDED.has(change.status) ? later("page", 300, () => location.reload()) : later("detail", 200, refreshDetail);
+        else later("detail", 2500, refreshDetail);
+      }
+    }
+  }
+  document.addEventListener("htmx:sseBeforeMessage", (event) => {
+    if (event.detail.type === "changes") { event.preventDefault(); apply(JSON.parse(event.detail.data)); }
+    if (event.detail.type === "missed") { event.preventDefault(); later("missed", 800, refreshAll); }
+    if (event.detail.type === "overview" && event.target.contains(document.activeElement)) event.preventDefault();
+  });
+  setInterval(() => { if (!document.hidden) refreshTimes(); }, 5000);
+  setInterval(() => { if (!document.hidden && !document.querySelector("#workers :focus, #workers details[open]")) document.body.dispatchEvent(new Event("farm:tick")); }, 4000);
+
+  // ---- Lists: the selection ----
+  function countSelection() {
+    const bulk = document.querySelector("[data-bulk]");
+    if (!bulk) return;
+    const chosen = all("input[name=job]:checked").length;
+    bulk.hidden = chosen === 0;
+    bulk.querySelector("[data-selected]").textContent = `${chosen} selected:`;
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-select-all]")) for (const box of all("input[name=job]")) box.checked = event.target.checked;
+    if (event.target.matches("[data-select-all], input[name=job]")) countSelection();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.id === "arrived") { scrollTo({ top: 0 }); for (const box of all("input[name=job]:checked")) box.checked = false; event.target.blur(); refreshList(); }
+  });
+
+  // ---- Code: tabs and copying ----
+  function setUp(root) {
+    for (const holder of all("[data-tabs]", root)) {
+      const tabs = all("[role=tab]", holder);
+      if (!tabs.length || holder.dataset.ready) continue;
+      holder.dataset.ready = "yes";
+      holder.querySelector("[role=tablist]").hidden = false;
+      const choose = (chosen, focus) => {
+        for (const tab of tabs) {
+          const selected = tab === chosen;
+          tab.setAttribute("aria-selected", String(selected));
+          tab.tabIndex = selected ? 0 : -1;
+          document.getElementById(tab.getAttribute("aria-controls")).hidden = !selected;
+        }
+        if (focus) chosen.focus();
+      };
+      tabs.forEach((tab, index) => {
+        tab.addEventListener("click", () => choose(tab));
+        tab.addEventListener("keydown", (event) => {
+          const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (step) choose(tabs[(index + step + tabs.length) % tabs.length], true);
+        });
+      });
+      choose(tabs[0]);
+    }
+    for (const button of all("[data-copy]", root)) button.hidden = !navigator.clipboard;
+    for (const label of all("[data-upload-label]", root)) label.hidden = false;
+    countSelection();
+    refreshTimes();
+  }
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const source = document.getElementById(button.dataset.copy);
+    await navigator.clipboard.writeText((source.querySelector("pre") || source).textContent);
+    const before = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = before; }, 1500);
+  });
+
+  // ---- Import: drop a project anywhere on the form ----
+  for (const drop of all("[data-drop]")) {
+    const input = drop.querySelector("input[type=file]");
+    const over = (on) => (event) => { event.preventDefault(); drop.classList.toggle("over", on); };
+    drop.addEventListener("dragover", over(true));
+    drop.addEventListener("dragleave", over(false));
+    drop.addEventListener("drop", (event) => {
+      over(false)(event);
+      if (!event.dataTransfer.files.length) return;
+      input.files = event.dataTransfer.files;
+      drop.requestSubmit();
+    });
+  }
+
+  // ---- Keys: / searches ----
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+    const search = document.querySelector("[data-search]");
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+  });
+  document.addEventListener("click", (event) => {
+    for (const open of all("details.pop[open]")) if (!open.contains(event.target)) open.open = false;
+  });
+
+  // ---- Playground: a live frame, faults next to their fields, a draft ----
+  const form = document.querySelector("[data-playground]");
+  if (form) {
+    const base = form.dataset.playground;
+    const duration = Number(form.dataset.duration);
+    const byId = (id) => document.getElementById(id);
+    const frame = byId("frame"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
+    const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
+    byId("transport").hidden = false;
+    let drawing = false, again = false, waiting = 0, picture = null, playing = 0, sheet = null;
+
+    const values = (extra = {}) => {
+      const data = new URLSearchParams(new FormData(form));
+      for (const [name, value] of Object.entries(extra)) data.set(name, value);
+      return data;
+    };
+    const post = (path, data) => fetch(base + path, { method: "POST", body: data, headers: { "X-CSRF-Token": csrf(), "HX-Request": "true" } });
+    const showClock = () => { clock.textContent = `${Number(time.value).toFixed(2)} / ${duration.toFixed(2)} s`; };
+
+    async function draw() {
+      if (drawing) { again = true; return; }
+      drawing = true;
+      const began = performance.now();
+      waiting = setTimeout(() => { busy.hidden = false; }, 150);
+      try {
+        const answer = await post("/preview", values({ time: time.value }));
+        if ((answer.headers.get("content-type") || "").startsWith("image/")) {
+          const url = URL.createObjectURL(await answer.blob());
+          frame.src = url;
+          await frame.decode().catch(() => {});
+          if (picture) URL.revokeObjectURL(picture);
+          picture = url;
+          note.textContent = "";
+          const ms = Math.round(performance.now() - began);
+          latency.textContent = `drawn in ${ms} ms`;
+          frame.dataset.ms = ms;
+          frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
+        } else if (answer.ok) note.textContent = (await answer.json().catch(() => ({}))).message || "The preview is away. Try again.";
+        else note.textContent = "The preview is away. Try again in a moment.";
+      } catch { note.textContent = "The farm does not answer. Check the connection."; }
+      clearTimeout(waiting);
+      busy.hidden = true;
+      drawing = false;
+      if (again) { again = false; draw(); }
+    }
+
+    async function check() {
+      const answer = await post("/check", values()).catch(() => null);
+      if (!answer || !answer.ok || !(answer.headers.get("content-type") || "").includes("json")) return;
+      const { faults, code } = await answer.json();
+      for (const holder of all("[data-field]", form)) {
+        const fault = faults[holder.dataset.field], text = holder.querySelector(".fault");
+        const field = holder.querySelector("[name]");
+        text.hidden = !fault;
+        text.textContent = fault || "";
+        fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
+      }
+      for (const pre of all("[data-code]")) if (code[pre.dataset.code]) pre.textContent = code[pre.dataset.code];
+    }
+
+    let checking = 0;
+    function changed() {
+      stop();
+      sheet = null;
+      draw();
+      clearTimeout(checking);
+      checking = setTimeout(check, 250);
+    }
+    form.addEventListener("input", (event) => {
+      const colour = event.target.dataset.colour;
+      if (colour) byId(colour).value = event.target.value;
+      const picker = form.querySelector(`[data-colour="${event.target.id}"]`);
+      if (picker && /^#[0-9a-f]{6}$/i.test(event.target.value)) picker.value = event.target.value;
+      if (!event.target.dataset.upload) changed();
+    });
+    form.addEventListener("change", async (event) => {
+      const target = event.target.dataset.upload;
+      if (!target || !event.target.files.length) return;
+      const data = new FormData();
+      data.append("file", event.target.files[0]);
+      note.textContent = "Uploading…";
+      const answer = await fetch("/console/uploads", { method: "POST", body: data, headers: { "X-CSRF-Token": csrf(), "HX-Request": "true" } }).catch(() => null);
+      const told = answer && answer.ok && (answer.headers.get("content-type") || "").includes("json") ? await answer.json() : null;
+      if (told) { byId(target).value = told.url; note.textContent = ""; changed(); }
+      else note.textContent = answer ? new DOMParser().parseFromString(await answer.text(), "text/html").body.textContent.trim() : "The upload failed. Try again.";
+    });
+    time.addEventListener("input", () => { stop(); showClock(); draw(); });
+
+    function stop() {
+      if (!playing) return;
+      cancelAnimationFrame(playing);
+      playing = 0;
+      play.textContent = "Play draft";
+      play.setAttribute("aria-pressed", "false");
+      draft.hidden = true;
+      frame.hidden = false;
+    }
+    async function loadSheet() {
+      busy.hidden = false;
+      const answer = await post("/preview", values({ draft: "1" })).catch(() => null);
+      busy.hidden = true;
+      if (!answer || !(answer.headers.get("content-type") || "").startsWith("image/")) { note.textContent = "The draft is away. Try again."; return null; }
+      return createImageBitmap(await answer.blob());
+    }
+    play.addEventListener("click", async () => {
+      if (playing) return stop();
+      sheet = sheet || (await loadSheet());
+      if (!sheet) return;
+      const columns = Math.min(5, Math.round(sheet.width / 320) || 5), width = sheet.width / columns;
+      const height = Math.round((width * Number(form.dataset.height)) / Number(form.dataset.width));
+      const count = columns * Math.max(1, Math.round(sheet.height / height));
+      draft.width = width;
+      draft.height = height;
+      draft.hidden = false;
+      frame.hidden = true;
+      play.textContent = "Stop";
+      play.setAttribute("aria-pressed", "true");
+      const began = performance.now(), pen = draft.getContext("2d");
+      const turn = (moment) => {
+        const at = ((moment - began) / 1000) % duration, index = Math.min(count - 1, Math.floor((at / duration) * count));
+        pen.drawImage(sheet, (index % columns) * width, Math.floor(index / columns) * height, width, height, 0, 0, width, height);
+        time.value = at;
+        showClock();
+        playing = requestAnimationFrame(turn);
+      };
+      playing = requestAnimationFrame(turn);
+    });
+    showClock();
+  }
+
+  document.addEventListener("htmx:afterSettle", (event) => setUp(event.target));
+  document.addEventListener("DOMContentLoaded", () => setUp(document));
+  setUp(document);
+})();

@@ -1,0 +1,127 @@
+"""Who looks at the console, and what they may do."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from api.app_state import app_state_of
+from api.auth import Caller
+from console.errors import Refused, SignInNeeded
+from farm_core.accounts.models import Account
+from farm_core.accounts.plans import limits_of
+from farm_core.audit.log import Actor, Role
+from farm_core.errors import NotFound
+from farm_core.sign_in import repository
+
+COOKIE: Final = "farm_console"
+_CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who is signed in. `account` is the one whose things are seen; `owner` differs while an operator acts as it."""
+
+    account: Account
+    owner: Account
+    read_only: bool
+    token: str
+
+    @property
+    def operator(self) -> bool:
+        """Return True if the whole farm is seen."""
+        return self.owner.operator and not self.acting
+
+    @property
+    def acting(self) -> bool:
+        """Return True while an operator is signed in as another account."""
+        return self.account.id != self.owner.id
+
+    @property
+    def account_id(self) -> str | None:
+        """The account that lists are limited to; None for an operator, who sees all."""
+        return None if self.operator else self.account.id
+
+    @property
+    def actor(self) -> Actor:
+        """Who the audit log names."""
+        return Actor(self.owner.name, Role.operator if self.owner.operator else Role.account)
+
+    @property
+    def caller(self) -> Caller:
+        """The account as the API's services take it."""
+        return Caller(self.account, limits_of(self.account))
+
+    @property
+    def csrf(self) -> str:
+        """The value that every change must carry: only pages of this session can know it."""
+        return hmac.digest(self.token.encode(), b"csrf", hashlib.sha256).hex()
+
+    @property
+    def role(self) -> str:
+        """The role in words."""
+        kind = "operator" if self.operator else "account"
+        return f"read-only {kind}" if self.read_only else kind
+
+
+async def signed_in(request: Request) -> Viewer:
+    """Return who is signed in; raises SignInNeeded. A change is refused without the session's CSRF value."""
+    state, token = app_state_of(request), request.cookies.get(COOKIE, "")
+    if not token:
+        raise SignInNeeded
+    async with state.database.reading() as session:
+        found = await repository.signed_in(session, token, state.clock.now())
+    if (
+        found is None
+        or found.owner.suspended_at is not None
+        or (found.account is not found.owner and not found.owner.operator)
+    ):
+        raise SignInNeeded
+    viewer = Viewer(found.account, found.owner, found.read_only, token)
+    request.state.viewer = viewer
+    return viewer
+
+
+async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
+    """Return who is signed in, if they may change things and the request comes from a page of their session."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        form = await request.form()
+        check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))
+    if viewer.read_only:
+        raise Refused("You are signed in read-only, so nothing can be changed.")
+    return viewer
+
+
+def check_upload(viewer: Viewer, request: Request, fields: Mapping[str, str]) -> None:
+    """Raise Refused for an upload without the session's CSRF value, which comes in a header or beside the file."""
+    check_csrf(viewer, request.headers.get("x-csrf-token") or fields.get("csrf", ""))
+
+
+def check_csrf(viewer: Viewer, given: str) -> None:
+    """Raise Refused unless the value is the session's."""
+    if not hmac.compare_digest(viewer.csrf.encode(), given.encode()):
+        raise Refused("This form belongs to an earlier session. Reload the page and try again.")
+
+
+async def operating(viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
+    """Return the operator who is signed in; for others the page does not exist."""
+    if not viewer.operator:
+        raise NotFound("There is no such page.")
+    return viewer
+
+
+async def commanding(viewer: Annotated[Viewer, Depends(changing)]) -> Viewer:
+    """Return the operator who is signed in and may change things."""
+    return await operating(viewer)
+
+
+ViewerOf = Annotated[Viewer, Depends(signed_in)]
+ChangerOf = Annotated[Viewer, Depends(changing)]
+OperatorOf = Annotated[Viewer, Depends(operating)]
+CommanderOf = Annotated[Viewer, Depends(commanding)]

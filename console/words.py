@@ -1,0 +1,130 @@
+"""Times, sizes and counts in words: relative, with units, and exact where one looks closer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+from markupsafe import Markup, escape
+
+COUNT_MAX: Final = 10_000
+_STEPS: Final = ((86_400 * 365, "y"), (86_400 * 30, "mo"), (86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_BYTES: Final = ("B", "kB", "MB", "GB", "TB")
+
+
+def ago(moment: datetime | None, now: datetime) -> Markup:
+    """A `<time>` such as *5 min ago*, with the exact moment as its title."""
+    if moment is None:
+        return Markup('<span class="none">never</span>')
+    seconds = (now - moment).total_seconds()
+    text = "just now" if abs(seconds) < 1 else f"{span(seconds)} ago" if seconds > 0 else f"in {span(-seconds)}"
+    return Markup('<time datetime="{}" title="{}" data-relative>{}</time>').format(iso(moment), exact(moment), text)
+
+
+def iso(moment: datetime) -> str:
+    """ISO 8601 in UTC."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def exact(moment: datetime) -> str:
+    """A moment to the second, such as *23 Nov 2026, 18:20:05 UTC*."""
+    return moment.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
+
+
+def clock(moment: datetime) -> str:
+    """The time of a moment, to a tenth of a second."""
+    return moment.astimezone(UTC).strftime("%H:%M:%S.") + str(moment.microsecond // 100_000)
+
+
+def span(seconds: float | None) -> str:
+    """A duration in its largest unit, such as *3 min*; a dash for None."""
+    if seconds is None:
+        return "–"
+    for size, unit in _STEPS:
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "0 s"
+
+
+def duration(ms: float | None) -> str:
+    """A measured duration, such as *840 ms*, *4.2 s* or *3 min 5 s*; a dash for None."""
+    if ms is None:
+        return "–"
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{int(ms // 60_000)} min {int(ms % 60_000 // 1000)} s"
+
+
+def size(count: float | None) -> str:
+    """Bytes in their largest decimal unit."""
+    if count is None:
+        return "–"
+    for unit in _BYTES:
+        if abs(count) < 1000 or unit == _BYTES[-1]:
+            return f"{count:.0f} {unit}" if unit == "B" or abs(count) >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError
+
+
+def number(value: float | None) -> str:
+    """A number with thin separators and at most one decimal; a dash for None."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:,.1f}"
+
+
+def capped(count: int) -> str:
+    """A count that was not taken further than the cap: *10,000+* above it."""
+    return f"{COUNT_MAX:,}+" if count > COUNT_MAX else f"{count:,}"
+
+
+def minutes(ms: float | None) -> str:
+    """Milliseconds as minutes, to a hundredth."""
+    return "–" if ms is None else f"{ms / 60_000:,.2f}".rstrip("0").rstrip(".") + " min"
+
+
+def pixels(value: float) -> str:
+    """A width or height, without separators."""
+    return f"{value:g}"
+
+
+def plural(count: int, word: str) -> str:
+    """A count with its noun, such as *1 render* or *10,000+ renders*."""
+    return f"{capped(count)} {word}{'' if count == 1 else 's'}"
+
+
+def lines(text: str) -> Markup:
+    """Text with its line breaks."""
+    return Markup("<br>").join(escape(line) for line in text.splitlines())
+
+
+def seconds(value: float) -> str:
+    """A length in seconds, such as *12.5 s*."""
+    return f"{value:g} s" if value < 60 else duration(value * 1000)
+
+
+def formed(moment: datetime, form: str) -> str:
+    """A moment in UTC by a pattern of `strftime`."""
+    return moment.astimezone(UTC).strftime(form)
+
+
+def pretty(value: Any) -> str:
+    """JSON over several lines."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def as_query(inputs: Mapping[str, Any]) -> str:
+    """Inputs of a render as the query of the playground's address."""
+    return urlencode({f"input.{name}": str(value) for name, value in inputs.items()})
+
+
+FILTERS: Final[dict[str, Callable[..., Any]]] = {
+    "ago": ago, "exact": exact, "clock": clock, "span": span, "duration": duration, "size": size, "number": number,
+    "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
+    "tojson_pretty": pretty, "as_query": as_query,
+}  # fmt: skip

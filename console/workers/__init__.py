@@ -1,0 +1,1 @@
+"""Render workers, for operators."""

@@ -1,0 +1,52 @@
+"""Workers, for operators: what they are at, and drain, resume, restart, quarantine."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from api.dependencies import AppStateOf, Reading, Work
+from api.pagination import found
+from console.overview.endpoints import SnapshotsOf
+from console.pages import is_part, page
+from console.viewer import CommanderOf, OperatorOf
+from console.workers.listing import STATE_WORDS, workers
+from farm_core.controls import workers as controls
+from farm_core.controls.workers import WorkerTarget
+
+router = APIRouter(prefix="/workers")
+QUARANTINE: Final = timedelta(minutes=30)
+
+
+@router.get("")
+async def workers_page(
+    request: Request, viewer: OperatorOf, state: AppStateOf, snapshots: SnapshotsOf, work: Reading
+) -> Response:
+    """All workers."""
+    shown = await workers(work, state.clock.now())
+    values: dict[str, Any] = {
+        "workers": shown,
+        "rates": (await snapshots.latest()).rates,
+        "state_words": STATE_WORDS,
+        "title": "Workers",
+    }
+    values["drained_nodes"] = await controls.drained_nodes(work)
+    return page(request, "workers/cards.html" if is_part(request) else "workers/workers.html", **values)
+
+
+@router.post("/{action}")
+async def act(
+    viewer: CommanderOf, state: AppStateOf, work: Work, action: str, worker: Annotated[str, Form()] = "",
+    node: Annotated[str, Form()] = "",
+) -> Response:  # fmt: skip
+    """Change one worker, or all workers of a node."""
+    target = WorkerTarget(worker=worker) if worker else WorkerTarget(node=node)
+    if action == "quarantine":
+        await controls.quarantine(work, viewer.actor, target, state.clock.now(), QUARANTINE)
+    else:
+        change = {"drain": controls.drain, "resume": controls.resume, "restart": controls.restart}.get(action)
+        await found(change, "action")(work, viewer.actor, target)
+    return RedirectResponse("/console/workers", 303)

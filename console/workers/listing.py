@@ -1,0 +1,60 @@
+"""Workers as a page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.jobs.models import Job, Task, Worker
+from farm_core.jobs.status import TaskStatus
+from farm_core.jobs.workers import LIVE_SECONDS
+
+STATE_WORDS = {
+    "live": "takes work", "busy": "renders", "drained": "drained: finishes what it holds and takes nothing new",
+    "quarantined": "rests after failures", "restarting": "restarts when it is idle", "gone": "no scheduler sees it",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWorker:
+    """A worker, its state, and the tasks that it holds with their jobs, the first one under way."""
+
+    worker: Worker
+    state: str
+    tasks: Sequence[tuple[Task, Job]]
+
+
+async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
+    """Return all workers that are remembered, by node and id."""
+    rows = list(await session.scalars(select(Worker).order_by(col(Worker.node), col(Worker.id))))
+    held = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
+    found: dict[str, list[tuple[Task, Job]]] = {}
+    for task, job in (await session.execute(held.order_by(col(Task.created_at), col(Task.index)))).all():
+        found.setdefault(task.worker or "", []).append((task, job))
+    return [ShownWorker(one, state_of(one, now, bool(found.get(one.id))), found.get(one.id, [])) for one in rows]
+
+
+def state_of(worker: Worker, now: datetime, busy: bool) -> str:
+    """The state in one word, the most important first."""
+    if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
+        return "gone"
+    if worker.quarantined_until is not None and worker.quarantined_until > now:
+        return "quarantined"
+    if worker.restart_requested_at is not None:
+        return "restarting"
+    if worker.drained_at is not None:
+        return "drained"
+    return "busy" if busy else "live"
+
+
+def counts(shown: Sequence[ShownWorker]) -> Mapping[str, int]:
+    """How many workers are in each state."""
+    totals: dict[str, int] = {}
+    for one in shown:
+        totals[one.state] = totals.get(one.state, 0) + 1
+    return totals

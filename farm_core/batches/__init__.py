@@ -1,0 +1,1 @@
+"""Batches: many renders of one template, created by one request."""

@@ -1,0 +1,80 @@
+"""Batches in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.batches.models import Batch
+from farm_core.db.columns import utc_now
+from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.models import Job, JobEvent
+from farm_core.jobs.repository import notify
+from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.usage import repository as usage
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many jobs of a batch have each status, and their mean progress in percent."""
+
+    counts: dict[str, int]
+    progress: float
+
+
+async def create(session: AsyncSession, batch: Batch, jobs: Sequence[Job]) -> None:
+    """Stores a batch and its queued jobs, counts them, and wakes the schedulers. The caller holds the account's lock.
+
+    The usage row is locked before the account's queue row (see queues.sql).
+    """
+    session.add(batch)
+    await session.flush()
+    await usage.add(session, batch.account_id, batch.created_at, render_jobs=len(jobs))
+    rows = [{name: value for name, value in job.model_dump().items() if value is not None} for job in jobs]
+    names = set().union(*rows)
+    await session.execute(insert(Job), [{name: row.get(name) for name in names} for row in rows])
+    events = [{"job_id": job.id, "at": batch.created_at, "event": "create", "status": JobStatus.queued} for job in jobs]
+    await session.execute(insert(JobEvent), events)
+    await notify(session, "jobs", batch.id)
+
+
+async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Batch | None:
+    """The account's batch that was created with the idempotency key."""
+    found: Batch | None = await session.scalar(
+        select(Batch).where(col(Batch.account_id) == account_id, col(Batch.idempotency_key) == idempotency_key)
+    )
+    return found
+
+
+async def owned(session: AsyncSession, account_id: str, batch_id: str) -> Batch | None:
+    """The account's batch with this id."""
+    found: Batch | None = await session.scalar(
+        select(Batch).where(col(Batch.id) == batch_id, col(Batch.account_id) == account_id)
+    )
+    return found
+
+
+async def totals(session: AsyncSession, batch_id: str) -> Totals:
+    """Counts over all jobs of a batch, at most a thousand."""
+    grouped = select(col(Job.status), func.count(), func.sum(col(Job.progress))).where(col(Job.batch_id) == batch_id)
+    rows = [(row[0], int(row[1]), float(row[2])) for row in await session.execute(grouped.group_by(col(Job.status)))]
+    count = sum(number for _, number, _ in rows)
+    counts = dict.fromkeys(map(str, JobStatus), 0) | {status: number for status, number, _ in rows}
+    return Totals(counts, sum(progress for _, _, progress in rows) / count if count else 0.0)
+
+
+async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) -> list[Job]:
+    """Jobs of a batch by their rows' order."""
+    wanted = select(Job).where(col(Job.batch_id) == batch_id).order_by(col(Job.batch_index)).limit(limit).offset(offset)
+    return list(await session.scalars(wanted))
+
+
+async def cancel(session: AsyncSession, batch_id: str) -> int:
+    """Cancels the batch's jobs that have not ended; returns how many."""
+    open_jobs = select(col(Job.id)).where(col(Job.batch_id) == batch_id, col(Job.status).not_in(sorted(JOB_TERMINAL)))
+    ids = list(await session.scalars(open_jobs.order_by(col(Job.id))))
+    return len(await end_jobs(session, utc_now(), "cancel", [Ending(id_) for id_ in ids])) if ids else 0

@@ -1,0 +1,57 @@
+"""Print a one-time link that signs an account in to the web console, alone on the last line."""
+
+from __future__ import annotations
+
+import argparse
+from urllib.parse import urlsplit
+
+from farm_core import running
+from farm_core.accounts import repository
+from farm_core.cli import connection
+from farm_core.clock import SystemClock
+from farm_core.db.database import Database
+from farm_core.failure import Failure
+from farm_core.settings import Settings
+from farm_core.sign_in.repository import LINK_LIFETIME, console_url, create_link
+
+DEFAULT_ORIGIN = "http://127.0.0.1:8000"
+
+
+class NoLink(Failure):
+    """No link can be made for the account."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`NAME [--read-only]`."""
+    parser.add_argument("name", metavar="NAME", help="the account's name")
+    parser.add_argument("--read-only", action="store_true", help="sign in without the right to change anything")
+    connection.add_data_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the link. Raises NoLink."""
+    chosen = connection.settings_of(arguments)
+
+    async def link(database: Database) -> str | None:
+        async with database.work() as session:
+            account = await repository.account_named(session, arguments.name)
+            if account is None:
+                return None
+            return await create_link(session, account.id, SystemClock().now(), read_only=arguments.read_only)
+
+    token = connection.with_database(arguments, link)
+    if token is None:
+        raise NoLink(f"there is no account {arguments.name!r}; `./farm account create` makes one")
+    print(f"valid once, for {int(LINK_LIFETIME.total_seconds() // 60)} minutes:")
+    print(console_url(origin_of(chosen), token))
+    return 0
+
+
+def origin_of(settings: Settings) -> str:
+    """Return the origin under which people reach the farm."""
+    if settings.public_origin:
+        return settings.public_origin
+    found = running.read(settings.data_folder)
+    if found is None or not urlsplit(found.origin).netloc:
+        return DEFAULT_ORIGIN
+    return found.origin

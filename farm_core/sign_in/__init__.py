@@ -1,0 +1,1 @@
+"""Sign-in of people to the console: one-time links and sessions."""

@@ -1,0 +1,109 @@
+"""Create and use sign-in links and console sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.sign_in.models import ConsoleSession, SignInLink
+
+LINK_LIFETIME: Final = timedelta(minutes=15)
+SESSION_LIFETIME: Final = timedelta(hours=12)
+_TOKEN_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who a session belongs to. `account` is the one whose things are seen; `operator` is who acts as it, if it is another."""
+
+    account: Account
+    owner: Account
+    read_only: bool
+
+
+def console_url(origin: str, token: str) -> str:
+    """Return the address of a sign-in link."""
+    return f"{origin.rstrip('/')}/console/enter?token={token}"
+
+
+async def create_link(session: AsyncSession, account_id: str, now: datetime, *, read_only: bool = False) -> str:
+    """Store a new link and return its token, which is not stored. It is valid once, for LINK_LIFETIME."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    session.add(
+        SignInLink(
+            token_hash=_hash(token), account_id=account_id, read_only=read_only, created_at=now,
+            expires_at=now + LINK_LIFETIME,
+        )
+    )  # fmt: skip
+    return token
+
+
+async def link_account(session: AsyncSession, token: str, now: datetime) -> Account | None:
+    """Return the account that a usable link signs in; the link stays usable."""
+    statement = select(Account).join(SignInLink, col(SignInLink.account_id) == col(Account.id))
+    found: Account | None = await session.scalar(statement.where(*_usable(token, now)))
+    return found
+
+
+async def use_link(session: AsyncSession, token: str, now: datetime) -> str | None:
+    """Use the link up and return the token of a new session; None if it was used before, expired or never existed."""
+    statement = update(SignInLink).where(*_usable(token, now)).values(used_at=now)
+    row = (await session.execute(statement.returning(col(SignInLink.account_id), col(SignInLink.read_only)))).first()
+    return None if row is None else await create_session(session, row.account_id, now, read_only=row.read_only)
+
+
+async def create_session(session: AsyncSession, account_id: str, now: datetime, *, read_only: bool = False) -> str:
+    """Store a new session and return its token, which is not stored. Forget sessions and links that have expired."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    await session.execute(delete(ConsoleSession).where(col(ConsoleSession.expires_at) < now))
+    await session.execute(delete(SignInLink).where(col(SignInLink.expires_at) < now - SESSION_LIFETIME))
+    session.add(
+        ConsoleSession(
+            token_hash=_hash(token), account_id=account_id, read_only=read_only, created_at=now,
+            expires_at=now + SESSION_LIFETIME,
+        )
+    )  # fmt: skip
+    return token
+
+
+async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedIn | None:
+    """Return whose session the token opens; None for an unknown or expired one. One statement."""
+    acted = aliased(Account)
+    statement = (
+        select(ConsoleSession, Account, acted)
+        .join(Account, col(Account.id) == col(ConsoleSession.account_id))
+        .outerjoin(acted, col(acted.id) == col(ConsoleSession.acting_as))
+        .where(col(ConsoleSession.token_hash) == _hash(token), col(ConsoleSession.expires_at) > now)
+    )
+    row = (await session.execute(statement)).first()
+    return None if row is None else SignedIn(row[2] or row[1], row[1], row[0].read_only)
+
+
+async def act_as(session: AsyncSession, token: str, account_id: str | None) -> None:
+    """Have the session see and act as another account, or with None as its own again. The caller checks the right to."""
+    statement = update(ConsoleSession).where(col(ConsoleSession.token_hash) == _hash(token))
+    await session.execute(statement.values(acting_as=account_id))
+
+
+async def end_session(session: AsyncSession, token: str) -> None:
+    """Sign out: the token opens nothing any more."""
+    await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == _hash(token)))
+
+
+def _usable(token: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    link = SignInLink
+    return col(link.token_hash) == _hash(token), col(link.used_at).is_(None), col(link.expires_at) > now
+
+
+def _hash(token: str) -> str:
+    """Tokens hold 256 random bits, so a plain SHA-256 cannot be searched."""
+    return hashlib.sha256(token.encode()).hexdigest()

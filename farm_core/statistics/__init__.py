@@ -1,0 +1,1 @@
+"""Counts of finished renders by minute, for charts."""

@@ -1,0 +1,94 @@
+"""Count finished renders by minute, and read the counts for charts.
+
+Minutes are counted when somebody looks at a chart, in statements over at most an hour each, by one process at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from farm_core.db.database import Database
+
+SETTLED: Final = timedelta(seconds=30)
+"""A minute is counted this long after its end: transactions that ended a render in it have committed by then."""
+
+WINDOW: Final = timedelta(hours=1)
+BACKLOG_MAX: Final = timedelta(days=62)
+
+_COUNT: Final = text(
+    """
+    WITH taken AS (SELECT until FROM job_roll_up WHERE id = 1 FOR UPDATE SKIP LOCKED),
+    bounds AS (
+        SELECT greatest(until, CAST(:oldest AS timestamptz)) AS since,
+            least(CAST(:settled AS timestamptz), greatest(until, CAST(:oldest AS timestamptz)) + CAST(:span AS interval)) AS until
+        FROM taken
+    ), counted AS (
+        INSERT INTO job_minutes (minute, account_id, completed, failed, cancelled, frames, video_ms)
+        SELECT date_trunc('minute', jobs.finished_at), jobs.account_id,
+            count(*) FILTER (WHERE status = 'completed'), count(*) FILTER (WHERE status = 'failed'),
+            count(*) FILTER (WHERE status = 'cancelled'),
+            coalesce(sum(frame_count) FILTER (WHERE status = 'completed'), 0),
+            coalesce(sum(reserved_ms) FILTER (WHERE status = 'completed'), 0)
+        FROM bounds JOIN jobs ON jobs.finished_at >= bounds.since AND jobs.finished_at < bounds.until
+        GROUP BY 1, 2
+        ON CONFLICT DO NOTHING
+    )
+    UPDATE job_roll_up SET until = bounds.until FROM bounds WHERE id = 1 AND bounds.until > bounds.since
+    RETURNING job_roll_up.until
+    """
+)
+_FARM: Final = text(
+    """
+    SELECT date_bin(CAST(:step AS interval), minute, CAST(:since AS timestamptz)) AS start, sum(completed) AS completed,
+        sum(failed) AS failed, sum(cancelled) AS cancelled, sum(frames) AS frames, sum(video_ms) AS video_ms
+    FROM job_minutes WHERE minute >= :since AND minute < :until AND (CAST(:account_id AS text) IS NULL OR account_id = :account_id)
+    GROUP BY 1 ORDER BY 1
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What ended in one step of a chart. `video_ms` is the output duration of completed renders."""
+
+    start: datetime
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    frames: int = 0
+    video_ms: int = 0
+
+
+async def catch_up(database: Database, now: datetime, windows_max: int = 24 * 62) -> None:
+    """Count the minutes that are over and not counted yet. Return at once if another process does so."""
+    settled = (now - SETTLED).replace(second=0, microsecond=0)
+    values = {"settled": settled, "oldest": settled - BACKLOG_MAX, "span": WINDOW}
+    for _ in range(windows_max):
+        until = await database.single(lambda connection: _count(connection, values))
+        if until is None or until >= settled:
+            return
+
+
+async def bars(
+    database: Database, since: datetime, step: timedelta, count: int, account_id: str | None = None
+) -> Sequence[Bar]:
+    """Return `count` bars of a chart that begins at `since`, of one account or of the whole farm."""
+    values = {"since": since, "until": since + count * step, "step": step, "account_id": account_id}
+    rows = await database.single(lambda connection: connection.execute(_FARM, values))
+    found = {
+        row.start: Bar(row.start, int(row.completed), int(row.failed), int(row.cancelled), int(row.frames), int(row.video_ms))
+        for row in rows
+    }  # fmt: skip
+    starts = [since + index * step for index in range(count)]
+    return [found.get(start, Bar(start)) for start in starts]
+
+
+async def _count(connection: AsyncConnection, values: dict[str, object]) -> datetime | None:
+    until: datetime | None = (await connection.execute(_COUNT, values)).scalar()
+    return until

@@ -1,0 +1,132 @@
+"""The way of a still through Redis: a list of requests, and a list of one answer for each.
+
+Nothing here may not be lost: whoever asked waits a few seconds for the answer and asks again otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Final, cast
+
+import orjson
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from farm_core.ids import new_id
+from farm_core.stills.options import Frames, StillFormat
+from farm_core.stills.subject import StillSubject
+
+WAIT_SECONDS: Final = 20
+"""Time to answer: a first request may have to fetch media and open a large document."""
+_POLL_SECONDS: Final = 1
+_QUEUE: Final = "stills:requests"
+_QUEUE_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class StillOrder:
+    """A request on its way to a worker. `deadline` is in seconds since the epoch."""
+
+    id: str
+    deadline: float
+    subject: StillSubject
+    frames: Frames
+    format: StillFormat
+
+
+@dataclass(frozen=True, slots=True)
+class StillAnswer:
+    """A picture, or a reason fit for callers: `failure` of the document or its media (lasting), or of the farm."""
+
+    picture: bytes = b""
+    failure: str | None = None
+    lasting: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class ExchangeAway(Exception):
+    """Redis did not answer."""
+
+
+class StillExchange:
+    """Both ends of the way. Each waits in Redis, so its connections have no read timeout below `WAIT_SECONDS`."""
+
+    def __init__(self, redis_url: str) -> None:
+        timeout = WAIT_SECONDS + 5
+        self._redis = Redis.from_url(redis_url, socket_timeout=timeout, socket_connect_timeout=1, max_connections=256)
+
+    async def ask(self, order: StillOrder) -> StillAnswer | None:
+        """Sends the order and waits; None where nobody answered in time. Raises ExchangeAway."""
+        place = _answer_key(order.id)
+        try:
+            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(order))) > _QUEUE_MAX:
+                await self._redis.rpop(_QUEUE)
+                return None
+            found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
+        except (RedisError, OSError) as error:
+            raise ExchangeAway from error
+        return None if found is None else _answer(cast(bytes, found[1]))
+
+    async def next_order(self) -> StillOrder | None:
+        """Takes the next order that somebody still waits for; None after a second without one. Raises ExchangeAway."""
+        try:
+            found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
+        except (RedisError, OSError) as error:
+            raise ExchangeAway from error
+        if found is None:
+            return None
+        order = _order(orjson.loads(found[1]))
+        return order if order.deadline > time.time() else None
+
+    async def answer(self, order: StillOrder, answer: StillAnswer) -> None:
+        """Hands the answer to whoever asked. Raises ExchangeAway."""
+        head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
+        place = _answer_key(order.id)
+        try:
+            async with self._redis.pipeline(transaction=True) as pipeline:
+                pipeline.rpush(place, head + b"\n" + answer.picture)
+                pipeline.expire(place, WAIT_SECONDS)
+                await pipeline.execute()
+        except (RedisError, OSError) as error:
+            raise ExchangeAway from error
+
+    async def remembered(self, key: str) -> bytes | None:
+        """A picture kept under the key; None without one, and where Redis is away."""
+        try:
+            return cast("bytes | None", await self._redis.get(f"stills:kept:{key}"))
+        except (RedisError, OSError):
+            return None
+
+    async def remember(self, key: str, picture: bytes, seconds: int) -> None:
+        """Keeps a picture for a while, if Redis is there."""
+        try:
+            await self._redis.set(f"stills:kept:{key}", picture, ex=seconds)
+        except (RedisError, OSError):
+            return
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._redis.aclose()
+
+
+def order_of(subject: StillSubject, frames: Frames, format: StillFormat) -> StillOrder:
+    """An order that may be answered from now on."""
+    return StillOrder(new_id("still"), time.time() + WAIT_SECONDS, subject, frames, format)
+
+
+def _answer_key(order_id: str) -> str:
+    return f"stills:answer:{order_id}"
+
+
+def _order(stored: dict[str, Any]) -> StillOrder:
+    frames = {**stored["frames"], "indices": tuple(stored["frames"]["indices"])}
+    return StillOrder(
+        **{**stored, "subject": StillSubject(**stored["subject"]), "frames": Frames(**frames)},
+    )
+
+
+def _answer(data: bytes) -> StillAnswer:
+    head, _, picture = data.partition(b"\n")
+    said = orjson.loads(head)
+    return StillAnswer(picture, said["failure"], said["lasting"], tuple(said["warnings"]))

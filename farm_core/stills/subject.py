@@ -1,0 +1,56 @@
+"""What a still shows: a template with inputs, or a render job as it was frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from farm_core.jobs.models import Job
+from farm_core.templates.models import Template
+from motion.timing import frame_count
+
+
+@dataclass(frozen=True, slots=True)
+class StillSubject:
+    """A document in storage and the inputs to write into it. `frozen` documents have their inputs and media already.
+
+    `media` maps sources of a frozen document to storage keys. `origin` is the farm's public one: addresses under it are read
+    from storage, never over the network.
+    """
+
+    account_id: str
+    origin: str
+    document_key: str
+    width: float
+    height: float
+    fps: float
+    frame_count: int
+    duration_seconds: float
+    composition_id: str | None = None
+    frozen: bool = False
+    media: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    template_inputs: Sequence[Mapping[str, Any]] = ()
+    template_targets: Mapping[str, Any] = field(default_factory=dict)
+
+
+def of_template(template: Template, inputs: Mapping[str, Any], origin: str) -> StillSubject:
+    """A template with these inputs, which the caller has checked."""
+    return StillSubject(
+        account_id=template.account_id, origin=origin, document_key=template.document_key, width=template.width,
+        height=template.height, fps=template.fps, frame_count=frame_count(template.duration_seconds, template.fps),
+        duration_seconds=template.duration_seconds, composition_id=template.composition_id, inputs=inputs,
+        template_inputs=template.inputs, template_targets=template.targets,
+    )  # fmt: skip
+
+
+def of_job(job: Job, template: Template) -> StillSubject | None:
+    """A job as it was rendered; None before its document is frozen."""
+    if job.document_key is None:
+        return None
+    return StillSubject(
+        account_id=job.account_id, origin=job.origin, document_key=job.document_key, width=job.width, height=job.height,
+        fps=job.fps, frame_count=job.frame_count, duration_seconds=template.duration_seconds,
+        composition_id=template.composition_id, frozen=True, media=job.media or {},
+    )  # fmt: skip

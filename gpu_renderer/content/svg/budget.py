@@ -1,0 +1,77 @@
+"""Limits of what one drawing of an SVG document may cost. Costs are counted before they arise; a document beyond a limit is refused.
+
+Each cost is counted where the work is done, so no combination of references, clips, markers, patterns and text spans escapes it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Final
+
+import skia
+
+from gpu_renderer.errors import MediaUndecodable
+
+
+class Cost(StrEnum):
+    """What is counted, in the words of the message."""
+
+    elements = "elements, each counted as often as references draw it"
+    matches = "comparisons of elements with selectors"
+    variables = "characters of values with variables put in"
+    characters = "characters of text, each counted with the spans around it"
+    outlines = "crossings of segments in clip paths"
+    layers = "groups with opacity, mask, filter or blending"
+    filters = "filter primitives"
+    painted = "pixels to paint, each counted as often as it is painted"
+    pictures = "pixels of embedded pictures"
+
+
+LIMITS: Final = {
+    Cost.elements: 120_000,
+    Cost.matches: 1_000_000,
+    Cost.variables: 1_000_000,
+    Cost.characters: 1_000_000,
+    Cost.outlines: 20_000,
+    Cost.layers: 2_000,
+    Cost.filters: 1_000,
+    Cost.painted: 8_000_000_000,
+    Cost.pictures: 100_000_000,
+}
+"""About ten seconds of one core at most, each; ordinary documents need less than a hundredth."""
+
+
+class Budget:
+    """What is left of each limit for one drawing."""
+
+    def __init__(self) -> None:
+        self._left = dict(LIMITS)
+
+    def spend(self, cost: Cost, amount: float = 1) -> None:
+        """Count a cost that is about to arise. Raises MediaUndecodable."""
+        self.check(cost, amount)
+        self._left[cost] -= int(amount)
+
+    def check(self, cost: Cost, amount: float) -> None:
+        """Raise MediaUndecodable if so much is not left."""
+        if amount > self._left[cost]:
+            raise MediaUndecodable(
+                f"an SVG document: {cost.name}", f"An SVG document has more than {LIMITS[cost]:,} {cost}."
+            )
+
+
+def painted_pixels(canvas: Any, box: Any) -> int:
+    """The device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
+    device = canvas.getTotalMatrix().mapRect(box)
+    return max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
+
+
+def spend_layer(budget: Budget, canvas: Any) -> None:
+    """Count a group that is drawn apart: its pixels are cleared, and composited."""
+    clip = _clip(canvas)
+    budget.spend(Cost.layers)
+    budget.spend(Cost.painted, 2 * clip.width() * clip.height())
+
+
+def _clip(canvas: Any) -> Any:
+    return skia.Rect.Make(canvas.getDeviceClipBounds())

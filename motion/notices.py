@@ -1,0 +1,79 @@
+"""What a video leaves out or shows otherwise than its document asks: a code for programs, a sentence for people.
+
+The renderer reports sentences. `of_line` gives each its code and the layer that it names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from motion.schema.nodes import Node, nodes
+from motion.schema.stored import Document
+
+LAYERS_NAMED_MAX: Final = 5
+
+CODES: Final = (
+    ("sound_not_rendered", r"^The sound of "),
+    ("glyph_missing", r"^No installed font has "),
+    ("font_substituted", r"^The font family "),
+    ("media_missing", r"^There is nothing at |has no picture at some time"),
+    ("media_undecodable", r"^(https?://|data:|/files/|an SVG layer)[^ ]*: "),
+    ("text_cut", r"is cut after \d+"),
+    ("document_damaged", r"in the bundle could not be read"),
+    ("composition_missing", r"places a composition "),
+    ("effect_not_drawn", r"^The effect "),
+    ("blend_mode_unknown", r"^The blend mode "),
+    ("plugin_not_drawn", r"comes from a plugin"),
+)
+"""Codes and the sentences that have them. Any other sentence is about a feature of the format: `feature_not_drawn`."""
+
+OTHER_CODE: Final = "feature_not_drawn"
+_NAMED: Final = re.compile(r"[Ll]ayer “([^”]*)”")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One thing that a video lacks. `layer` is the name of the layer, None if several are concerned or none."""
+
+    code: str
+    message: str
+    layer: str | None = None
+
+
+def of_line(line: str) -> Notice:
+    """The notice for a sentence of the renderer."""
+    code = next((code for code, pattern in CODES if re.search(pattern, line)), OTHER_CODE)
+    named = _NAMED.search(line)
+    return Notice(code, line, named.group(1) if named else None)
+
+
+def of_lines(lines: Iterable[str]) -> tuple[Notice, ...]:
+    """A notice for each different sentence, in order."""
+    return tuple(of_line(line) for line in dict.fromkeys(lines))
+
+
+def of_document(document: Document) -> tuple[Notice, ...]:
+    """What is known without drawing: the sound of its layers, since videos are silent (docs/format/audio.md 1 and 2.2)."""
+    names = [node.name for node in nodes(document).values() if node.visible and _has_sound(node)]
+    if not names:
+        return ()
+    shown = ", ".join(f"“{name}”" for name in names[:LAYERS_NAMED_MAX])
+    rest = f" and {len(names) - LAYERS_NAMED_MAX} more" if len(names) > LAYERS_NAMED_MAX else ""
+    message = (
+        f"The sound of {'layer' if len(names) == 1 else 'layers'} {shown}{rest} is not rendered: the video is silent."
+    )
+    return (Notice("sound_not_rendered", message, names[0] if len(names) == 1 else None),)
+
+
+def _has_sound(node: Node) -> bool:
+    if node.kind == "audio":
+        audio = node.component("Audio")
+        return bool(audio.get("__assetId") or audio.get("__src")) and audio.get("__muted") is not True
+    return node.kind == "video" and bool(node.string("assetId")) and not _is_muted(node)
+
+
+def _is_muted(node: Node) -> bool:
+    return any(properties.get("audioMuted") is True for _, properties in node.components)

@@ -1,0 +1,51 @@
+"""A circuit breaker for each account: one whose jobs bring workers down again and again gets one worker at a time.
+
+Deaths and stalls of workers are in the history of jobs, and count for a bounded time (`farm_core.jobs.workers.STRIKE_SECONDS`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from farm_core.jobs import workers
+from farm_core.telemetry import logs
+from scheduler.dependencies import Dependencies
+from scheduler.placement import AccountLoad, OpenJob
+from scheduler.service import Service
+
+_log = logs.logger(__name__)
+
+
+class CircuitBreaker(Service):
+    """Knows which accounts are restricted."""
+
+    every_seconds = 5.0
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        super().__init__()
+        self.dependencies = dependencies
+        self.restricted: frozenset[str] = frozenset()
+
+    async def tick(self) -> int:
+        """Read who has caused too many failures lately."""
+        now = self.dependencies.clock.now()
+        found = await self.dependencies.database.single(lambda connection: workers.striking_accounts(connection, now))
+        for account_id in found.keys() - self.restricted:
+            _log.warning("account restricted to one worker at a time", account=account_id, failures=found[account_id])
+        for account_id in self.restricted - found.keys():
+            _log.info("account restricted no longer", account=account_id)
+        self.restricted = frozenset(found)
+        return 0
+
+    def admitted(self, jobs: Sequence[OpenJob], loads: Mapping[str, AccountLoad]) -> list[OpenJob]:
+        """The jobs that may get a worker now. A restricted account gets one task, of its first job, while nothing of it runs."""
+        busy = {account_id for account_id, load in loads.items() if load.leased_frames}
+        admitted: list[OpenJob] = []
+        for job in jobs:
+            if job.account_id not in self.restricted:
+                admitted.append(job)
+            elif job.account_id not in busy:
+                busy.add(job.account_id)
+                admitted.append(replace(job, heads=job.heads[:1]))
+        return admitted

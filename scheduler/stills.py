@@ -1,0 +1,185 @@
+"""Takes requests for stills from Redis, prepares their documents, and has a worker draw them before any segment."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final, TypeVar
+
+import orjson
+
+from farm_core.jobs.claims import ClaimedJob
+from farm_core.jobs.judge import FailureKind
+from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, StillOrder
+from farm_core.stills.subject import StillSubject
+from farm_core.storage.port import StorageUnavailable
+from farm_core.telemetry import logs
+from scheduler import metrics
+from scheduler.dependencies import Dependencies
+from scheduler.ingest import IngestFailed, ingest
+from scheduler.ports import DrawnStill, StillAssignment, VideoFormat
+from scheduler.running_tasks import RunningTasks
+from scheduler.service import Service, in_a_line
+
+_log = logs.logger(__name__)
+Value = TypeVar("Value")
+
+AT_ONCE_MAX: Final = 16
+"""Orders that this scheduler prepares and draws at once; the others wait in Redis, for any scheduler."""
+PREPARED_MAX: Final = 256
+PREPARED_SECONDS: Final = 120.0
+"""Time for which the bytes behind an address are taken to stay the same, so that a person who changes a text waits for no fetch."""
+WARM_MAX: Final = 1024
+
+
+class NoWorker(Exception):
+    """No worker is left that could draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A frozen document and its media, until a moment of the monotonic clock."""
+
+    document_key: str
+    media: Mapping[str, str]
+    until: float
+
+
+class StillService(Service):
+    """Keeps up to `AT_ONCE_MAX` orders in preparation and at workers."""
+
+    every_seconds = 0.2
+
+    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
+        super().__init__()
+        self.dependencies = dependencies
+        self._running_tasks = running_tasks
+        self._drawing: set[asyncio.Task[None]] = set()
+        self._loads: Counter[str] = Counter()
+        self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
+        self._warm: OrderedDict[str, str] = OrderedDict()
+
+    async def tick(self) -> int:
+        """Takes the next order, waiting a second for one; returns 1, so that the next tick follows at once."""
+        exchange = self.dependencies.stills
+        if exchange is None:
+            return 0
+        if len(self._drawing) >= AT_ONCE_MAX:
+            await asyncio.wait(self._drawing, return_when=asyncio.FIRST_COMPLETED)
+        if not self.dependencies.executor.workers():
+            return 0
+        order = await exchange.next_order()
+        if order is not None:
+            task = asyncio.create_task(self._served(exchange, order), name=order.id)
+            self._drawing.add(task)
+            task.add_done_callback(self._drawing.discard)
+        return 1
+
+    async def stop(self) -> None:
+        """Takes no more orders, and ends those under way."""
+        await super().stop()
+        for task in self._drawing:
+            task.cancel()
+        await asyncio.gather(*self._drawing, return_exceptions=True)
+        if self.dependencies.stills is not None:
+            await self.dependencies.stills.close()
+
+    async def _served(self, exchange: StillExchange, order: StillOrder) -> None:
+        began = time.perf_counter()
+        answer = await self._answer(order)
+        metrics.still(answer.failure is None, time.perf_counter() - began)
+        try:
+            await exchange.answer(order, answer)
+        except ExchangeAway as error:
+            _log.warning("still not delivered", still=order.id, error=in_a_line(error))
+
+    async def _answer(self, order: StillOrder) -> StillAnswer:
+        try:
+            assignment = await self._assignment(order)
+            drawn = await self._drawn(assignment)
+        except IngestFailed as failure:
+            return StillAnswer(failure=str(failure), lasting=True)
+        except NoWorker:
+            return StillAnswer(failure="No render worker is there right now. Try again.")
+        except StorageUnavailable:
+            return StillAnswer(failure="Storage could not be reached.")
+        except Exception as error:
+            # An order's boundary: whoever asked is told, and asks again if it matters.
+            _log.warning("still failed", still=order.id, error=in_a_line(error))
+            return StillAnswer(failure="The still could not be drawn.")
+        if drawn.failure is None:
+            return StillAnswer(drawn.picture, warnings=drawn.warnings)
+        return StillAnswer(failure=drawn.failure.public_message, lasting=drawn.failure.kind is FailureKind.document)
+
+    async def _assignment(self, order: StillOrder) -> StillAssignment:
+        subject, frames = order.subject, order.frames
+        prepared = await self._frozen(order)
+        video_format = VideoFormat(
+            frames.width, frames.height, subject.fps, subject.frame_count, subject.composition_id, subject.duration_seconds
+        )  # fmt: skip
+        return StillAssignment(
+            order.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, order.format
+        )
+
+    async def _frozen(self, order: StillOrder) -> _Prepared:
+        """The document with inputs applied. Raises IngestFailed, and what ingest raises."""
+        subject, now = order.subject, time.monotonic()
+        if subject.frozen:
+            return _Prepared(subject.document_key, subject.media, now)
+        key = hashlib.sha256(orjson.dumps(asdict(subject), option=orjson.OPT_SORT_KEYS)).hexdigest()
+        known = self._prepared.get(key)
+        if known is None or known.until < now:
+            frozen = await ingest(self.dependencies, _as_job(order.id, subject))
+            known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
+            _remember(self._prepared, key, known, PREPARED_MAX)
+        return known
+
+    async def _drawn(self, assignment: StillAssignment) -> DrawnStill:
+        """Draws at the best worker; once more elsewhere if that worker is lost."""
+        lost: set[str] = set()
+        while True:
+            worker_id = self._worker(assignment.document_key, lost)
+            self._loads[worker_id] += 1
+            try:
+                drawn = await self.dependencies.executor.still(assignment, worker_id)
+            finally:
+                self._loads[worker_id] -= 1
+            failed = drawn.failure is not None and drawn.failure.kind is FailureKind.lost
+            if not failed or lost:
+                _remember(self._warm, assignment.document_key, worker_id, WARM_MAX)
+                return drawn
+            lost.add(worker_id)
+
+    def _worker(self, document_key: str, lost: set[str]) -> str:
+        living = [worker.id for worker in self.dependencies.executor.workers() if worker.id not in lost]
+        if not living:
+            raise NoWorker
+        rendering = {running_task.worker_id for running_task in self._running_tasks}
+        return best_worker(living, rendering, self._loads, self._warm.get(document_key))
+
+
+def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:
+    """The worker for the next still: fewest stills waiting, then one that has the document open, then one that renders nothing."""
+    return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))
+
+
+def _remember(cache: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > most:
+        cache.popitem(last=False)
+
+
+def _as_job(still_id: str, subject: StillSubject) -> ClaimedJob:
+    """What ingest needs to know, in the shape of a job that nobody claims."""
+    return ClaimedJob(
+        id=still_id, lease_token="", attempt=1, account_id=subject.account_id, origin=subject.origin, inputs=subject.inputs,
+        width=0, height=0, fps=subject.fps, frame_count=subject.frame_count, document_key=None, media={}, template_id="",
+        template_document_key=subject.document_key, template_inputs=subject.template_inputs,
+        template_targets=subject.template_targets, composition_id=subject.composition_id,
+        duration_seconds=subject.duration_seconds,
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""`/v1/templates/{id}/still` and `/v1/renders/{id}/thumbnail`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from tests.api.workers import drawing
+from tests.api.world import World, text_template
+from tests.scheduler.farm import DummyWork
+
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture
+def worker(own_world: World, tmp_path: Path) -> Iterator[DummyWork]:
+    with drawing(own_world, tmp_path) as work:
+        yield work
+
+
+def size_of(answer: Any) -> tuple[str | None, tuple[int, int]]:
+    assert answer.status_code == 200, answer.text
+    image = Image.open(io.BytesIO(answer.content))
+    return image.format, image.size
+
+
+def test_every_template_has_a_poster_that_can_be_asked_for_conditionally(own_world: World, worker: DummyWork) -> None:
+    ada = own_world.account()
+    template = ada.template()
+    poster = ada.get(f"/templates/{template}/still")
+    assert size_of(poster) == ("PNG", (640, 360))
+    assert poster.headers["Content-Type"] == "image/png"
+    again = ada.get(f"/templates/{template}/still", headers={"If-None-Match": poster.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert len(worker.stills) == 1, "an equal poster is kept"
+    assert ada.usage()["renderedMinutes"] == ada.usage()["reservedRenderMinutes"] == 0
+
+
+def test_a_still_takes_inputs_and_refuses_them_as_a_render_does(own_world: World, worker: DummyWork) -> None:
+    ada = own_world.account()
+    template = ada.template()
+    wrong = {"headline": 7, "size": "12", "extra": "?"}
+    still = ada.post(f"/templates/{template}/still", json={"inputs": wrong})
+    render = ada.render(template, inputs=wrong)
+    assert still.status_code == render.status_code == 400
+    assert still.json()["errors"] == render.json()["errors"]
+
+    plain = text_template(ada)
+    drawn = ada.post(
+        f"/templates/{plain}/still", json={"inputs": {"headline": "Hi"}, "frame": 3, "width": 64, "format": "jpeg"}
+    )
+    assert size_of(drawn) == ("JPEG", (64, 36))
+    assert worker.stills[-1][1] == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("frame=90", "frame"), ("time=4", "time"), ("time=1&frame=1", "time"), ("width=9999", "width"), ("format=gif", "format")],
+)  # fmt: skip
+def test_what_the_template_does_not_have_is_refused(world: World, query: str, field: str) -> None:
+    ada = world.account()
+    answer = ada.get(f"/templates/{ada.template()}/still?{query}")
+    assert answer.status_code == 400, answer.text
+    assert [one["field"] for one in answer.json()["errors"]] == [field]
+
+
+def test_stills_need_the_scope_of_what_they_show_and_stay_within_the_account(world: World) -> None:
+    ada, eve = world.account(), world.account("eve")
+    template, job = ada.template(), ada.job()
+    assert ada.new_key(["renders:read"]).get(f"/templates/{template}/still").status_code == 403
+    assert ada.new_key(["templates:read"]).get(f"/renders/{job}/thumbnail").status_code == 403
+    assert eve.get(f"/templates/{template}/still").status_code == 404
+    assert eve.get(f"/renders/{job}/thumbnail").status_code == 404
+
+
+def test_a_finished_render_has_a_thumbnail_and_a_sheet(own_world: World, worker: DummyWork) -> None:
+    ada = own_world.account()
+    job = ada.job()
+    early = ada.get(f"/renders/{job}/thumbnail")
+    assert (early.status_code, early.json()["status"]) == (409, "queued")
+    own_world.move(job, "completed", video_key="results/x.mp4", document_key="frozen/x.json", progress=100)
+    assert size_of(ada.get(f"/renders/{job}/thumbnail?width=128&time=1")) == ("JPEG", (128, 72))
+    assert size_of(ada.get(f"/renders/{job}/thumbnail?sprite=true&format=webp")) == ("WEBP", (800, 450))
+
+
+def test_stills_are_limited_for_each_account(start: Any, tmp_path: Path) -> None:
+    limited = start(stills_per_minute=1)
+    ada, bob = limited.account(), limited.account("bob")
+    with drawing(limited, tmp_path):
+        path = f"/templates/{ada.template()}/still"
+        assert ada.get(f"{path}?frame=1").status_code == 200
+        refused = ada.get(f"{path}?frame=2")
+        assert (refused.status_code, refused.json()["code"]) == (429, "rate_limit_exceeded")
+        assert bob.get(f"/templates/{bob.template()}/still?frame=1").status_code == 200

@@ -1,0 +1,49 @@
+"""A scheduler's part that answers requests for stills, for contract tests: workers that draw plain pictures."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from farm_core.db.database import Database
+from farm_core.stills.exchange import StillExchange
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from scheduler.running_tasks import RunningTasks
+from scheduler.stills import StillService
+from tests.api.world import World
+from tests.scheduler.farm import DummyWork, parts_for
+
+
+@contextmanager
+def drawing(world: World, folder: Path) -> Iterator[DummyWork]:
+    """Answers the world's requests for stills for the length of the block; yields the worker."""
+    storage = LocalStorage(world.settings.data_folder / "storage", Links(b"secret"))
+    work, started, stop = DummyWork(storage), threading.Event(), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(_serve(world, folder, storage, work, started, stop)))
+    thread.start()
+    assert started.wait(30)
+    try:
+        yield work
+    finally:
+        stop.set()
+        thread.join(30)
+
+
+async def _serve(
+    world: World, folder: Path, storage: LocalStorage, work: DummyWork, started: threading.Event, stop: threading.Event
+) -> None:
+    database = Database(str(world.settings.database_url))
+    parts = replace(parts_for(database, storage, [work], folder), stills=StillExchange(str(world.settings.redis_url)))
+    await parts.executor.start()
+    service = StillService(parts, RunningTasks())
+    service.start()
+    started.set()
+    await asyncio.to_thread(stop.wait)
+    await service.stop()
+    await parts.executor.close()
+    await database.close()

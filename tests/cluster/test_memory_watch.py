@@ -1,0 +1,62 @@
+"""A worker that exceeds its memory while it draws fails that job, with a reason, and nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from cluster.memory_watch import MemoryWatch, resident_bytes
+from cluster.render_thread import RenderThread
+from cluster.task_runner import StillPicture
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
+from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, VideoFormat
+
+MEGABYTES = 1 << 20
+
+
+def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
+    go_on = threading.Event()
+
+    class Greedy:
+        worker_id = "w"
+
+        def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+            raise AssertionError("no still is asked for")
+
+        def still_failure(self, error: Exception) -> Failure:
+            raise AssertionError("no still is asked for") from error
+
+        def execute(
+            self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
+        ) -> Finished | Ended:
+            held = bytearray(200 * MEGABYTES)
+            held[::4096] = b"x" * len(held[::4096])
+            assert go_on.wait(30), "the watch acts while the frame is being drawn"
+            return Finished(assignment.token, "w", "k", "", 0, 0.0)
+
+    thread = RenderThread(Greedy, ProgressWriter(None))
+    thread.work()
+    failure = Failure(FailureKind.document, "too much")
+    watch = MemoryWatch(resident_bytes() + 100 * MEGABYTES, lambda: thread.fail_active(failure), every_seconds=0.01)
+    result = thread.submit(SegmentAssignment("t", "t", "j", "d", {}, VideoFormat(8, 8, 30, 30, None, 1), 0, 30))
+    report = result.result(30)
+    go_on.set()
+    thread.join()
+    watch.close()
+    assert isinstance(report, Ended)
+    assert (report.failure, report.worker_ends) == (failure, True)
+
+
+def test_nothing_happens_below_the_limit() -> None:
+    measured, exceeded = threading.Semaphore(0), []
+
+    def measure() -> int:
+        measured.release()
+        return 10
+
+    watch = MemoryWatch(11, lambda: exceeded.append(1), measure=measure, every_seconds=0.001)
+    for _ in range(3):
+        measured.acquire()
+    watch.close()
+    assert not exceeded

@@ -1,0 +1,103 @@
+"""A render thread draws stills between the frames of a segment, and the segment's bytes stay the same."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from cluster.execution import task_runner
+from cluster.render_thread import RenderThread
+from cluster.task_runner import TaskRunner
+from farm_core.progress.writer import ProgressWriter
+from farm_core.settings import ROOT, Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from scheduler.ports import Finished, SegmentAssignment, StillAssignment, VideoFormat
+from tests.gpu_renderer.documents import document, layer, track
+
+pytestmark = [pytest.mark.gl, pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")]
+
+Farm = tuple[RenderThread[TaskRunner], LocalStorage]
+TEXT = {"__kind": "text", "content": "Still", "fontSize": 30, "color": "#ffffff"}
+DOCUMENT = document(
+    layer("square"), layer("title", **TEXT), seconds=4.0, size=(320, 180), square=track("x", (0, 30), (4, 290))
+)
+VIDEO = VideoFormat(320, 180, 30, 120, None, 4.0)
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    settings = Settings(data_folder=tmp_path, encoder="libx264", jwt_secret="s" * 32)
+    storage = LocalStorage(tmp_path / "storage", Links(b"s" * 32))
+    storage.put_bytes("frozen/a.json", json.dumps(DOCUMENT).encode())
+    thread = RenderThread(
+        lambda: task_runner("w0", settings, tmp_path / "scratch", raster_threads=0), ProgressWriter(None)
+    )
+    yield thread, storage
+    thread.close()
+
+
+def segment(token: str, first_frame: int = 0) -> SegmentAssignment:
+    return SegmentAssignment("task", token, "job", "frozen/a.json", {}, VIDEO, first_frame, 120 - first_frame)
+
+
+def still(frame: int, width: int = 160, format: str = "png") -> StillAssignment:
+    size = VideoFormat(width, width * 9 // 16, 30, 120, None, 4.0)
+    return StillAssignment(f"still-{frame}", "frozen/a.json", {}, size, (frame,), 1, format)  # type: ignore[arg-type]
+
+
+def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
+    thread, storage = farm
+    thread.work()
+    alone = thread.submit(segment("one")).result()
+    assert isinstance(alone, Finished)
+    expected = storage.get_bytes(alone.key)
+    pictures = [thread.still(still(frame, width)).picture for frame, width in ((10, 160), (60, 320), (10, 160))]
+    storage.delete(alone.key)
+
+    ended = threading.Event()
+    result: list[object] = []
+
+    def rendered() -> None:
+        result.append(thread.submit(segment("two")).result())
+        ended.set()
+
+    rendering = threading.Thread(target=rendered)
+    rendering.start()
+    amid: list[tuple[int, bytes]] = []
+    overtook = 0
+    while not ended.is_set() and len(amid) < 60:
+        frame, width = ((10, 160), (60, 320), (10, 160))[len(amid) % 3]
+        amid.append((len(amid) % 3, thread.still(still(frame, width)).picture))
+        overtook += not ended.is_set()
+    rendering.join()
+
+    assert overtook >= 3, "stills came back while the segment was rendered"
+    assert all(picture == pictures[number] for number, picture in amid)
+    again = result[0]
+    assert isinstance(again, Finished) and not again.cached
+    assert storage.get_bytes(again.key) == expected
+
+
+@pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
+def test_a_still_is_a_picture_file(farm: Farm, format: str) -> None:
+    drawn = farm[0].still(still(0, format=format))
+    assert drawn.failure is None
+    image = Image.open(io.BytesIO(drawn.picture))
+    assert (image.format, image.size, image.mode) == (format.upper(), (160, 90), "RGB")
+    blue = image.getpixel((150, 80))
+    assert isinstance(blue, tuple) and blue[2] > 245 and blue[0] < 10
+
+
+def test_a_still_of_a_missing_document_is_a_failure_and_the_worker_goes_on(
+    farm: Farm,
+) -> None:
+    missing = StillAssignment("x", "frozen/none.json", {}, VIDEO, (0,), 1, "png")
+    assert farm[0].still(missing).failure is not None
+    assert farm[0].still(still(0)).failure is None

@@ -1,0 +1,72 @@
+"""The console over real HTTP, on real Postgres and Valkey, and a real Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import httpserver_jwks, own_world, settings, start, world
+from tests.console.people import Person, signed_in
+
+__all__ = ["httpserver_jwks", "own_world", "settings", "start", "world"]
+
+CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
+
+
+@pytest.fixture
+def operator(own_world: Any) -> Iterator[Person]:
+    """An operator of a farm of the test's own."""
+    with signed_in(own_world, "boss", operator=True) as person:
+        yield person
+
+
+@pytest.fixture
+def member(own_world: Any) -> Iterator[Person]:
+    """An account of the same farm."""
+    with signed_in(own_world, "ada") as person:
+        yield person
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium, which `./farm test` installs where it may."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def window(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a window for a person: `window(person, phone=True, dark=True)`."""
+    opened: list[Any] = []
+
+    def new(person: Person, *, phone: bool = False, dark: bool = False, **options: Any) -> Any:
+        size = {"width": 360, "height": 740} if phone else {"width": 1440, "height": 900}
+        context = chromium.new_context(viewport=size, color_scheme="dark" if dark else "light", **options)
+        context.set_default_timeout(20_000)
+        context.add_cookies([person.cookie])
+        opened.append(context)
+        return context.new_page()
+
+    yield new
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a text and a picture."""
+    from tests.api.world import bundle, document, layer
+
+    path = tmp_path / "greeting.motion"
+    path.write_bytes(bundle(document(layer("n1", "Headline", "text"), layer("n2", "Photo", "image", src=""))))
+    return path

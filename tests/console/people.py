@@ -1,0 +1,94 @@
+"""People who are signed in to the console."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from farm_core.db.database import Database
+from farm_core.sign_in import repository
+from tests.api.world import Someone, World
+
+COOKIE = "farm_console"
+
+
+@dataclass
+class Person:
+    """A browser without scripts that is signed in; `api` is the same account as a caller of the API."""
+
+    api: Someone
+    client: httpx.Client
+
+    @property
+    def cookie(self) -> Any:
+        """The session, as Playwright takes it."""
+        value = self.client.cookies[COOKIE]
+        return {
+            "name": COOKIE,
+            "value": value,
+            "url": f"{self.origin}/console/",
+            "httpOnly": True,
+            "sameSite": "Strict",
+        }
+
+    @property
+    def origin(self) -> str:
+        return self.api.world.origin
+
+    def get(self, path: str, **given: Any) -> httpx.Response:
+        return self.client.get(f"/console{path}", **given)
+
+    def text(self, path: str) -> str:
+        answer = self.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def csrf(self) -> str:
+        found = re.search(r'data-csrf="([0-9a-f]{64})"', self.text("/account"))
+        assert found is not None
+        return found[1]
+
+    def post(self, path: str, **form: Any) -> httpx.Response:
+        return self.client.post(f"/console{path}", data={"csrf": self.csrf(), **form})
+
+
+def link_token(world: World, account_id: str, *, read_only: bool = False) -> str:
+    """A one-time link's token, as `./farm console-link` makes it."""
+
+    async def made() -> str:
+        database = Database(str(world.settings.database_url))
+        try:
+            async with database.work() as session:
+                now = world.clock.now()
+                return await repository.create_link(session, account_id, now, read_only=read_only)
+        finally:
+            await database.close()
+
+    with ThreadPoolExecutor(1) as pool:  # Playwright keeps a running event loop in the tests' own thread
+        return pool.submit(lambda: asyncio.run(made())).result()
+
+
+@contextmanager
+def browser(world: World) -> Iterator[httpx.Client]:
+    """A browser without scripts that nobody is signed in to."""
+    with httpx.Client(base_url=world.origin, timeout=30) as client:
+        yield client
+
+
+@contextmanager
+def signed_in(world: World, name: str, *, operator: bool = False, read_only: bool = False) -> Iterator[Person]:
+    """A new account's person, signed in by a one-time link."""
+    someone = world.account(name, monthlyRenderMinutes=None)
+    world.database.execute("UPDATE accounts SET operator = %s WHERE id = %s", (operator, someone.account_id))
+    with browser(world) as client:
+        token = link_token(world, someone.account_id, read_only=read_only)
+        answer = client.post("/console/enter", data={"token": token})
+        assert answer.status_code == 303, answer.text
+        yield Person(someone, client)

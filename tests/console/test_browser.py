@@ -1,0 +1,260 @@
+"""The console in a real browser: every page on a phone and a desktop, light and dark; and what people do there."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from redis import Redis
+
+from farm_core.ids import new_id
+from farm_core.progress.changes import JobChange
+from farm_core.progress.store import channel
+from tests.api.workers import drawing
+from tests.api.world import World
+from tests.console.people import Person
+
+pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+
+Window = Callable[..., Any]
+PAGES = (
+    "/", "/renders", "/renders?status=failed", "/renders/{queued}", "/renders/{failed}", "/renders/actions/cancel", "/templates",
+    "/templates/{template}", "/templates/{template}/playground", "/uploads", "/workers", "/account", "/account/webhooks",
+    "/accounts", "/accounts/{account}", "/accounts/{account}/delete", "/audit", "/sign-in", "/nowhere",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def pictures(own_world: World, tmp_path: Path) -> Iterator[None]:
+    """A worker that draws plain pictures."""
+    with drawing(own_world, tmp_path):
+        yield
+
+
+def farm(person: Person) -> dict[str, str]:
+    """A farm with something on every page."""
+    world, template = person.api.world, person.api.template()
+    queued, failed = (str(person.api.render(template).json()["jobId"]) for _ in range(2))
+    world.move(failed, "failed", error="The photo could not be fetched: 404 Not Found.")
+    world.database.execute(
+        "INSERT INTO workers (id, node, renderer, device, encoder, seen_at) VALUES (%s, 'node-a', 'r', 'llvmpipe', 'libx264', %s)",
+        (f"worker-{new_id('w')}", world.clock.now()),
+    )
+    return {"template": template, "queued": queued, "failed": failed, "account": person.api.account_id}
+
+
+def watched(page: Any) -> tuple[list[str], list[str]]:
+    """What the page writes to the browser's console, and the addresses that it asks for."""
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    return said, asked
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_page_is_accessible_fits_and_stays_on_its_origin(
+    operator: Person, window: Window, phone: bool, dark: bool
+) -> None:
+    names, page = farm(operator), window(operator, phone=phone, dark=dark)
+    said, asked = watched(page)
+    for path in PAGES:
+        page.goto(f"{operator.origin}/console{path.format(**names)}")
+        results = Axe().run(page).response["violations"]
+        grave = [
+            (one["id"], [node["html"][:150] for node in one["nodes"]])
+            for one in results
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert grave == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
+    assert {urlsplit(url).netloc for url in asked if not url.startswith(("blob:", "data:"))} == {
+        urlsplit(operator.origin).netloc
+    }
+    assert [line for line in said if "404" not in line] == []  # the browser itself notes that /nowhere is a 404
+
+
+def test_progress_and_the_end_appear_without_reloading(operator: Person, window: Window) -> None:
+    world, job = operator.api.world, farm(operator)["queued"]
+    world.database.execute("UPDATE jobs SET status = 'processing', started_at = now() WHERE id = %s", (job,))
+    page = window(operator)
+    page.goto(f"{operator.origin}/console/renders")
+    page.evaluate("window.stayed = true")
+    bar = page.locator(f"#row-{job} progress")
+    publish_until(
+        page,
+        world,
+        {"job_id": job, "account_id": operator.api.account_id, "progress": 42.5},
+        lambda: bar.evaluate("bar => bar.value") == 42.5,
+    )
+    assert page.locator(f"#row-{job} [data-percent]").inner_text() == "42.5 %"
+    world.move(job, "completed", video_key="results/x.mp4")
+    done = page.locator(f"#row-{job} .state.completed")
+    publish_until(
+        page,
+        world,
+        {"job_id": job, "account_id": operator.api.account_id, "status": "completed"},
+        lambda: done.count() == 1,
+    )
+    assert page.evaluate("window.stayed")
+
+
+def test_the_stream_is_closed_while_nobody_looks(operator: Person, window: Window) -> None:
+    page = window(operator)
+    with page.expect_response("**/console/events*"):
+        page.goto(f"{operator.origin}/console/renders")
+    hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))"
+    with page.expect_event("requestfailed", lambda request: "/events" in request.url):
+        page.evaluate(hide % "true")
+    with page.expect_request("**/console/events*"):
+        page.evaluate(hide % "false")
+
+
+def test_a_project_is_dropped_looked_at_and_imported(member: Person, window: Window, project: Path) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    data = base64.b64encode(project.read_bytes()).decode()
+    drop = """data => {
+        const bytes = Uint8Array.from(atob(data), one => one.charCodeAt(0)), moved = new DataTransfer();
+        moved.items.add(new File([bytes], 'greeting.motion'));
+        document.querySelector('[data-drop]').dispatchEvent(new DragEvent('drop', {dataTransfer: moved, bubbles: true, cancelable: true}));
+    }"""
+    with page.expect_navigation():
+        page.evaluate(drop, data)
+    assert "Nothing is stored yet" in page.inner_text("main")
+    assert "headline" in page.inner_text("main")
+    assert member.api.get("/templates").json()["total"] == 0
+    page.fill("#name", "Greeting")
+    page.click("text=Import the template")
+    page.wait_for_url("**/console/templates/tpl_*")
+    assert member.api.get("/templates").json()["items"][0]["name"] == "Greeting"
+
+
+def test_what_cannot_be_imported_is_said_before_anything_is_stored(
+    member: Person, window: Window, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.motion"
+    broken.write_bytes(b"this is no project")
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    page.set_input_files("#file", broken)
+    page.click("text=Look at it")
+    page.wait_for_selector("text=This project cannot be imported")
+    assert member.api.get("/templates").json()["total"] == 0
+
+
+def test_a_render_is_cancelled_and_a_failed_one_retried(member: Person, window: Window) -> None:
+    names, page = farm(member), window(member, phone=True, dark=True)
+    page.goto(f"{member.origin}/console/renders/{names['queued']}")
+    page.click("main >> text=Cancel")
+    page.wait_for_selector("text=1 render was cancelled")
+    assert member.api.get(f"/renders/{names['queued']}").json()["status"] == "cancelled"
+    page.goto(f"{member.origin}/console/renders?status=failed")
+    page.check("input[name=job]")
+    page.click("[data-bulk] >> text=Retry")
+    page.wait_for_selector("text=1 render was created again")
+    assert member.api.get("/renders").json()["total"] == 3
+
+
+def test_an_action_on_all_that_match_says_how_many_first(operator: Person, window: Window) -> None:
+    template = operator.api.template()
+    jobs = [str(operator.api.render(template).json()["jobId"]) for _ in range(3)]
+    page = window(operator)
+    page.goto(f"{operator.origin}/console/renders?status=queued")
+    page.click("text=Cancel all that match")
+    page.wait_for_selector("h1:has-text('Cancel 3 renders?')")
+    page.click("button:has-text('Cancel 3 renders')")
+    page.wait_for_selector("text=3 renders were cancelled")
+    assert {operator.api.get(f"/renders/{job}").json()["status"] for job in jobs} == {"cancelled"}
+
+
+def test_filters_change_the_list_and_the_address(operator: Person, window: Window) -> None:
+    names, page = farm(operator), window(operator)
+    page.goto(f"{operator.origin}/console/renders")
+    page.select_option("select[name=status]", "failed")
+    page.wait_for_url("**status=failed*")
+    page.wait_for_selector(f"#row-{names['queued']}", state="detached")
+    assert page.locator(f"#row-{names['failed']}").count() == 1
+    page.reload()
+    assert page.locator("tr[data-job]").count() == 1
+
+
+def test_a_worker_is_drained_and_resumed(operator: Person, window: Window) -> None:
+    farm(operator)
+    page = window(operator)
+    page.goto(f"{operator.origin}/console/workers")
+    page.click("button:has-text('Drain')")
+    page.wait_for_selector(".state.drained")
+    page.click("button:has-text('Resume')")
+    page.wait_for_selector(".state.live")
+
+
+def test_a_key_is_created_shown_once_and_revoked(member: Person, window: Window) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/account")
+    page.fill("#key-name", "n8n")
+    page.click("text=Create the key")
+    secret = page.inner_text("#secret")
+    answer = member.api.world.client.get("/api/v1/usage", headers={"Authorization": f"Bearer {secret}"})
+    assert answer.status_code == 200
+    page.goto(f"{member.origin}/console/account")
+    assert secret not in page.content()
+    page.click("summary:has-text('Revoke')")
+    page.click("text=Revoke the key")
+    page.wait_for_selector("text=revoked")
+    answer = member.api.world.client.get("/api/v1/usage", headers={"Authorization": f"Bearer {secret}"})
+    assert answer.status_code == 401
+
+
+def test_faults_of_inputs_stand_next_to_their_fields(member: Person, window: Window) -> None:
+    template = member.api.template()
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{template}/playground")
+    page.fill("#in-tint", "no colour")
+    page.fill("#in-photo", "http://private.example.com/a.png")
+    page.wait_for_selector("#fault-photo:visible")
+    page.click("button:has-text('Render')")
+    page.wait_for_selector("#fault-photo:visible")
+    assert member.api.get("/renders").json()["total"] == 0
+    page.fill("#in-photo", "https://media.example.com/a.png")
+    page.fill("#in-tint", "#ff8800")
+    page.fill("#in-headline", "Hello <b>you</b>")
+    page.wait_for_selector("#fault-photo", state="hidden")
+    assert "Hello <b>you</b>" in page.inner_text("#code-curl")
+    page.click("button:has-text('Render')")
+    page.wait_for_url("**/console/renders/job_*")
+    assert member.api.get("/renders").json()["total"] == 1
+
+
+def test_the_console_works_without_scripts(operator: Person, window: Window) -> None:
+    names, page = farm(operator), window(operator, java_script_enabled=False)
+    page.goto(f"{operator.origin}/console/renders")
+    page.select_option("select[name=status]", "failed")
+    page.click("text=Filter")
+    assert page.locator("tr[data-job]").count() == 1
+    page.check("input[name=job]")
+    page.click("[data-bulk] >> text=Retry")
+    assert "1 render was created again" in page.inner_text("main")
+    page.goto(f"{operator.origin}/console/templates/{names['template']}/playground")
+    page.fill("#in-headline", "plain")
+    page.click("button:has-text('Preview')")
+    assert "input.headline=plain" in (page.get_attribute("#frame", "src") or "")
+
+
+def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[], bool]) -> None:
+    """Publish a change until the page shows it: its stream may only just be opening."""
+    with Redis.from_url(str(world.settings.redis_url)) as client:
+        for _ in range(100):
+            client.publish(channel(change["account_id"]), json.dumps(change))
+            if seen():
+                return
+            page.wait_for_timeout(200)
+    raise AssertionError("the page does not show the change")

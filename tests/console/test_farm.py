@@ -1,0 +1,58 @@
+"""The whole farm seen through the console: a preview that changes, a render that is watched, a video that plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farm_core.settings import ROOT
+from tests.acceptance.farm import process_farm
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+
+PIXELS = """async () => {
+    const frame = document.getElementById('frame'), canvas = document.createElement('canvas');
+    await frame.decode();
+    canvas.width = frame.naturalWidth; canvas.height = frame.naturalHeight;
+    const pen = canvas.getContext('2d');
+    pen.drawImage(frame, 0, 0);
+    return [canvas.width, ...pen.getImageData(0, 0, canvas.width, canvas.height).data].join().length + ':' +
+        Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', pen.getImageData(0, 0, canvas.width, canvas.height).data))).join();
+}"""
+
+
+def test_a_template_is_tried_rendered_watched_and_played(chromium: Any, tmp_path: Path) -> None:
+    with process_farm(tmp_path / "data") as farm:
+        link = next(line for line in (farm.data / "up.log").read_text().splitlines() if line.startswith("console "))
+        page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page.set_default_timeout(90_000)
+        page.goto(link.removeprefix("console "))
+        page.click("text=Sign in as operator")
+        page.wait_for_selector("h1:has-text('Overview')")
+
+        page.goto(f"{farm.origin}/console/templates")
+        page.set_input_files("#file", ROOT / "examples" / "title-card.motion")
+        page.click("text=Look at it")
+        page.click("text=Import the template")
+        page.click("text=Open the playground")
+        before = page.evaluate(PIXELS)
+        page.fill("textarea >> nth=0", "Changed in the playground")
+        page.wait_for_selector("#frame[data-drawn]")
+        assert page.evaluate(PIXELS) != before
+        page.click("#play")
+        page.wait_for_selector("#draft:visible")
+        page.click("#play")
+
+        page.click("button:has-text('Render')")
+        page.wait_for_url("**/console/renders/job_*")
+        page.wait_for_selector("video")
+        seconds = page.evaluate(
+            "async () => { const video = document.querySelector('video'); video.muted = true; video.currentTime = 0.5; await video.play(); "
+            "await new Promise(done => video.addEventListener('timeupdate', () => video.currentTime > 0.6 && done())); return video.duration; }"
+        )
+        assert seconds > 1
+        page.click("text=Verify")
+        page.wait_for_selector("text=The stored file is the one that was rendered")
+        page.context.close()

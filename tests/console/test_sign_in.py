@@ -1,0 +1,117 @@
+"""Signing in: one-time links, session tokens, sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from farm_core.accounts import tokens
+from farm_core.accounts.secret import farm_secret
+from farm_core.sign_in.repository import LINK_LIFETIME, SESSION_LIFETIME
+from tests.api.world import World
+from tests.console.people import COOKIE, Person, browser, link_token, signed_in
+
+HEADERS = ("Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy")
+
+
+def test_a_link_signs_in_once_and_never_again(world: World) -> None:
+    account = world.account()
+    token = link_token(world, account.account_id)
+    with browser(world) as first, browser(world) as thief:
+        assert first.post("/console/enter", data={"token": token}).headers["location"] == "/console/"
+        assert first.get("/console/account").status_code == 200
+        refused = thief.post("/console/enter", data={"token": token})
+        assert refused.status_code == 410
+        assert "console-link" in refused.text
+        assert thief.get("/console/account").status_code == 303
+
+
+def test_looking_at_a_link_does_not_use_it_up(world: World) -> None:
+    token = link_token(world, world.account().account_id)
+    with browser(world) as client:
+        for _ in range(3):
+            assert "works once" in client.get("/console/enter", params={"token": token}).text
+        assert client.post("/console/enter", data={"token": token}).status_code == 303
+
+
+def test_links_and_sessions_expire(own_world: World) -> None:
+    account = own_world.account()
+    late, in_time = link_token(own_world, account.account_id), link_token(own_world, account.account_id)
+    with browser(own_world) as client:
+        assert client.post("/console/enter", data={"token": in_time}).status_code == 303
+        own_world.clock.advance(LINK_LIFETIME.total_seconds() + 1)
+        with browser(own_world) as other:
+            assert other.post("/console/enter", data={"token": late}).status_code == 410
+        assert client.get("/console/account").status_code == 200
+        own_world.clock.advance(SESSION_LIFETIME.total_seconds())
+        assert client.get("/console/account").status_code == 303
+
+
+def test_a_session_token_signs_in_and_an_api_key_does_not(world: World) -> None:
+    account = world.account()
+    token = tokens.issue(farm_secret(world.settings), account.account_id, 60)
+    with browser(world) as client:
+        key = account.new_key().headers["Authorization"].removeprefix("Bearer ")
+        assert client.post("/console/sign-in", data={"token": key}).status_code == 401
+        assert client.post("/console/sign-in", data={"token": "nonsense"}).status_code == 401
+        assert client.get("/console/renders").status_code == 303
+        assert client.post("/console/sign-in", data={"token": token}).status_code == 303
+        assert client.get("/console/renders").status_code == 200
+
+
+def test_a_deployments_own_tokens_sign_in(start: Any, httpserver_jwks: Any) -> None:
+    url, sign = httpserver_jwks
+    world = start(jwt_jwks_url=url)
+    account = world.account()
+    with browser(world) as client:
+        assert client.post("/console/sign-in", data={"token": sign(account.account_id)}).status_code == 303
+        assert client.get("/console/renders").status_code == 200
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(world: World) -> None:
+    token = link_token(world, world.account().account_id)
+    with browser(world) as client:
+        cookie = client.post("/console/enter", data={"token": token}).headers["set-cookie"]
+    assert cookie.startswith(f"{COOKIE}=")
+    assert {"HttpOnly", "SameSite=strict", "Path=/console"} <= {part.strip() for part in cookie.split(";")}
+
+
+def test_signing_out_ends_the_session_for_copies_of_the_cookie_too(world: World) -> None:
+    with signed_in(world, "ada") as person, browser(world) as copy:
+        copy.cookies.update(person.client.cookies)
+        assert person.post("/sign-out").status_code == 303
+        assert copy.get("/console/account").status_code == 303
+
+
+def test_a_suspended_account_is_signed_out(member: Person) -> None:
+    account_id = member.api.account_id
+    member.api.world.database.execute("UPDATE accounts SET suspended_at = now() WHERE id = %s", (account_id,))
+    assert member.get("/account").status_code == 303
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "/console/\\evil", "/api/v1/keys"])
+def test_signing_in_never_leads_away_from_the_console(world: World, target: str) -> None:
+    token = tokens.issue(farm_secret(world.settings), world.account().account_id, 60)
+    with browser(world) as client:
+        answer = client.post("/console/sign-in", data={"token": token, "next": target})
+    assert answer.headers["location"] == "/console/"
+
+
+def test_a_page_is_returned_to_after_signing_in(world: World) -> None:
+    with browser(world) as client:
+        answer = client.get("/console/renders", params={"status": "failed"})
+        assert answer.headers["location"] == "/console/sign-in?next=%2Fconsole%2Frenders%3Fstatus%3Dfailed"
+
+
+def test_every_answer_carries_the_security_headers(world: World) -> None:
+    with signed_in(world, "ada") as person:
+        for path in ("/account", "/renders", "/nowhere", "/sign-in", "/static/console.css"):
+            headers = person.get(path).headers
+            assert all(name in headers for name in HEADERS), path
+            assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+            assert "unsafe" not in headers["Content-Security-Policy"]
+
+
+def test_the_first_page_is_found_without_a_slash(world: World) -> None:
+    assert world.client.get("/console").headers["location"] == "/console/"

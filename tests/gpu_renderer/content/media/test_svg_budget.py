@@ -1,0 +1,99 @@
+"""SVG documents that would hold a worker are refused by name, before the work is done."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from gpu_renderer.content.svg import svg_pixels
+from gpu_renderer.content.svg.budget import LIMITS, Budget, Cost
+from gpu_renderer.errors import MediaUndecodable
+from tests.gpu_renderer.fonts import reference_fonts
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def svg(body: str, attributes: str = 'width="100" height="100"') -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{body}</svg>'
+
+
+def stated_png(side: int) -> str:
+    """A PNG that says that it has so many pixels, and has none."""
+    header = struct.pack(">IIBBBBB", side, side, 8, 6, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+    data = b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT"))
+    return "data:image/png;base64," + base64.b64encode(data).decode()
+
+
+def multiplied(inside: str, layer: str, depth: int, count: int) -> str:
+    """Definitions in which each layer refers so many times to the one before."""
+    layers = "".join(
+        f'<g id="g{n}">' + layer.format(n - 1) * count + "</g>" for n in range(1, depth)
+    )  # fmt: skip
+    return f'<defs><g id="g0">{inside}</g>{layers}</defs><use href="#g{depth - 1}"/>'
+
+
+CLIPS = "".join(
+    f'<clipPath id="c{n}" clip-path="url(#c{n - 1})"><path d="{"M0 0L9 9 3 1z" * 40}"/><path d="{"M1 5L2 8 7 2z" * 40}"/></clipPath>'
+    for n in range(1, 40)
+)
+ZIGZAG = "M0 0" + "l1 1l1 -1" * 3000
+
+ATTACKS = {
+    Cost.elements: multiplied('<rect width="1" height="1"/>', '<use href="#g{}"/>', 9, 20),
+    Cost.matches: "<style>" + ".none g g g g g g rect{fill:red}" * 40 + "</style>"
+    + "<g>" * 30 + '<rect width="1" height="1"/>' * 50 + "</g>" * 30,
+    Cost.variables: "<style>rect{--a0:xxxxxxxxxx;" + "".join(f"--a{n}:var(--a{n - 1}) var(--a{n - 1});" for n in range(1, 40))
+    + "fill:var(--a39)}</style><rect width='9' height='9'/>",
+    Cost.characters: '<text y="20">' + "<tspan>" * 25 + "a" * 60_000 + "</tspan>" * 25 + "</text>",
+    Cost.outlines: CLIPS + '<rect width="9" height="9" clip-path="url(#c39)"/>',
+    Cost.layers: '<svg width="1" height="1">' + '<rect width="9" height="9" opacity=".5"/>' * 2500 + "</svg>",
+    Cost.filters: '<filter id="f">' + "<feOffset/>" * 60 + "</filter>" + '<rect width="9" height="9" filter="url(#f)"/>' * 20,
+    Cost.painted: multiplied('<rect width="100" height="100" fill="red"/>', '<use href="#g{}"/>', 5, 8),
+    Cost.pictures: f'<image width="9" height="9" href="{stated_png(9000)}"/>' * 40,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cost", ATTACKS, ids=lambda cost: cost.name)
+def test_a_document_beyond_a_limit_is_refused_and_the_reason_names_it(
+    cost: Cost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cost in (Cost.matches, Cost.painted):  # the limit itself takes seconds
+        monkeypatch.setitem(LIMITS, cost, LIMITS[cost] // 20)
+    with pytest.raises(MediaUndecodable) as refusal:
+        svg_pixels(svg(ATTACKS[cost]), reference_fonts())
+    assert refusal.value.public_message == f"An SVG document has more than {LIMITS[cost]:,} {cost}."
+
+
+def test_markers_and_patterns_count_what_they_draw_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, Cost.elements, 5_000)
+    marker = '<marker id="m">' + "<circle r='1'/>" * 50 + "</marker>"
+    body = f'{marker}<path d="{ZIGZAG}" marker-mid="url(#m)" fill="none" stroke="red"/>'
+    with pytest.raises(MediaUndecodable, match="elements"):
+        svg_pixels(svg(body), reference_fonts())
+
+
+def test_an_ordinary_document_needs_little_of_any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_renderer.content.svg.budget.LIMITS", {cost: limit // 20 for cost, limit in LIMITS.items()})
+    held = io.BytesIO()
+    Image.new("RGB", (300, 200), "red").save(held, "PNG")
+    picture = "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()
+    parts = [
+        "<style>.a{fill:red;--w:2;stroke-width:var(--w)} g > .b:nth-child(2n){opacity:.5}</style>",
+        '<g class="a">' + "".join(f'<circle class="b" cx="{n}" cy="50" r="3"/>' for n in range(40)) + "</g>",
+        f'<image width="90" height="60" href="{picture}"/><text y="40">Some <tspan x="3">words</tspan> here</text>',
+        '<filter id="f"><feGaussianBlur stdDeviation="2"/></filter><rect width="60" height="40" filter="url(#f)"/>',
+    ]
+    pixels, _ = svg_pixels(svg("".join(parts)), reference_fonts())
+    assert pixels.any()
+
+
+def test_a_budget_is_of_one_drawing() -> None:
+    for _ in range(2):
+        Budget().spend(Cost.layers, LIMITS[Cost.layers])

@@ -1,0 +1,48 @@
+"""Notices: every sentence about what a video lacks has a code, and names its layer."""
+
+from __future__ import annotations
+
+import pytest
+
+from motion.color_text import is_color
+from motion.notices import Notice, of_document, of_line, of_lines
+from tests.motion.documents import document, node
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "layer"),
+    [
+        ("The font family 'Foo' is not installed; 'Inter' stands in for it.", "font_substituted", None),
+        ("No installed font has Thai characters such as 'ก'; boxes are drawn for them.", "glyph_missing", None),
+        ("There is nothing at /files/x: its layer is not drawn.", "media_missing", None),
+        ("https://x.example/a.png: The picture is damaged.", "media_undecodable", None),
+        ("A text of 30000 characters is cut after 20000.", "text_cut", None),
+        ("The effect 'sparkle' is unknown and not drawn.", "effect_not_drawn", None),
+        ("Layer “Box” comes from a plugin and is not drawn.", "plugin_not_drawn", "Box"),
+        ("Layer “Box” is moved by the physics simulation, which is not run.", "feature_not_drawn", "Box"),
+    ],
+)  # fmt: skip
+def test_a_sentence_has_a_code_and_its_layer(line: str, code: str, layer: str | None) -> None:
+    assert of_line(line) == Notice(code, line, layer)
+
+
+def test_a_sentence_is_noticed_once() -> None:
+    assert [notice.message for notice in of_lines(["b", "a", "b"])] == ["b", "a"]
+
+
+def test_sound_is_noticed_by_the_names_of_its_layers() -> None:
+    sounding = node("m", "audio", name="Music", audio={"__assetId": "a1"})
+    muted = node("q", "audio", name="Quiet", audio={"__assetId": "a2", "__muted": True})
+    found = of_document(document(sounding, muted))
+    assert [(one.code, one.layer) for one in found] == [("sound_not_rendered", "Music")]
+    assert of_document(document(muted)) == ()
+
+
+@pytest.mark.parametrize("text", ["tomato", "#ABC", "hsla(1turn, 10%, 10%, .5)", "transparent", " rgb(0 0 0) "])
+def test_a_colour_has_many_forms(text: str) -> None:
+    assert is_color(text)
+
+
+@pytest.mark.parametrize("text", ["", "tomatoe", "#ab", "rgb()", "rgb(a,b,c)", "12"])
+def test_what_is_no_colour(text: str) -> None:
+    assert not is_color(text)
