@@ -16,14 +16,18 @@ ROOMS = (
     "cluster",
     "motion",
     "farm_core",
-    "console",
     "benchmarks",
     "examples",
+    "console",
 )
 
 setup(
-    packages=[*find_packages(include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")]), "render_kernels"],
-    package_dir={"render_kernels": "native/render_kernels"},
+    packages=[
+        *find_packages(include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")]),
+        "render_kernels",
+        "render_farm_client",
+    ],
+    package_dir={"render_kernels": "native/render_kernels", "render_farm_client": "clients/python/render_farm_client"},
     package_data={"": ["**/*"]},
     exclude_package_data={"": ["**/__pycache__/*", "__pycache__/*"]},
     cmdclass=COMMANDS,

@@ -12,6 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from api.app import create_app, farm_from
+from api.server import config
 from farm_core import running
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
@@ -32,18 +33,15 @@ def main(words: list[str]) -> int:
         parser.error("no farm runs on the data folder; start it with ./farm up, or set DATABASE_URL and REDIS_URL")
     logs.set_up(chosen.log_level)
     with Scratch("api"):
-        uvicorn.run(
+        options = config(
             create_app(farm_from(chosen)),
             host=arguments.host,
             port=arguments.port,
-            log_config=None,
-            access_log=False,
-            server_header=False,
             proxy_headers=bool(chosen.trusted_proxies),
-            forwarded_allow_ips=chosen.trusted_proxies or None,
+            forwarded_allow_ips=chosen.trusted_proxies,
             timeout_graceful_shutdown=DRAIN_SECONDS,
-            timeout_keep_alive=75,
         )
+        uvicorn.Server(options).run()
     return 0
 
 

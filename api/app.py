@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import RedirectResponse
 
 from api.animations.endpoints import router as animations
@@ -18,6 +19,7 @@ from api.batches.endpoints import router as batches
 from api.documentation import add_documentation
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
+from api.first_page import router as first_page
 from api.health.endpoints import router as health
 from api.json import JSONResponse
 from api.keys.endpoints import router as keys
@@ -36,10 +38,11 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, SystemClock
 from farm_core.db.database import Database
-from farm_core.net.resolver import Resolver, system_resolver
+from farm_core.net.resolver import AccountLookups, Resolver, system_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
+from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
@@ -68,10 +71,11 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
         stills=StillExchange(settings.redis_url),
         storage=storage_of(settings, links),
         links=links,
-        tokens=TokenReader(secret, settings.jwt_jwks_url),
-        resolve=resolve,
+        tokens=TokenReader(secret, settings.jwt_jwks_url, settings.jwt_audience, settings.jwt_issuer),
+        lookups=AccountLookups(resolve),
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
+        sandbox=Sandbox(),
     )
 
 
@@ -80,8 +84,10 @@ def create_app(state: AppState) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        state.sandbox.warm()
         yield
         await state.changes.close()
+        state.sandbox.close()
         await state.redis.aclose()
         await state.stills.close()
         await state.database.close()
@@ -96,11 +102,12 @@ def create_app(state: AppState) -> FastAPI:
         default_response_class=JSONResponse,
         redirect_slashes=False,
         strict_content_type=False,
-        middleware=[Middleware(layer) for layer in MIDDLEWARE],
+        middleware=[*_cors(state.settings), *(Middleware(layer) for layer in MIDDLEWARE)],
     )
     app.state.dependencies = state
     add_error_handlers(app)
     app.include_router(_public())
+    app.include_router(first_page)
     app.include_router(health)
     app.include_router(files)
     add_documentation(app)
@@ -112,6 +119,30 @@ def create_app(state: AppState) -> FastAPI:
 async def to_console() -> RedirectResponse:
     """The console's first page."""
     return RedirectResponse("/console/")
+
+
+def _cors(settings: Settings) -> list[Middleware]:
+    """Lets browsers of the allowed origins call the API; without credentials of theirs, such as cookies."""
+    if not settings.allowed_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=("GET", "HEAD", "POST", "DELETE"),
+            allow_headers=(
+                "Authorization",
+                "X-API-Key",
+                "Content-Type",
+                "Idempotency-Key",
+                "X-Request-Id",
+                "Range",
+                "If-None-Match",
+            ),
+            expose_headers=("X-Request-Id", "Retry-After", "ETag", "Location", "Content-Range", "Accept-Ranges"),
+            max_age=3600,
+        )
+    ]
 
 
 def _public() -> APIRouter:

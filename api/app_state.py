@@ -10,10 +10,11 @@ from starlette.requests import HTTPConnection
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
-from farm_core.net.resolver import Resolver
+from farm_core.net.resolver import AccountLookups
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
+from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.links import Links
@@ -33,9 +34,10 @@ class AppState:
     storage: Storage
     links: Links
     tokens: TokenReader
-    resolve: Resolver
+    lookups: AccountLookups
     progress: ProgressReader
     changes: ChangePublisher
+    sandbox: Sandbox
 
 
 def app_state_of(request: HTTPConnection) -> AppState:

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from email.message import Message
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -14,7 +13,9 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
 from starlette.requests import ClientDisconnect, Request
 
+from api.header_values import parameters
 from farm_core.errors import BadRequest, PayloadTooLarge, UploadTooLarge
+from farm_core.strict_json import refuse_control_characters
 
 FILE_FIELD: Final = "file"
 _FIELD_BYTES_MAX: Final = 64 * 1024
@@ -67,10 +68,9 @@ async def _feed(request: Request, body: _Body) -> None:
 
 
 def _boundary(request: Request) -> bytes:
-    message = Message()
-    message["content-type"] = request.headers.get("content-type", "")
-    boundary = message.get_param("boundary")
-    if message.get_content_type() != "multipart/form-data" or not isinstance(boundary, str) or not boundary:
+    media_type, given = parameters(request.headers.get("content-type", ""))
+    boundary = given.get("boundary")
+    if media_type != "multipart/form-data" or not boundary:
         raise BadRequest("The request body must be multipart/form-data.")
     return boundary.encode("latin-1", "replace")
 
@@ -118,8 +118,7 @@ class _Body:
             fields = {name: value.decode() for name, value in self._fields.items()}
         except UnicodeDecodeError:
             raise BadRequest("The form's fields must be UTF-8.") from None
-        if any("\x00" in value for value in fields.values()):
-            raise BadRequest("The form's fields must not hold NUL characters.")
+        refuse_control_characters(fields)
         return Upload(path, self.file_bytes, self._declared_type, self._filename, fields)
 
     def _part_begin(self) -> None:
@@ -139,18 +138,15 @@ class _Body:
         self._value.clear()
 
     def _headers_finished(self) -> None:
-        disposition = Message()
-        disposition["content-disposition"] = self._headers.get("content-disposition", "")
-        name = disposition.get_param("name", header="content-disposition")
-        filename = disposition.get_param("filename", header="content-disposition")
-        self._name = name if isinstance(name, str) else None
+        _, given = parameters(self._headers.get("content-disposition", ""))
+        self._name = given.get("name")
         self._is_file = self._name == FILE_FIELD
         if self._is_file:
             if self._seen_file:
                 raise BadRequest(f"The form has more than one field named {FILE_FIELD!r}.")
             self._seen_file = True
             self._declared_type = self._headers.get("content-type")
-            self._filename = filename if isinstance(filename, str) else None
+            self._filename = given.get("filename")
         elif self._name is not None:
             self._fields[self._name] = bytearray()  # of a field that is repeated, the last value counts
 

@@ -83,7 +83,7 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     stage = color_stage((entry,))
     assert stage is not None
     style = quads.Style(filter=Filter(stage=stage, table=None if stage.table is None else stage.table.tobytes()))
-    with painter.pool.lent(Region(0, 0, WIDTH, HEIGHT)) as into:
+    with painter.pool.acquired(Region(0, 0, WIDTH, HEIGHT)) as into:
         quads.draw(painter, Image(_PICTURE, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into, style)
 
 

@@ -33,8 +33,8 @@ def footage(folder: Path, width: int, height: int, seconds: float = 10.0) -> Pat
 
 
 def _wall(width: int, height: int) -> npt.NDArray[np.float32]:
-    coarse = np.random.default_rng(3).random((height // 8 + 1, width // 8 + 1, 1), dtype=np.float32)
-    grain = np.kron(coarse, np.ones((8, 8, 1), np.float32))[:height, :width]
+    rough = np.random.default_rng(3).random((height // 8 + 1, width // 8 + 1, 1), dtype=np.float32)
+    grain = np.kron(rough, np.ones((8, 8, 1), np.float32))[:height, :width]
     return (90 + 50 * grain).astype(np.float32)
 
 

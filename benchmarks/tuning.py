@@ -27,8 +27,8 @@ def _rows(quick: bool) -> Iterator[Row]:
     """A row a variant and scene."""
     frames, rounds = (60, 1) if quick else (240, 2)
     for scene in SCENES[:1] if quick else SCENES:
-        for name, (encoder, levers) in VARIANTS.items():
-            found = measured(Case(scene, 1280, 720, frames, rounds, encoder, levers))
+        for name, (encoder, options) in VARIANTS.items():
+            found = measured(Case(scene, 1280, 720, frames, rounds, encoder, options))
             yield {
                 "variant": f"{scene}: {name}",
                 "fps": found.fps,

@@ -9,11 +9,13 @@ import os
 import threading
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import psutil
 import ray
 
+from cluster import sandbox
 from cluster.execution import task_runner
 from cluster.memory_watch import MemoryWatch
 from cluster.render_thread import RenderThread
@@ -56,7 +58,7 @@ class RenderActor:
         self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
         scratch = self._scratch.path
         self._writer = ProgressWriter(settings.redis_url)
-        make = partial(task_runner, worker_id, settings, scratch, _cuda_index(), raster_threads)
+        make = partial(_sandboxed_runner, worker_id, settings, scratch, _cuda_index(), raster_threads)
         self._thread: RenderThread[TaskRunner] = RenderThread(
             make, self._writer, may_pause=lambda work: work.maker.may_pause
         )
@@ -132,6 +134,15 @@ class RenderActor:
         self._writer.close()
         self._scratch.close()
         os._exit(0)
+
+
+def _sandboxed_runner(
+    worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None, raster_threads: int
+) -> TaskRunner:
+    """Make the renderer on the calling thread, which then drops what drawing does not need."""
+    work = task_runner(worker_id, settings, scratch, cuda_index, raster_threads)
+    sandbox.enter(settings, scratch)
+    return work
 
 
 def _cuda_index() -> int | None:

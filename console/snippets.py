@@ -47,10 +47,10 @@ def _curl(url: str, body: Mapping[str, Any]) -> str:
 
 def _python(url: str, body: Mapping[str, Any]) -> str:
     return (
-        "import json\nimport os\nimport urllib.request\n\n"
+        "import json\nimport urllib.request\nfrom os import environ\n\n"
         f"body = {_python_value(body)}\n"
         f"request = urllib.request.Request(\n    {url!r},\n    json.dumps(body).encode(),\n"
-        '    {"Authorization": f"Bearer {os.environ[\'FARM_KEY\']}", "Content-Type": "application/json"},\n)\n'
+        '    {"Authorization": f"Bearer {environ[\'FARM_KEY\']}", "Content-Type": "application/json"},\n)\n'
         'with urllib.request.urlopen(request) as answer:\n    print(json.load(answer)["jobId"])'
     )
 

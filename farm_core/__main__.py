@@ -42,6 +42,9 @@ COMMANDS: Final = {
     "retry": ("farm_core.cli.retry", "render a failed job again"),
     "backup": ("cluster.commands.backup", "write the embedded stores to one file, while the farm runs"),
     "restore": ("cluster.commands.restore", "restore a backup into a data folder"),
+    "template": ("cluster.commands.template", "publish any project as a template"),
+    "batch": ("cluster.commands.batch", "one video per row of a CSV file, on a farm or without any service"),
+    "mcp": ("cluster.commands.mcp_server", "a Model Context Protocol server over the API"),
     "verify": ("cluster.commands.verify", "render random segments of a job again and compare"),
 }
 

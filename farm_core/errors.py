@@ -54,7 +54,10 @@ class NothingToExpose(BadRequest):
     code = "nothing_to_expose"
 
     def __init__(self) -> None:
-        super().__init__("The project has no media layers, so there is nothing to expose as an input.")
+        super().__init__(
+            "The project has no media layers, so there is nothing to expose as an input. Publish it with POST /v1/templates "
+            "or `./farm template add FILE`, which make inputs of texts, colours and numbers."
+        )
 
 
 class Unauthorized(FarmError):

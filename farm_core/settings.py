@@ -5,6 +5,7 @@ The table in `docs/settings.md` is generated from the descriptions below, and a 
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -53,10 +54,22 @@ class Settings(BaseSettings):
     )
     jwt_secret: str | None = Field(
         None,
-        description="Key of session tokens (HS256); made at first start and kept in the data folder when unset.",
+        min_length=32,
+        description="Key of session tokens (HS256), at least 32 characters; made at first start and kept in the data folder when unset.",
     )
     jwt_jwks_url: str | None = Field(
         None, pattern=WEB_ADDRESS, description="A JWKS address whose keys sign session tokens, instead of the secret."
+    )
+    jwt_audience: str | None = Field(
+        None, description="`aud` that tokens signed with a JWKS key must name; any when unset."
+    )
+    jwt_issuer: str | None = Field(
+        None, description="`iss` that tokens signed with a JWKS key must name; any when unset."
+    )
+    cors_origins: str = Field(
+        "",
+        pattern=r"^$|^https?://[^/\s,]+(,\s*https?://[^/\s,]+)*$",
+        description="Origins that browsers may call `/api` and `/files` from, separated by commas; none when unset.",
     )
     automation_allow_private_callbacks: bool = Field(False, description="Let webhooks go to private addresses.")
     automation_allow_private_assets: bool = Field(
@@ -114,14 +127,38 @@ class Settings(BaseSettings):
     segment_memory_bytes_max: int = Field(
         4_000_000_000, ge=500_000_000, description="Memory of a render actor's process; the job that exceeds it fails."
     )
+    drawing_sandbox: bool = Field(
+        True,
+        description="Keep render threads from other files and connections than drawing needs, where the kernel can.",
+    )
     log_level: LogLevel = Field(
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
     )
 
     @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origins of `cors_origins`."""
+        return tuple(origin.strip() for origin in self.cors_origins.split(",") if origin.strip())
+
+    @property
     def further_fonts(self) -> tuple[Path, ...]:
         """The operator's own folders of fonts."""
         return tuple(Path(folder) for folder in self.font_folders.split(":") if folder)
+
+
+_OF_CHILDREN: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "HOME", "MAGIC")
+
+
+def environment_of_children() -> dict[str, str]:
+    """Environment of processes that read foreign files: what the interpreter needs, and no secret of the farm."""
+    kept = {name: value for name in _OF_CHILDREN if (value := os.environ.get(name)) is not None}
+    folders = filter(None, (str(ROOT), kept.get("PYTHONPATH")))
+    return kept | {"PYTHONPATH": os.pathsep.join(folders), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def choose_font_configuration(folder: Path) -> None:
+    """Let fontconfig, here and in the processes that this one starts, see this folder instead of the machine's files."""
+    os.environ["FONTCONFIG_SYSROOT"] = str(folder)
 
 
 @cache

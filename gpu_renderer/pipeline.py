@@ -32,7 +32,7 @@ from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.encode.stages import StageClock
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.prefetch import iterated_ahead
@@ -49,7 +49,9 @@ class Ring(Protocol):
     def holds(self, frame: av.VideoFrame) -> bool:
         """Whether the frame is still on its way."""
 
-    def put(self, frame: Any, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None) -> None:
+    def put(
+        self, frame: Any, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+    ) -> None:
         """Convert a frame that differs from the one put before only in `changed`."""
 
     def collect(self) -> av.VideoFrame:
@@ -68,7 +70,7 @@ class RenderedFrame(NamedTuple):
     its pixels may be undefined where nothing is drawn."""
 
     frame: Frame
-    changed: Area
+    changed: Damage
     passthrough: VideoPassthrough | None = None
     is_repeat: bool = False
     """The snapshot is the one drawn before it."""
@@ -145,17 +147,17 @@ class SegmentPipeline(Generic[SnapshotT]):
         painter: Painter,
         source: FrameSource[SnapshotT],
         profile: EncoderProfile,
-        levers: PipelineOptions,
+        options: PipelineOptions,
         *,
         software: bool,
         handover: Handover | None = None,
     ) -> None:
         """With a `handover` frames do not leave the GPU; what it does not manage is raised as InteropFailed or by PyAV."""
-        self._painter, self._source, self._profile, self._levers = painter, source, profile, levers
+        self._painter, self._source, self._profile, self._options = painter, source, profile, options
         self._layout: PlaneLayout = layout(source.width, source.height)
         self._pixel_buffers = not software
         self._handover = handover
-        self._in_flight = 0 if source.backend == "cpu" else levers.readback_depth - 1
+        self._unread_count = 0 if source.backend == "cpu" else options.readback_depth - 1
         self._pool = self._frames()
         self._clock = StageClock()
         self._converted_frames = 0
@@ -174,7 +176,7 @@ class SegmentPipeline(Generic[SnapshotT]):
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
         )
         with writer, closing(ring), closing(self._evaluated(frame_indices)) as snapshots:
-            with EncoderQueue(writer, self._pool, self._levers.encode_ahead_frames, self._clock) as encoder:
+            with EncoderQueue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
                 self._send_all(snapshots, ring, encoder, on_progress or _ignored, should_stop or _never)
             with self._clock.stage("mux"):
                 size = writer.close()
@@ -188,13 +190,15 @@ class SegmentPipeline(Generic[SnapshotT]):
         if self._handover is not None:
             return self._handover.frames(self._layout)
         being_made, being_encoded = 1, 1
-        return FramePool(self._layout, being_made + self._in_flight + self._levers.encode_ahead_frames + being_encoded)
+        return FramePool(
+            self._layout, being_made + self._unread_count + self._options.encode_ahead_frames + being_encoded
+        )
 
     def _ring(self) -> Ring:
         if self._handover is not None:
-            return self._handover.ring(self._painter, self._layout, changes_only=self._levers.convert_changes_only)
+            return self._handover.ring(self._painter, self._layout, changes_only=self._options.convert_changes_only)
         return ring_to_memory(
-            self._painter, self._source, self._layout, self._levers, pixel_buffers=self._pixel_buffers
+            self._painter, self._source, self._layout, self._options, pixel_buffers=self._pixel_buffers
         )
 
     def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
@@ -204,7 +208,7 @@ class SegmentPipeline(Generic[SnapshotT]):
                     result = self._source.evaluated(frame_index)
                 yield result
 
-        return iterated_ahead(evaluated(), self._levers.evaluate_ahead_frames)
+        return iterated_ahead(evaluated(), self._options.evaluate_ahead_frames)
 
     def _send_all(
         self,
@@ -221,50 +225,50 @@ class SegmentPipeline(Generic[SnapshotT]):
             if should_stop():
                 raise RenderStopped("stopped on request", "The render was stopped.")
             rendered = self._drawn(snapshot)
-            if is_new := number == 0 or not (rendered.changed.is_empty and self._levers.reuse_unchanged):
+            if is_new := number == 0 or not (rendered.changed.is_empty and self._options.reuse_unchanged):
                 self._pool.drop(current)
                 current = self._pool.take()
                 self._convert(rendered, ring, current, whole=number == 0)
             waiting.append(_Waiting(self._pool.keep(current), number > 0 and rendered.is_repeat))
-            self._collect(ring, waiting, encoder, in_flight=self._in_flight if is_new else 0)
+            self._collect(ring, waiting, encoder, unread_count=self._unread_count if is_new else 0)
             on_progress(encoder.encoded_count)
-        self._collect(ring, waiting, encoder, in_flight=0)
+        self._collect(ring, waiting, encoder, unread_count=0)
 
     def _drawn(self, snapshot: SnapshotT) -> RenderedFrame:
         with self._clock.stage("draw"):
             rendered = self._source.drawn(snapshot)
-            self._settle()
+            self._finish()
         return rendered
 
     def _convert(self, rendered: RenderedFrame, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
             changed = damage.whole(rendered.frame.region) if whole else rendered.changed
             ring.put(rendered.frame, changed, into, rendered.passthrough)
-            self._settle()
+            self._finish()
         self._converted_frames += 1
 
-    def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, in_flight: int) -> None:
+    def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, unread_count: int) -> None:
         """Brings back all but the `in_flight` youngest frames and sends on what is complete."""
-        while len(ring) > in_flight:
+        while len(ring) > unread_count:
             with self._clock.stage("readback"):
                 ring.collect()
         while waiting and not ring.holds(waiting[0].frame):
             frame, is_repeat = waiting.popleft()
             encoder.send(frame, is_repeat=is_repeat)
 
-    def _settle(self) -> None:
-        if self._levers.timed_exactly:
+    def _finish(self) -> None:
+        if self._options.timed_exactly:
             self._painter.calls.finish()
 
 
 def ring_to_memory(
-    painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, levers: PipelineOptions, *, pixel_buffers: bool
+    painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions, *, pixel_buffers: bool
 ) -> Ring:
     """The ring for a source's pictures to an encoder that takes frames from the processor's memory."""
-    changes_only = levers.convert_changes_only
+    changes_only = options.convert_changes_only
     if source.backend == "cpu" and (loops := kernels()) is not None:
         return KernelRing(of, loops, changes_only=changes_only)
-    return ReadbackRing(painter, of, levers.readback_depth, pixel_buffers=pixel_buffers, changes_only=changes_only)
+    return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=pixel_buffers, changes_only=changes_only)
 
 
 def _ignored(_encoded_frames: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from motion import budgets
 from motion.errors import CompositionUnknown
 from motion.model.composition import Composition, MotionBlur, Plan
 from motion.model.layer import Layer
@@ -33,6 +34,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     moving = animations(document)
     maker = PlanMaker(by_id, table, lines, moving, lines[settings.id], parity)
     plan = maker.plan(settings)
+    budgets.check(layer for made in maker.plans.values() for layer in made.layers.values())
     unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
     return Composition(
         id=settings.id,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from motion.errors import BundleUnreadable
 from motion.migrations import migrate
-from motion.schema.stored import Document, JsonValue, Record, as_record, record
+from motion.schema.stored import Document, JsonValue, Record, as_record, items, record
 
 __all__ = ["Document", "read_document", "read_file", "read_folder", "read_value"]
 
@@ -25,10 +26,21 @@ SETTINGS = {
 
 MAX_ENTRIES = 20_000
 MAX_CHUNK_BYTES = 64 * 1024 * 1024
+MAX_BUNDLE_BYTES = 64 * 1024 * 1024
+"""All chunks of a bundle together, inflated."""
+
+MAX_CONTAINERS = 250_000
+"""Objects and arrays in a document: seventy times what the largest known one has."""
+
+MAX_VALUES = 2_000_000
+"""Members of all objects and arrays."""
+
+MAX_NODES = 50_000
 MAX_RATIO = 200
 """How many times its packed size a chunk may inflate to, once it is larger than a megabyte."""
 
 SINGLE_FILE = "the project file"
+_HERE = re.compile(r"\A(?:\./)++")
 
 
 def read_document(data: bytes) -> Document:
@@ -52,16 +64,16 @@ def _read(file: BinaryIO) -> Document:
     head = file.read(4)
     file.seek(0)
     if head[:2] == b"PK" and len(head) == 4:
-        return read_folder(_unzipped_chunks(file))
-    return read_value(_parsed(file.read(), SINGLE_FILE))
+        return _from_archive(file)
+    return read_value(_parsed(file.read(MAX_CHUNK_BYTES + 1), SINGLE_FILE))
 
 
 def read_folder(files: Mapping[str, bytes]) -> Document:
     """The document in a bundle's files, given by their paths inside it; one or more wrapping folders are allowed."""
-    named = {name: data for path, data in files.items() if (name := _safe_name(path))}
-    root = _root(list(named))
-    chunks = {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
-    _refuse_other_products(root, named)
+    names = {safe: path for path in files if (safe := _safe_name(path))}
+    root = _root(list(names))
+    chunks = {name: files[names[root + name]] for name in CHUNK_NAMES if root + name in names}
+    _refuse_other_products(root, names, chunks)
     return migrate(_assembled(chunks))
 
 
@@ -69,45 +81,52 @@ def read_value(value: JsonValue) -> Document:
     """The document in parsed JSON of one of the single-file shapes (document.md 1.4), migrated."""
     held = as_record(value)
     if isinstance(held.get("nodes"), list):
+        _check_nodes(items(held, "nodes"))
         return migrate({"version": "1.1.0", "scene": held, "animation": _empty_animation()})
     if not isinstance(record(held, "scene").get("nodes"), list):
         raise BundleUnreadable("This is not a .motion project: it has no scene.", "scene")
+    _check_nodes(items(record(held, "scene"), "nodes"))
     if not isinstance(held.get("animation"), dict):
         held = {**held, "animation": _empty_animation()}
     return migrate(held)
 
 
-def _unzipped_chunks(file: BinaryIO) -> dict[str, bytes]:
+def _from_archive(file: BinaryIO) -> Document:
+    """The document of a zip: its root is chosen by names alone, then only the root's chunks are inflated, once each."""
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES:
                 raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")
-            files = [entry for entry in entries if entry.filename and not entry.is_dir()]
-            return {entry.filename: _inflated(archive, entry) for entry in files}
+            named = {name: one for one in entries if (name := _safe_name(one.filename)) and not one.is_dir()}
+            root = _root(list(named))
+            chunks = _inflated_chunks(
+                archive, {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
+            )
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise BundleUnreadable("The bundle is damaged or was cut off: it cannot be unzipped.") from error
+    _refuse_other_products(root, named, chunks)
+    return migrate(_assembled(chunks))
 
 
-def _inflated(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """A chunk's bytes, bounded; other files are only named, never inflated."""
-    name = entry.filename.replace("\\", "/").rsplit("/", 1)[-1]
-    if name not in CHUNK_NAMES:
-        return b""
-    with archive.open(entry) as file:
-        content = file.read(MAX_CHUNK_BYTES + 1)
-    if len(content) > MAX_CHUNK_BYTES:
-        raise BundleUnreadable(f"{name} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.", name)
-    if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, entry.compress_size):
-        raise BundleUnreadable(f"{name} inflates to an implausible size.", name)
-    return content
+def _inflated_chunks(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo]) -> dict[str, bytes]:
+    chunks: dict[str, bytes] = {}
+    room = MAX_BUNDLE_BYTES
+    for name, entry in entries.items():
+        with archive.open(entry) as file:
+            content = file.read(room + 1)
+        if len(content) > room:
+            raise BundleUnreadable(f"The bundle's chunks are larger than {MAX_BUNDLE_BYTES // 1024**2} MB.", name)
+        if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, entry.compress_size):
+            raise BundleUnreadable(f"{name} inflates to an implausible size.", name)
+        chunks[name] = content
+        room -= len(content)
+    return chunks
 
 
 def _safe_name(path: str) -> str:
     """The path inside the bundle, or nothing for one that points outside of it."""
-    name = path.replace("\\", "/")
-    while name.startswith("./"):
-        name = name[2:]
+    name = _HERE.sub("", path.replace("\\", "/"))
     return "" if name.startswith("/") or ".." in name else name
 
 
@@ -125,50 +144,67 @@ def _root(names: list[str]) -> str:
     return next((folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= held), folders[0])
 
 
-def _refuse_other_products(root: str, files: Mapping[str, bytes]) -> None:
+def _refuse_other_products(root: str, names: Container[str], chunks: Mapping[str, bytes]) -> None:
     """A `.mogrt.zip` also holds a manifest.json and would open as an empty project."""
-    manifest = files.get(root + "manifest.json", b"")
-    if b"premation-mogrt" in manifest or (root + "package.json" in files and root + "scene.json" not in files):
+    manifest = chunks.get("manifest.json", b"")
+    if b"premation-mogrt" in manifest or (root + "package.json" in names and "scene.json" not in chunks):
         raise BundleUnreadable("This is a motion graphics template package (.mogrt.zip), not a .motion project.")
 
 
 def _assembled(chunks: Mapping[str, bytes]) -> Document:
-    manifest = _lenient(chunks, "manifest.json")
     if "scene.json" not in chunks:
         raise BundleUnreadable("The bundle has no scene.json.", "scene.json")
+    _check_counts(chunks.values())
     scene = _parsed(chunks["scene.json"], "scene.json")
     if not isinstance(as_record(scene).get("nodes"), list):
         raise BundleUnreadable("scene.json holds no list of nodes.", "scene.json")
-    animation = _lenient(chunks, "animation.json") or _empty_animation()
+    _check_nodes(items(as_record(scene), "nodes"))
+    others = {
+        name: held for name, data in chunks.items() if name != "scene.json" and (held := _lenient(data)) is not None
+    }
+    manifest = others.get("manifest.json", {})
     document: Document = {
         "version": manifest.get("documentVersion") or "1.1.0",
         "scene": scene,
-        "animation": animation,
+        "animation": others.get("animation.json") or _empty_animation(),
     }
     for name, keys in SETTINGS.items():
-        settings = _lenient(chunks, name)
+        settings = others.get(name, {})
         document.update({key: settings[key] for key in keys if isinstance(settings.get(key), dict)})
     listed = [name for name, digest in record(manifest, "chunks").items() if digest and name in CHUNK_NAMES]
-    if unreadable := [name for name in dict.fromkeys((*chunks, *listed)) if not _is_record(chunks.get(name, b""))]:
+    readable = {"scene.json", *others}
+    if unreadable := [name for name in dict.fromkeys((*chunks, *listed)) if name not in readable]:
         document["unreadableChunks"] = list(unreadable)
     return document
 
 
-def _lenient(chunks: Mapping[str, bytes], name: str) -> Record:
-    """A chunk as an object; the editor replaces a chunk that it cannot read by its default (document.md 1.3)."""
-    return as_record(_parsed(chunks[name], name)) if _is_record(chunks.get(name, b"")) else {}
-
-
-def _is_record(data: bytes) -> bool:
+def _lenient(data: bytes) -> Record | None:
+    """A chunk as an object, None where it is none; the editor replaces such a chunk by its default (document.md 1.3)."""
     try:
-        return isinstance(_parsed(data, ""), dict)
+        value = _parsed(data, "")
     except BundleUnreadable:
-        return False
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _check_counts(chunks: Iterable[bytes]) -> None:
+    """Raises BundleUnreadable before anything is parsed: parsed, a byte of `[],[]` takes fifty. Brackets in texts count too."""
+    held = list(chunks)
+    if sum(data.count(b"{") + data.count(b"[") for data in held) > MAX_CONTAINERS:
+        raise BundleUnreadable(f"The project holds more than {MAX_CONTAINERS} objects and lists.")
+    if sum(data.count(b",") for data in held) > MAX_VALUES:
+        raise BundleUnreadable(f"The project holds more than {MAX_VALUES} values.")
+
+
+def _check_nodes(nodes: list[JsonValue]) -> None:
+    if len(nodes) > MAX_NODES:
+        raise BundleUnreadable(f"The project has more than {MAX_NODES} layers.", "scene")
 
 
 def _parsed(data: bytes, where: str) -> JsonValue:
     if len(data) > MAX_CHUNK_BYTES:
         raise BundleUnreadable(f"{where} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.", where)
+    _check_counts((data,))
     try:
         value = json.loads(data.decode("utf-8-sig"), parse_int=_integer, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

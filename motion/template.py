@@ -21,6 +21,9 @@ Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
 ID_PATTERN = re.compile(r"[a-z][a-zA-Z0-9]{0,63}")
 MAX_ID_CHARACTERS = 64
+MAX_IMPORTED = 1000
+"""Inputs of an imported template, as of a published one."""
+_SUFFIX_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,7 @@ class _Fields:
     def __init__(self) -> None:
         self.found: list[InputField] = []
         self._taken: set[str] = set()
+        self._suffixes: dict[str, int] = {}
         self._targets: set[Target] = set()
 
     def add(self, field: InputField) -> None:
@@ -198,11 +202,14 @@ class _Fields:
         self.found.append(replace(field, id=unique))
 
     def _unique(self, stem: str) -> str:
-        candidate, suffix = stem, 2
-        while candidate in self._taken:
-            digits = str(suffix)
-            candidate = stem[: MAX_ID_CHARACTERS - len(digits)] + digits
+        """The stem, or the stem with the next free number; remembered, so that a thousand equal names take a thousand steps."""
+        if stem not in self._taken:
+            return stem
+        family = stem[: MAX_ID_CHARACTERS - _SUFFIX_DIGITS]
+        suffix = self._suffixes.get(family, 2)
+        while (candidate := stem[: MAX_ID_CHARACTERS - len(str(suffix))] + str(suffix)) in self._taken:
             suffix += 1
+        self._suffixes[family] = suffix + 1
         return candidate
 
 

@@ -19,6 +19,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
+from farm_core.net.resolver import patient_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.scratch import Scratch
@@ -79,7 +80,7 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
         database=database,
         storage=storage,
         executor=executor_of(chosen),
-        media_guard=Guard(allow_private=chosen.automation_allow_private_assets),
+        media_guard=Guard(allow_private=chosen.automation_allow_private_assets, resolve=patient_resolver),
         callback_guard=Guard(allow_private=chosen.automation_allow_private_callbacks),
         clock=SystemClock(),
         settings=chosen,

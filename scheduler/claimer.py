@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -25,6 +26,11 @@ from scheduler.service import Service, in_a_line
 _log = logs.logger(__name__)
 
 PREPARATIONS_MAX: Final = 32
+ACCOUNT_PREPARATIONS_MAX: Final = 4
+"""Jobs of one account whose media are fetched at once; its others wait and take no room from other accounts."""
+
+HELD_MAX: Final = 512
+"""Jobs held in all, waiting ones included."""
 ATTEMPTS_MAX: Final = 5
 
 
@@ -39,16 +45,20 @@ class Claimer(Service):
         self.planner = Planner(dependencies)
         self.preparations: dict[str, asyncio.Task[None]] = {}
         self._full = False
+        self._gates: dict[str, asyncio.Semaphore] = {}
+        self._held: Counter[str] = Counter()
 
     async def tick(self) -> int:
         """Claims as many jobs as there is room for, orphans first; where that is all the room, the next end of one wakes."""
-        room = PREPARATIONS_MAX - len(self.preparations)
+        active = sum(min(ACCOUNT_PREPARATIONS_MAX, held) for held in self._held.values())
+        room = min(PREPARATIONS_MAX - active, HELD_MAX - len(self.preparations))
         jobs = await self._taken(room)
         self._full = len(jobs) >= room
         for job in jobs:
             task = asyncio.create_task(self._prepared(job), name=job.id)
             self.preparations[job.lease_token] = task
-            task.add_done_callback(partial(self._ended, job.lease_token))
+            self._held[job.account_id] += 1
+            task.add_done_callback(partial(self._ended, job))
         return 0
 
     async def stop(self) -> None:
@@ -77,8 +87,12 @@ class Claimer(Service):
             taken += claimed
         return taken
 
-    def _ended(self, token: str, _: asyncio.Task[None]) -> None:
-        self.preparations.pop(token, None)
+    def _ended(self, job: ClaimedJob, _: asyncio.Task[None]) -> None:
+        self.preparations.pop(job.lease_token, None)
+        self._held[job.account_id] -= 1
+        if not self._held[job.account_id]:
+            del self._held[job.account_id]
+            self._gates.pop(job.account_id, None)
         if self._full:
             self.wake()
 
@@ -86,7 +100,7 @@ class Claimer(Service):
         try:
             if job.attempt > ATTEMPTS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
-            await self.planner.plan(_frozen(job) or await ingest(self.dependencies, job))
+            await self.planner.plan(_frozen(job) or await self._ingested(job))
         except IngestFailed as failure:
             await self._failed(job, str(failure))
         except StorageUnavailable as error:
@@ -96,6 +110,11 @@ class Claimer(Service):
             # A preparation's boundary: whatever broke, the job goes back for another attempt, of which there are few.
             _log.warning("preparation failed", job_id=job.id, error=in_a_line(error))
             await self._handed_back(job, counted=True)
+
+    async def _ingested(self, job: ClaimedJob) -> FrozenJob:
+        gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
+        async with gate:
+            return await ingest(self.dependencies, job)
 
     async def _failed(self, job: ClaimedJob, message: str) -> None:
         async with self.dependencies.database.connection() as connection:

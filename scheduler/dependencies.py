@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from farm_core.clock import Clock
@@ -10,6 +10,7 @@ from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
+from farm_core.sandbox import Sandbox
 from farm_core.settings import Settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.port import Storage
@@ -33,3 +34,5 @@ class Dependencies:
     changes: ChangePublisher
     stills: StillExchange | None = None
     """Where requests for stills come from; none are drawn when None."""
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    """Workers that read media and documents."""

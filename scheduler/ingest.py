@@ -7,34 +7,60 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
 import orjson
 
-from farm_core.assets.inspection import kind_of
+from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
-from farm_core.errors import BadRequest
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
+from farm_core.sandbox import Exhausted, Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
 from motion import template
-from motion.errors import DocumentError
-from motion.notices import of_document
+from motion.notices import Notice, of_document
 from motion.schema.stored import Document
+from motion.template import InputField, Target
 from scheduler.dependencies import Dependencies
 from scheduler.media import MediaUnavailable, fetched_media
 
 FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
+SOURCES_MAX: Final = 200
+BYTES_MAX: Final = 2_000_000_000
+"""Of all media of a job together."""
+
+INGEST_SECONDS: Final = 300
 _MEDIA_KINDS: Final = ("image", "media")
 
 
 class IngestFailed(Exception):
     """The job cannot be rendered; the message is fit for callers."""
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What a job may still fetch."""
+
+    sources: int = SOURCES_MAX
+    bytes: int = BYTES_MAX
+
+    def take_sources(self, count: int) -> None:
+        """Raises IngestFailed where the job names more sources than SOURCES_MAX."""
+        self.sources -= count
+        if self.sources < 0:
+            raise IngestFailed(f"It shows more than {SOURCES_MAX} different media; a render can fetch no more.")
+
+    def take_bytes(self, count: int) -> None:
+        """Raises IngestFailed where the job's media hold more than BYTES_MAX."""
+        self.bytes -= count
+        if self.bytes < 0:
+            raise IngestFailed(f"Its media hold more than {BYTES_MAX // 1_000_000} MB; a render can fetch no more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +71,16 @@ class _Kept:
 
 async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
-    stored = await asyncio.to_thread(dependencies.storage.get_bytes, job.template_document_key)
-    document = cast(Document, orjson.loads(stored))
+    try:
+        async with asyncio.timeout(INGEST_SECONDS) as deadline:
+            return await _ingested(dependencies, job)
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        raise IngestFailed(f"Its media took longer than {INGEST_SECONDS} s to arrive.") from None
+
+
+async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
     values: dict[str, str | float] = {
@@ -54,30 +88,56 @@ async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     }
     values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
-    kept = await _fetched(dependencies, job, {source: f"input {name!r}" for name, source in given.items()})
+    budget = _Budget()
+    kept = await _fetched(dependencies, job, {source: f"input {name!r}" for name, source in given.items()}, budget)
     named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
-    try:
-        document = template.apply(document, fields, {**values, **named})
-        rest = template.media_sources(document, job.composition_id) - set(named.values())
-    except DocumentError as error:
-        raise IngestFailed(error.message) from error
-    fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
-    others = await _fetched(dependencies, job, fetchable)
+    with tempfile.TemporaryDirectory(dir=dependencies.scratch) as folder:
+        source, target = Path(folder, "document.json"), Path(folder, "frozen.json")
+        await asyncio.to_thread(dependencies.storage.get_file, job.template_document_key, source)
+        stored = [asdict(field) for field in fields]
+        call = (str(source), str(target), stored, {**values, **named}, job.composition_id)
+        try:
+            found = await dependencies.sandbox.call(job.account_id, frozen, *call)
+        except (Refused, Exhausted) as error:
+            raise IngestFailed(str(error)) from error
+        rest = set(found["sources"]) - set(named.values())
+        fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
+        others = await _fetched(dependencies, job, fetchable, budget)
+        key = await asyncio.to_thread(_store_document, dependencies, target)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
-    key = await asyncio.to_thread(_store_document, dependencies, document)
-    return FrozenJob(
-        job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())), of_document(document)
-    )
+    notices = tuple(Notice(**one) for one in found["notices"])
+    return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())), notices)
 
 
-async def _fetched(dependencies: Dependencies, job: ClaimedJob, sources: Mapping[str, str]) -> dict[str, _Kept]:
-    """The stored media of each source; `sources` says of each what it is for."""
+def frozen(
+    source: str, target: str, stored: list[dict[str, Any]], values: dict[str, str | float], composition_id: str | None
+) -> dict[str, Any]:
+    """Write the document with its inputs applied; return the `sources` that its rendering asks for and its `notices`. Runs in the
+    sandbox.
+
+    The file holds canonical JSON, so that equal documents have equal bytes. Raises DocumentError.
+    """
+    document = cast(Document, orjson.loads(Path(source).read_bytes()))
+    fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
+    document = template.apply(document, fields, values)
+    sources = template.media_sources(document, composition_id)
+    Path(target).write_bytes(orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS))
+    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in of_document(document)]}
+
+
+async def _fetched(
+    dependencies: Dependencies, job: ClaimedJob, sources: Mapping[str, str], budget: _Budget
+) -> dict[str, _Kept]:
+    """The stored media of each source; `sources` says of each what it is for. Raises IngestFailed beyond the job's budget."""
+    budget.take_sources(len(sources))
     gate = asyncio.Semaphore(FETCHES_AT_ONCE)
 
     async def one(source: str, purpose: str) -> tuple[str, _Kept]:
         async with gate:
-            return source, await _fetch_and_keep(dependencies, job, source, purpose)
+            kept = await _fetch_and_keep(dependencies, job, source, purpose)
+            budget.take_bytes(kept.counted_bytes)
+            return source, kept
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -91,7 +151,7 @@ async def _fetch_and_keep(dependencies: Dependencies, job: ClaimedJob, source: s
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         try:
             async with fetched_media(dependencies, job, source) as media:
-                key = await asyncio.to_thread(_store_media, dependencies, media.path, purpose)
+                key = await _store_media(dependencies, job, media.path, purpose)
                 return _Kept(key, media.counted_bytes)
         except MediaUnavailable as error:
             if error.lasting or attempt == FETCH_ATTEMPTS:
@@ -100,11 +160,15 @@ async def _fetch_and_keep(dependencies: Dependencies, job: ClaimedJob, source: s
     raise AssertionError("the last attempt returns or raises")
 
 
-def _store_media(dependencies: Dependencies, path: Path, purpose: str) -> str:
+async def _store_media(dependencies: Dependencies, job: ClaimedJob, path: Path, purpose: str) -> str:
     try:
-        ending = ENDINGS[kind_of(path, None)]
-    except BadRequest as fault:
+        kind = await dependencies.sandbox.call(job.account_id, kind_at, str(path), None)
+    except (Refused, Exhausted) as fault:
         raise IngestFailed(f"The media of {purpose} cannot be used. {fault}") from fault
+    return await asyncio.to_thread(_put_media, dependencies, path, ENDINGS[kind])
+
+
+def _put_media(dependencies: Dependencies, path: Path, ending: str) -> str:
     with path.open("rb") as file:
         key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
     if not _is_fresh(dependencies, key):
@@ -112,12 +176,11 @@ def _store_media(dependencies: Dependencies, path: Path, purpose: str) -> str:
     return key
 
 
-def _store_document(dependencies: Dependencies, document: Document) -> str:
-    """Canonical JSON, so that equal documents have equal keys."""
-    data: bytes = orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS)
-    key = f"frozen/{hashlib.sha256(data).hexdigest()}.json"
+def _store_document(dependencies: Dependencies, path: Path) -> str:
+    with path.open("rb") as file:
+        key = f"frozen/{hashlib.file_digest(file, 'sha256').hexdigest()}.json"
     if not _is_fresh(dependencies, key):
-        dependencies.storage.put_bytes(key, data, "application/json")
+        dependencies.storage.put_file(key, path, "application/json")
     return key
 
 

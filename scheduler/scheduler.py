@@ -60,6 +60,7 @@ class Scheduler:
 
     async def start(self) -> None:
         """Makes the workers ready and starts every service."""
+        self.dependencies.sandbox.warm()
         await self.dependencies.executor.start()
         for service in (*self.keepers, *self.takers):
             service.start()
@@ -74,6 +75,7 @@ class Scheduler:
         await self._hand_back()
         await self.dependencies.executor.close()
         await self.dependencies.changes.close()
+        self.dependencies.sandbox.close()
         await self.dependencies.database.close()
 
     async def _drained(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("motion", "farm_core", "api", "scheduler", "cluster", "gpu_renderer", "shaders")
+ROOMS = ("motion", "farm_core", "api", "console", "scheduler", "cluster", "gpu_renderer", "shaders")
 
 
 def sources() -> list[Path]:

@@ -14,6 +14,7 @@ from farm_core.accounts.scopes import Scope
 from farm_core.errors import NotFound
 from farm_core.presets import repository
 from farm_core.presets.models import Preset
+from farm_core.presets.repository import WITHOUT_DATA
 
 router = APIRouter(prefix="/animations", tags=["animations"], route_class=FarmRoute)
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
@@ -22,7 +23,7 @@ _READ, _WRITE = Scope.templates_read, Scope.templates_write
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
 async def list_presets(work: Reading, caller: CallerOf, page: PageOf) -> Listed[PresetRow]:
     """The account's presets by name, without their payload."""
-    statement = repository.of_account(caller.account.id)
+    statement = repository.of_account(caller.account.id).options(WITHOUT_DATA)
     return await listed(work, statement, repository.ORDER, page, _row)
 
 

@@ -10,7 +10,7 @@ from api.app_state import AppState
 from api.assets.schemas import UploadRecord
 from api.auth import Caller
 from api.uploads import Upload
-from farm_core.assets.inspection import kind_of
+from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
 from farm_core.assets.models import Asset
 from farm_core.assets.repository import LIFETIME
@@ -20,7 +20,7 @@ from farm_core.usage import repository as usage
 
 async def store(session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
     """Stores the upload and counts its bytes. Raises BadRequest for a type that cannot be rendered."""
-    kind = await asyncio.to_thread(kind_of, upload.path, upload.declared_type)
+    kind = await state.sandbox.call(caller.account.id, kind_at, str(upload.path), upload.declared_type)
     now = state.clock.now()
     asset_id = new_id("ast")
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 from urllib.parse import quote
@@ -26,6 +27,8 @@ from farm_core.storage.keys import is_key
 from farm_core.storage.port import ObjectMissing, Storage, StoredObject
 
 router = APIRouter(include_in_schema=False)
+_PLAYED: Final = ("video/", "audio/")
+_UNQUOTABLE: Final = re.compile(r"[^ !#-\[\]-~]")
 _CHUNK_BYTES: Final = 256 * 1024
 _NOT_HERE: Final = "There is no such file, or it has expired."
 
@@ -89,10 +92,14 @@ def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
         "ETag": tag,
         "Cache-Control": "private, max-age=3600",
         "X-Content-Type-Options": "nosniff",
-        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     }
+    if not facts.content_type.startswith(
+        _PLAYED
+    ):  # a browser's own player is a page of its own, which the policy would stop
+        headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     if filename:
-        headers["Content-Disposition"] = f"inline; filename*=UTF-8''{quote(filename)}"
+        plain = _UNQUOTABLE.sub("_", filename)
+        headers["Content-Disposition"] = f"inline; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
     return headers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import envelope, translated
@@ -30,6 +31,8 @@ class ErrorBoundary:
 
         try:
             await self._app(scope, receive, sent)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
         except Exception as error:
             told = translated(error)
             if told is not error:

@@ -15,7 +15,7 @@ from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, METADATA_BYTES_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
 from api.shapes import unknown_field
 from farm_core.assets import repository as assets
-from farm_core.net.resolver import url_fault
+from farm_core.net.resolver import Resolver, url_fault
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
@@ -64,9 +64,10 @@ def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) ->
 async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
     """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
     inputs, callback = await asyncio.gather(
-        input_faults(state, template, wanted.inputs, uploads), callback_faults(state, wanted.callback_url)
+        input_faults(state, template, wanted.inputs, uploads),
+        callback_faults(state, wanted.callback_url, template.account_id if template else ""),
     )
-    named = [] if template else [("templateId", "is required, as a string")]
+    named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
     return [*named, *inputs, *output_of(template, wanted.output)[1], *callback, *_own_faults(wanted)]
 
 
@@ -136,10 +137,11 @@ async def inputs_faults(
     objects = [values for values in rows if isinstance(values, dict)]
     urls = {value for values in objects for name in media if isinstance(value := values.get(name), str)}
     gate = asyncio.Semaphore(LOOKUPS_AT_ONCE)
+    resolve = state.lookups.of(template.account_id if template else "")
 
     async def reason(url: str) -> tuple[str, str | None]:
         async with gate:
-            return url, await _media_fault(state, url, uploads)
+            return url, await _media_fault(state, url, uploads, resolve)
 
     reasons = dict(await asyncio.gather(*map(reason, urls)))
     return [_value_faults(fields if template else None, values, reasons) for values in rows]
@@ -156,16 +158,19 @@ def _value_faults(fields: Sequence[InputField] | None, values: Any, reasons: Map
     return found + [one for one in nulls if one[0] not in dict(found)]
 
 
-async def _media_fault(state: AppState, url: str, uploads: Uploads) -> str | None:
+async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Resolver) -> str | None:
     """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
     if url in uploads:
         return None if uploads[url] else "must be an upload of this account that has not expired"
-    return await url_fault(url, allow_private=state.settings.automation_allow_private_assets, resolve=state.resolve)
+    allowed = state.settings.automation_allow_private_assets
+    return await url_fault(url, allow_private=allowed, resolve=resolve, setting="AUTOMATION_ALLOW_PRIVATE_ASSETS")
 
 
-async def callback_faults(state: AppState, url: Any) -> Faults:
+async def callback_faults(state: AppState, url: Any, account_id: str = "") -> Faults:
     """What is wrong with the address of a webhook."""
     if url is None:
         return []
-    fault = await url_fault(url, allow_private=state.settings.automation_allow_private_callbacks, resolve=state.resolve)
+    allowed = state.settings.automation_allow_private_callbacks
+    setting, resolve = "AUTOMATION_ALLOW_PRIVATE_CALLBACKS", state.lookups.of(account_id)
+    fault = await url_fault(url, allow_private=allowed, resolve=resolve, setting=setting)
     return [("callbackUrl", fault)] if fault else []

@@ -31,6 +31,7 @@ from farm_core.errors import (
 )
 from farm_core.ids import new_id
 from farm_core.jobs import repository
+from farm_core.jobs.links import link_seconds
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
@@ -50,8 +51,6 @@ _SHOWN: Final = select(
     col(Job.warnings),
     col(Job.meta).label("meta"),
 ).where(col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id"))
-_VIDEO_SECONDS: Final = 24 * 3600
-_DOWNLOAD_SECONDS: Final = 3600
 
 
 async def create(
@@ -131,7 +130,7 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     job = await owned(session, caller, job_id)
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
-    return state.storage.link(job.video_key, _DOWNLOAD_SECONDS, origin, f"{job.id}.mp4")
+    return state.storage.link(job.video_key, link_seconds(state.settings), origin, f"{job.id}.mp4")
 
 
 def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> JobRecord:
@@ -139,7 +138,7 @@ def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str
     video_url = None
     if job.video_key is not None:
         video_url = state.links.url(
-            origin, job.video_key, state.links.in_seconds(_VIDEO_SECONDS, 3600), f"{job.id}.mp4"
+            origin, job.video_key, state.links.in_seconds(link_seconds(state.settings), 3600), f"{job.id}.mp4"
         )
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
@@ -172,8 +171,8 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
 
 async def requested_template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
     """The account's template, None where the request names none; raises NotFound."""
-    if not isinstance(wanted.template_id, str):
-        return None
+    if not isinstance(wanted.template_id, str) or not isinstance(wanted.inputs, dict):
+        return None  # a malformed body is told of before an unknown template
     row = await templates.owned(session, caller.account.id, checked_id(wanted.template_id, "template"))
     return found(row, "template")
 
@@ -202,6 +201,7 @@ def job_of(
 async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: Job) -> Job:
     """Stores the job if its minutes fit, under the account's lock: of concurrent creations, exactly those that fit."""
     account = await accounts.locked_account(session, caller.account.id)
+    job.created_at = state.clock.now()
     repeated = await _repeat(session, caller, job.idempotency_key, job.request_hash)
     if repeated is not None:
         return repeated

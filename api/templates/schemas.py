@@ -8,13 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
 from api.shapes import Asked, Body, Moment, Number, Shape
+from api.templates.drafts import FPS_MAX, INPUTS_MAX, SECONDS_MAX, SIDE_MAX
 
 NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
-SIDE_MAX = 8192
-FPS_MAX = 240
-SECONDS_MAX = 3600
-INPUTS_MAX = 1000
 ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
 
 _TOLD_LENGTH = 80

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 import numpy as np
 import psutil
 
+from cluster import landlock
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import Settings
@@ -48,6 +49,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
     yield from _drawing(settings, gpus)
     yield from _encoders(settings)
     yield from _fonts(settings)
+    yield _sandbox(settings)
 
 
 def nvidia_gpus() -> list[str]:
@@ -109,7 +111,10 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
 def _colours(painter: Painter) -> Finding:
     """Draws one colour, converts it, reads it back and compares it with the formula."""
     of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
-    with closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring, painter.pool.lent(SQUARE, "f1") as target:
+    with (
+        closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring,
+        painter.pool.acquired(SQUARE, "f1") as target,
+    ):
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
         ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
@@ -154,6 +159,18 @@ def _encoders(settings: Settings) -> Iterator[Finding]:
             yield Finding(
                 "encoder", grade, f"{result.codec} does not work ({result.reason})", "" if first else ENCODERS
             )
+
+
+def _sandbox(settings: Settings) -> Finding:
+    """Whether a render thread can be kept from other files and connections than drawing needs."""
+    abi = landlock.version()
+    if not settings.drawing_sandbox:
+        return Finding("sandbox", "poor", "off, as DRAWING_SANDBOX says")
+    if abi == 0:
+        remedy = "Use Linux 5.13 or newer, with landlock among the modules of the kernel parameter lsm=."
+        return Finding("sandbox", "poor", "the kernel has no Landlock: render threads can open any file", remedy)
+    network = "files and TCP ports" if abi >= landlock.NETWORK_ABI else "files; ports from Linux 6.7 on"
+    return Finding("sandbox", "good", f"Landlock {abi} limits render threads: {network}")
 
 
 def _fonts(settings: Settings) -> Iterator[Finding]:

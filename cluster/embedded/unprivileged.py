@@ -89,7 +89,7 @@ def _add_user() -> None:
         "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent",
         "--shell", "/usr/sbin/nologin", USER,
     ]  # fmt: skip
-    environment = os.environ | {"PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
         reason = done.stderr.strip()

@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.models import Account
+from farm_core.accounts.plans import DEFAULT_PLAN
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -55,7 +56,7 @@ async def _account_id(database_url: str, name: str) -> str:
             found = await repository.account_named(session, name)
             if found is not None:
                 return found.id
-            account = Account(id=new_id("acc"), name=name, unlimited=["monthly_render_minutes"])
+            account = Account(id=new_id("acc"), name=name, plan=DEFAULT_PLAN)
             session.add(account)
             return account.id
     finally:

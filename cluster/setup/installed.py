@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes.util
 import filecmp
-import os
 import shutil
 import sys
 from pathlib import Path
 from typing import Final
 
 from farm_core.failure import Failure
+from farm_core.settings import choose_font_configuration
 from gpu_renderer.commands.fonts import BASE_PACKS
 from gpu_renderer.content.text.folders import fonts_folder
 from gpu_renderer.content.text.packages import MANIFEST, fetch, missing
@@ -27,7 +27,7 @@ class LibrariesMissing(Failure):
 def prepare() -> None:
     """Check and install what is missing. After the first use this reads two small files. Raises LibrariesMissing."""
     # Fonts come from the farm's own folder, never from the machine's font configuration.
-    os.environ["FONTCONFIG_SYSROOT"] = str(Path(__file__).with_name("fontconfig"))
+    choose_font_configuration(Path(__file__).with_name("fontconfig"))
     folder = fonts_folder()
     stamp = folder / "packages.installed"
     if stamp.is_file() and filecmp.cmp(stamp, MANIFEST, shallow=False):

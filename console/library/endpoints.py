@@ -100,9 +100,10 @@ async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: 
 
 
 @router.get("/{template_id}/poster.jpg")
-async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, template_id: str) -> Response:
+async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """The template's picture."""
-    row, _ = await visible(work, viewer, template_id)
+    async with state.database.reading() as work:  # given back before a worker is waited for
+        row, _ = await visible(work, viewer, template_id)
     return await pictures.of_gallery(request, state, row)
 
 

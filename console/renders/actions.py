@@ -92,9 +92,8 @@ async def act(
         async with state.database.reading() as session:
             await _respect_quota(session, viewer, chosen, state.clock.now())
     changed = await action.act(state.database, viewer.actor, chosen)
-    return RedirectResponse(
-        f"/console/renders{filters.query()}{'&' if filters.narrowed else '?'}done={action.name}.{changed}", 303
-    )
+    query = filters.query()
+    return RedirectResponse(f"/console/renders{query}{'&' if query else '?'}done={action.name}.{changed}", 303)
 
 
 @router.post("/{job_id}/segments/{index}/requeue")

@@ -10,7 +10,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.app_state import origin_of
+from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading
 from api.pagination import checked_id, found
 from console import pictures
@@ -20,7 +20,7 @@ from console.renders import listing
 from console.renders.detail import Detail, detail
 from console.renders.listing import Filters
 from console.snippets import snippets
-from console.viewer import ViewerOf
+from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage
@@ -90,39 +90,37 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
 
 
 @router.get("/{job_id}/video.mp4")
-async def video(request: Request, viewer: ViewerOf, work: Reading, job_id: str) -> Response:
+async def video(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """The MP4 of a completed render, with byte ranges."""
-    shown = await _shown(work, viewer.account_id, job_id)
+    shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.video_key)
 
 
 @router.get("/{job_id}/receipt.json")
-async def receipt(request: Request, viewer: ViewerOf, work: Reading, job_id: str) -> Response:
+async def receipt(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """The receipt of a completed render."""
-    shown = await _shown(work, viewer.account_id, job_id)
+    shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.receipt_key)
 
 
 @router.get("/{job_id}/poster.jpg")
-async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
+async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """A picture of the render."""
-    shown = await _shown(work, viewer.account_id, job_id)
+    shown = await _briefly(state, viewer, job_id)
     return await pictures.of_render(request, state, shown, shown.template.duration_seconds / 3)
 
 
 @router.get("/{job_id}/frame.jpg")
-async def frame(
-    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str, time: float = 0.0
-) -> Response:
+async def frame(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str, time: float = 0.0) -> Response:
     """A frame of the filmstrip, drawn while the render is under way."""
-    shown = await _shown(work, viewer.account_id, job_id)
+    shown = await _briefly(state, viewer, job_id)
     return await pictures.of_render(request, state, shown, time, pictures.FRAME_WIDTH)
 
 
 @router.get("/{job_id}/verify")
-async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
+async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """Compare the stored file with what its receipt says."""
-    shown = await _shown(work, viewer.account_id, job_id)
+    shown = await _briefly(state, viewer, job_id)
     verdict = await asyncio.to_thread(_verdict, state.storage, shown.job.video_key, shown.job.receipt_key)
     return page(request, "renders/verdict.html", verdict=verdict, job=shown.job, title="Receipt")
 
@@ -145,6 +143,12 @@ def _done(word: str) -> dict[str, Any] | None:
         else f"Nothing was {verb}: it may have ended, or was {verb} before."
     )
     return {"count": changed, "text": text}
+
+
+async def _briefly(state: AppState, viewer: Viewer, job_id: str) -> Detail:
+    """The render, with the connection given back: the answer waits for workers or for storage."""
+    async with state.database.reading() as work:
+        return await _shown(work, viewer.account_id, job_id)
 
 
 async def _shown(work: Reading, account_id: str | None, job_id: str) -> Detail:

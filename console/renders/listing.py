@@ -53,7 +53,8 @@ class Filters:
         """The filters as the query of an address, with changes; the page is left out unless it is among them."""
         changed = replace(self, **{"after": "", **changes})
         given = {name: getattr(changed, name) for name in Filters.__slots__}
-        return "?" + urlencode({name: value for name, value in given.items() if value})
+        query = urlencode({name: value for name, value in given.items() if value})
+        return f"?{query}" if query else ""
 
 
 @dataclass(frozen=True, slots=True)

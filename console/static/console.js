@@ -142,6 +142,7 @@
     }
     for (const button of all("[data-copy]", root)) button.hidden = !navigator.clipboard;
     for (const label of all("[data-upload-label]", root)) label.hidden = false;
+    for (const part of all("[data-no-script]", root)) part.hidden = true;
     countSelection();
     refreshTimes();
   }

@@ -21,10 +21,12 @@ class Limits:
 
 
 PLANS: Final = {
+    "unlimited": Limits(True, None, None, None, None),
     "pro": Limits(True, 60, 1_000, 5, 104_857_600),
     "free": Limits(False, 0, 0, 0, 26_214_400),
 }
-DEFAULT_PLAN: Final = "pro"
+DEFAULT_PLAN: Final = "unlimited"
+"""Of a new account: whoever runs the farm sets limits where there should be some."""
 
 NAMES: Final = {
     "apiEnabled": "api_enabled",

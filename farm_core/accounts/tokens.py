@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ ISSUER: Final = "render-farm"
 _OWN_ALGORITHM: Final = "HS256"
 _JWKS_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "ES256", "ES384", "PS256", "EdDSA")
 _LEEWAY_SECONDS: Final = 0
+_SUBJECT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
 
 class InvalidToken(Exception):
@@ -30,8 +32,13 @@ def issue(secret: bytes, account_id: str, ttl_seconds: int) -> str:
 class TokenReader:
     """Reads tokens: signed with the farm's secret, or, where a JWKS address is set, with one of its keys instead."""
 
-    def __init__(self, secret: bytes, jwks_url: str | None = None) -> None:
+    def __init__(
+        self, secret: bytes, jwks_url: str | None = None, audience: str | None = None, issuer: str | None = None
+    ) -> None:
+        """`audience` and `issuer` are what tokens signed with a JWKS key must name; unset, they may name anything."""
         self._secret = secret
+        self._audience = audience
+        self._issuer = issuer
         self._jwks = jwt.PyJWKClient(jwks_url, cache_keys=True, timeout=5) if jwks_url else None
 
     async def subject(self, token: str) -> str:
@@ -42,7 +49,10 @@ class TokenReader:
             raise Unavailable from error
         except jwt.PyJWTError as error:
             raise InvalidToken from error
-        return str(claims["sub"])
+        subject = claims["sub"]
+        if not isinstance(subject, str) or not _SUBJECT.fullmatch(subject):
+            raise InvalidToken
+        return subject
 
     async def _claims(self, token: str) -> dict[str, Any]:
         required: Any = {"require": ["exp", "sub"], "verify_aud": False}
@@ -56,4 +66,13 @@ class TokenReader:
                 options=required,
             )
         key = await asyncio.to_thread(self._jwks.get_signing_key_from_jwt, token)
-        return jwt.decode(token, key, algorithms=_JWKS_ALGORITHMS, leeway=_LEEWAY_SECONDS, options=required)
+        options = required | {"verify_aud": self._audience is not None}
+        return jwt.decode(
+            token,
+            key,
+            algorithms=_JWKS_ALGORITHMS,
+            leeway=_LEEWAY_SECONDS,
+            options=options,
+            audience=self._audience,
+            issuer=self._issuer,
+        )

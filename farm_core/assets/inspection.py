@@ -53,6 +53,11 @@ def kind_of(path: Path, declared: str | None) -> str:
     return kind
 
 
+def kind_at(path: str, declared: str | None) -> str:
+    """`kind_of` for the sandbox."""
+    return kind_of(Path(path), declared)
+
+
 def _read(path: Path) -> str:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)

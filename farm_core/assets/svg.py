@@ -17,11 +17,12 @@ _ROOT: Final = "{http://www.w3.org/2000/svg}svg"
 _ACTIVE: Final = frozenset(
     {"script", "foreignobject", "iframe", "object", "embed", "handler", "listener", "audio", "video"}
 )
+# Possessive quantifiers: a pattern that gives spaces back looks at a run of them as often as it is long.
 _OUTSIDE: Final = re.compile(
-    r"url\((?!\s*['\"]?\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,]))|@import|expression\(|-moz-binding", re.I
+    r"url\((?!\s*+['\"]?+\s*+(?:#|data:image/(?:png|jpeg|gif|webp)[;,]))|@import|expression\(|-moz-binding", re.I
 )
 _INSIDE: Final = re.compile(r"\s*(#|data:image/(png|jpeg|gif|webp)[;,])", re.I)
-_LENGTH: Final = re.compile(r"\s*([\d.]+)\s*(px)?\s*")
+_LENGTH: Final = re.compile(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(?:px)?\s*+")
 
 
 def read(path: Path) -> str:
@@ -61,7 +62,7 @@ def _top_level(root: Any) -> Iterator[Any]:
 def _check_side(root: Any) -> None:
     for name in ("width", "height"):
         match = _LENGTH.fullmatch(root.get(name, ""))
-        if match and float(match[1].strip(".") or 0) > SIDE_PX_MAX:
+        if match and float(match[1]) > SIDE_PX_MAX:
             raise NotRenderable("the picture is too large")
 
 

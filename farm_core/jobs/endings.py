@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -14,6 +14,9 @@ from farm_core.jobs.sql import Transaction, statement
 from farm_core.jobs.status import JOB_EDGES, JobStatus
 from farm_core.jobs.tasks import withdraw_tasks
 from farm_core.usage.period import period_of
+
+WEBHOOK_SECONDS: Final = 1.25
+"""After its creation a job's webhook is due: a caller needs a moment to store the job's id, and a cached render takes none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ async def end_jobs(session: Transaction, now: datetime, event: str, endings: Seq
     """
     after = _target(event)
     values = {
-        "now": now, "event": event, "after": str(after), "period": period_of(now),
+        "now": now, "event": event, "after": str(after), "period": period_of(now), "webhook_seconds": WEBHOOK_SECONDS,
         "sources": [str(before) for before, name in JOB_EDGES if name == event],
     }  # fmt: skip
     ended = set((await session.execute(statement("end_jobs"), values | _columns(endings))).scalars())

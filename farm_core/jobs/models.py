@@ -55,7 +55,6 @@ class Job(SQLModel, table=True):
         Index(
             "jobs_of_batch", "batch_id", "batch_index", unique=True, postgresql_where=text("batch_id IS NOT NULL")
         ),
-        Index("jobs_active", "account_id", postgresql_where=text("status IN ('queued', 'processing')")),
         Index("jobs_newest", text("created_at DESC"), text("id DESC")),
         Index(
             "jobs_not_completed", "status", text("created_at DESC"), text("id DESC"),
@@ -67,7 +66,6 @@ class Job(SQLModel, table=True):
         ),
         Index("jobs_newest_of_template", "template_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_next", "account_id", text(PLACE), "id", postgresql_where=text("status = 'queued'")),
-        Index("jobs_template", "template_id"),
         Index("jobs_video", "video_key", postgresql_where=text("video_key IS NOT NULL")),
         Index("jobs_document", "document_key", postgresql_where=text("document_key IS NOT NULL")),
         Index(

@@ -172,14 +172,15 @@ WITH wanted AS (
         ) / jobs.frame_count)) END,
         warnings = CASE WHEN CAST(:after AS text) = 'completed' THEN coalesce(CAST(wanted.warnings AS jsonb), (
             SELECT jsonb_agg(DISTINCT noticed.one) FROM (
-                SELECT jsonb_array_elements(coalesce(jobs.warnings, '[]')) AS one
-                UNION SELECT jsonb_array_elements(coalesce(drawn.report -> 'warnings', '[]')) FROM tasks AS drawn
+                SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(jobs.warnings) = 'array' THEN jobs.warnings ELSE '[]' END) AS one
+                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
+                    THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
                 WHERE drawn.job_id = jobs.id AND drawn.kind = 'render') AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
     WHERE jobs.id = held.id AND (wanted.task_token IS NULL OR joined.job_id IS NOT NULL)
-    RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms,
+    RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms, jobs.created_at,
         wanted.video_url, wanted.detail, wanted.delivery_id
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
@@ -187,7 +188,8 @@ WITH wanted AS (
 ), posted AS (
     INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
     SELECT delivery_id, id, callback_url, jsonb_build_object('jobId', id, 'status', status, 'videoUrl', video_url,
-        'error', error, 'renderDurationMs', render_duration_ms), 'due', 0, :now, '[]', :now
+        'error', error, 'renderDurationMs', render_duration_ms), 'due', 0,
+        greatest(CAST(:now AS timestamptz), created_at + make_interval(secs => :webhook_seconds)), '[]', :now
     FROM ended WHERE callback_url IS NOT NULL
 ), settled AS (
     INSERT INTO usage (account_id, period, rendered_ms, render_duration_ms)
@@ -480,11 +482,22 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- Webhooks that are due, each for one sender, and those that a sender began to post and did not live to tell of (`begun`), sooner
 -- by who can read its notes. The attempt is counted before it is made. The first one sets the clock for the others, and so does
 -- one that is later than the longest attempt before it explains.
-WITH due AS (
-    SELECT id FROM deliveries
-    WHERE status = 'due' AND due_at <= :now AND (lease_expires_at IS NULL OR lease_expires_at < CAST(:now AS timestamptz)
-        + CASE WHEN attempts -> -1 ->> 'place' = :place THEN make_interval(secs => :noted_seconds) ELSE interval '0' END)
-    ORDER BY due_at LIMIT :deliveries_max FOR UPDATE SKIP LOCKED
+-- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
+WITH ready AS (
+    SELECT deliveries.id, deliveries.due_at, jobs.account_id,
+        row_number() OVER (PARTITION BY jobs.account_id ORDER BY deliveries.due_at, deliveries.id) AS turn
+    FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
+    WHERE deliveries.status = 'due' AND due_at <= :now AND (deliveries.lease_expires_at IS NULL
+        OR deliveries.lease_expires_at < CAST(:now AS timestamptz)
+            + CASE WHEN attempts -> -1 ->> 'place' = :place THEN make_interval(secs => :noted_seconds) ELSE interval '0' END)
+), busy AS (
+    SELECT jobs.account_id, count(*) AS number FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
+    WHERE deliveries.status = 'due' AND deliveries.lease_expires_at >= :now GROUP BY jobs.account_id
+), due AS (
+    SELECT deliveries.id FROM deliveries JOIN ready ON ready.id = deliveries.id
+        LEFT JOIN busy ON busy.account_id = ready.account_id
+    WHERE deliveries.status = 'due' AND ready.turn + coalesce(busy.number, 0) <= :account_max
+    ORDER BY deliveries.due_at LIMIT :deliveries_max FOR NO KEY UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,
     due_at = CASE WHEN attempt = 0 OR due_at < CAST(:now AS timestamptz) - make_interval(secs => :late_seconds)
@@ -555,9 +568,9 @@ WITH former AS (
     WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), again AS (
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, attempt, created_at, priority)
+        callback_url, request_hash, attempt, created_at, priority, metadata)
     SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, 0, :now, priority
+        callback_url, request_hash, 0, :now, priority, metadata
     FROM former
     RETURNING id, account_id
 ), told AS (

@@ -1,25 +1,92 @@
-"""Names to addresses: every answer checked."""
+"""Names to addresses: every answer checked.
+
+Names are resolved by c-ares in the event loop, so that slow name servers hold no thread; what one account waits for at once is
+limited (`AccountLookups`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import aiodns
 
 from farm_core.net.addresses import UrlRefused, checked_target, is_public, number_host
 
-RESOLVE_SECONDS = 5.0
+RESOLVE_SECONDS: Final = (5.0, 15.0)
+"""Time for a lookup, and for its repetition where it timed out."""
+
+LOOKUPS_PER_ACCOUNT: Final = 4
+_TIMED_OUT: Final = frozenset({aiodns.error.ARES_ETIMEOUT, aiodns.error.ARES_ECANCELLED})
 
 Resolver = Callable[[str, int], Awaitable[list[str]]]
-"""Gives the addresses of a host name (and port), or raises OSError."""
+"""Gives the addresses of a host name (and port), or raises OSError (TimeoutError where no server answered in time)."""
+
+_channels: WeakKeyDictionary[asyncio.AbstractEventLoop, aiodns.DNSResolver] = WeakKeyDictionary()
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
-    """What the machine's resolver answers, in its order, without repeats."""
+    """What the machine's name servers and hosts file answer, in their order, without repeats."""
+    return await _addresses(host, port, RESOLVE_SECONDS[0])
+
+
+async def patient_resolver(host: str, port: int) -> list[str]:
+    """`system_resolver`; a name that times out is tried again for longer."""
+    try:
+        return await _addresses(host, port, RESOLVE_SECONDS[0])
+    except TimeoutError:
+        return await _addresses(host, port, RESOLVE_SECONDS[1])
+
+
+class AccountLookups:
+    """Resolvers of accounts: each looks up LOOKUPS_PER_ACCOUNT names at once, and its others wait."""
+
+    def __init__(self, resolve: Resolver) -> None:
+        self._resolve = resolve
+        self._gates: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(LOOKUPS_PER_ACCOUNT))
+        self._users: dict[str, int] = defaultdict(int)
+
+    def of(self, account_id: str) -> Resolver:
+        """The account's resolver."""
+
+        async def resolve(host: str, port: int) -> list[str]:
+            self._users[account_id] += 1
+            try:
+                async with self._gates[account_id]:
+                    return await self._resolve(host, port)
+            finally:
+                self._users[account_id] -= 1
+                if not self._users[account_id]:
+                    del self._users[account_id], self._gates[account_id]
+
+        return resolve
+
+
+async def _addresses(host: str, port: int, seconds: float) -> list[str]:
+    try:
+        async with asyncio.timeout(seconds):
+            found = await _channel().getaddrinfo(host, family=socket.AF_UNSPEC, port=port, type=socket.SOCK_STREAM)
+    except aiodns.error.DNSError as error:
+        if error.args and error.args[0] in _TIMED_OUT:
+            raise TimeoutError("no name server answered in time") from error
+        raise OSError("the name is not known") from error
+    return list(dict.fromkeys(_text(node.addr[0]) for node in found.nodes))
+
+
+def _text(address: str | bytes) -> str:
+    return address.decode("ascii") if isinstance(address, bytes) else address
+
+
+def _channel() -> aiodns.DNSResolver:
+    """The event loop's c-ares channel."""
     loop = asyncio.get_running_loop()
-    async with asyncio.timeout(RESOLVE_SECONDS):
-        answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+    if loop not in _channels:
+        _channels[loop] = aiodns.DNSResolver(loop=loop, timeout=4.0, tries=3)
+    return _channels[loop]
 
 
 async def checked_addresses(host: str, port: int, *, allow_private: bool, resolve: Resolver) -> list[str]:
@@ -33,8 +100,13 @@ async def checked_addresses(host: str, port: int, *, allow_private: bool, resolv
     return addresses
 
 
-async def url_fault(url: object, *, allow_private: bool, resolve: Resolver = system_resolver) -> str | None:
-    """Why the URL may not be used, or None. A name that does not resolve now is no fault: it is checked again on use."""
+async def url_fault(
+    url: object, *, allow_private: bool, resolve: Resolver = system_resolver, setting: str | None = None
+) -> str | None:
+    """Why the URL may not be used, or None. A name that does not resolve now is no fault: it is checked again on use.
+
+    `setting` is the variable that would allow it: it is named where nothing but the private address is wrong.
+    """
     if not isinstance(url, str):
         return "must be a string"
     try:
@@ -42,7 +114,17 @@ async def url_fault(url: object, *, allow_private: bool, resolve: Resolver = sys
         if not allow_private:
             await checked_addresses(target.host, target.port, allow_private=False, resolve=resolve)
     except UrlRefused as refusal:
-        return f"must be a public http(s) URL. {refusal}"
+        return f"must be a public http(s) URL. {refusal}" + _way_round(url, setting)
     except OSError:  # also TimeoutError: the name is not known, or not now
         return None
     return None
+
+
+def _way_round(url: str, setting: str | None) -> str:
+    if setting is None:
+        return ""
+    try:
+        checked_target(url, allow_private=True)
+    except UrlRefused:
+        return ""
+    return f" Whoever runs the farm can allow private addresses with {setting}=true."

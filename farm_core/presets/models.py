@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import JSON, Column, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from farm_core.db.columns import json, moment
+from farm_core.db.columns import moment
 
 
 class Preset(SQLModel, table=True):
@@ -21,6 +21,7 @@ class Preset(SQLModel, table=True):
     account_id: str = Field(foreign_key="accounts.id", index=True)
     name: str
     version: int = 1
-    animation_data: dict[str, Any] = json()
+    animation_data: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))
+    """As sent: the JSON type, unlike JSONB, keeps the order of names."""
     created_at: datetime = moment()
     updated_at: datetime = moment()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import Select, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import defer
 from sqlmodel import col
 
 from farm_core.ids import new_id
 from farm_core.presets.models import Preset
 
 ORDER: Final = (col(Preset.name), col(Preset.id))
+WITHOUT_DATA: Final = defer(cast(Any, Preset.animation_data), raiseload=True)
+"""For lists: a preset's data may have megabytes."""
 
 
 def of_account(account_id: str) -> Select[Preset]:

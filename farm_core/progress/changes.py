@@ -110,10 +110,10 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
                     yield None
                     while True:
                         message = await subscription.get_message(timeout=POLL_SECONDS)
-                        if message is not None:
-                            yield _change(message)
-                        else:
+                        if message is None:
                             await subscription.ping()
+                        elif message["type"] in ("message", "pmessage"):  # the answer to a ping is a message too
+                            yield _change(message)
             except (RedisError, OSError) as error:
                 _log.info("listening to changes again soon", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)

@@ -24,10 +24,14 @@ BACKLOG_MAX: Final = timedelta(days=62)
 _COUNT: Final = text(
     """
     WITH taken AS (SELECT until FROM job_roll_up WHERE id = 1 FOR UPDATE SKIP LOCKED),
-    bounds AS (
-        SELECT greatest(until, CAST(:oldest AS timestamptz)) AS since,
-            least(CAST(:settled AS timestamptz), greatest(until, CAST(:oldest AS timestamptz)) + CAST(:span AS interval)) AS until
-        FROM taken
+    base AS (SELECT greatest(until, CAST(:oldest AS timestamptz)) AS at FROM taken),
+    first AS (
+        -- The next render that ended: hours in which none did cost nothing.
+        SELECT least(CAST(:settled AS timestamptz), coalesce(
+            (SELECT date_trunc('minute', min(finished_at)) FROM jobs WHERE finished_at >= base.at), :settled
+        )) AS since FROM base
+    ), bounds AS (
+        SELECT since, least(CAST(:settled AS timestamptz), since + CAST(:span AS interval)) AS until FROM first
     ), counted AS (
         INSERT INTO job_minutes (minute, account_id, completed, failed, cancelled, frames, video_ms)
         SELECT date_trunc('minute', jobs.finished_at), jobs.account_id,
@@ -39,7 +43,7 @@ _COUNT: Final = text(
         GROUP BY 1, 2
         ON CONFLICT DO NOTHING
     )
-    UPDATE job_roll_up SET until = bounds.until FROM bounds WHERE id = 1 AND bounds.until > bounds.since
+    UPDATE job_roll_up SET until = bounds.until FROM bounds WHERE id = 1 AND bounds.until > job_roll_up.until
     RETURNING job_roll_up.until
     """
 )
@@ -65,7 +69,7 @@ class Bar:
     video_ms: int = 0
 
 
-async def catch_up(database: Database, now: datetime, windows_max: int = 24 * 62) -> None:
+async def catch_up(database: Database, now: datetime, windows_max: int = 200) -> None:
     """Count the minutes that are over and not counted yet. Return at once if another process does so."""
     settled = (now - SETTLED).replace(second=0, microsecond=0)
     values = {"settled": settled, "oldest": settled - BACKLOG_MAX, "span": WINDOW}

@@ -13,6 +13,9 @@ from farm_core.ids import new_id
 from farm_core.jobs.sql import Transaction, statement
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 
+ACCOUNT_POSTS_MAX: Final = 4
+"""Posts of one account under way at once."""
+
 LEASE_SECONDS: Final = 20.0
 """Twice an attempt's own limit: a sender that has not begun by then has died."""
 
@@ -40,7 +43,7 @@ class DueDelivery:
 async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
     """Takes what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
     values = {
-        "now": now, "deliveries_max": deliveries_max, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
+        "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
         "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
     }  # fmt: skip
     rows = await session.execute(statement("claim_deliveries"), values)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.display_list.operations import DisplayList
-from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 
 BackendName = Literal["gl", "cpu"]
@@ -33,7 +33,7 @@ class Compositor(Protocol):
     def prefix_count(self, shown: DisplayList) -> int:
         """How many operations at the bottom of a list are cached as pixels."""
 
-    def composite(self, shown: DisplayList, damage: Area, stable_count: int) -> Frame:
+    def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> Frame:
         """Bring the frame up to date within the damage.
 
         `stable_count`: how many operations at the bottom have been the same for some frames. Over a video base the frame

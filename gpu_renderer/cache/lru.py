@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Recent(Generic[V]):
+class LruCache(Generic[V]):
     """Keeps values by key until their sizes pass the budget."""
 
     def __init__(self, bytes_max: int, size_of: Callable[[V], int]) -> None:

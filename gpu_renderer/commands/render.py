@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _render(arguments: argparse.Namespace) -> None:
+    _check_kind(arguments.output)
     media = LocalMedia(arguments.media)
     document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
     with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
@@ -86,6 +87,14 @@ def _write(session: RenderSession, opened: Opened, frames: range, output: Path) 
             _write_video(session, opened, frames, output, step)
         else:
             _write_pictures(session, opened, frames, output, step)
+
+
+def _check_kind(output: Path) -> None:
+    """Raises RenderError for an ending that is none of the formats, before anything is drawn or made."""
+    if _kind(output) not in (".mp4", ".png", "") and not output.is_dir():
+        raise RenderError(
+            f"{output}: {_kind(output)} is not a format of this command; use .mp4, .png, or a folder for PNGs"
+        )
 
 
 def _kind(output: Path) -> str:

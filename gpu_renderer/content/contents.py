@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from gpu_renderer.cache.lru import Recent
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.media.video_frame import DecodedFrame
-from gpu_renderer.content.raster import Raster, with_ink
+from gpu_renderer.content.raster import Raster, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
 from gpu_renderer.content.text.character_planes import with_character_planes
 from gpu_renderer.content.text.families import Fonts, Style
@@ -71,9 +71,9 @@ class Contents:
     def __init__(self, fonts: Fonts, media: Media, kept_max_bytes: int = KEPT_MAX_BYTES) -> None:
         self._fonts = fonts
         self._media = media
-        self._rasters: Recent[Raster | None] = Recent(kept_max_bytes, _raster_bytes)
-        self._pixels: Recent[Pixels] = Recent(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
-        self._boxes: Recent[tuple[float, float]] = Recent(_BOXES_MAX, lambda _: 1)
+        self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes)
+        self._pixels: LruCache[Pixels] = LruCache(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
+        self._boxes: LruCache[tuple[float, float]] = LruCache(_BOXES_MAX, lambda _: 1)
         self._faults: dict[str, None] = {}
 
     @property
@@ -124,9 +124,9 @@ class Contents:
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
         if isinstance(source, ShapeSource):
-            return with_ink(shape_raster(source, supersample, bleed_px))
+            return with_content_box(shape_raster(source, supersample, bleed_px))
         if isinstance(source, TextSource) and source.content.strip():
-            return with_ink(text_raster(self._bounded(source), supersample, self._fonts, bleed_px))
+            return with_content_box(text_raster(self._bounded(source), supersample, self._fonts, bleed_px))
         if isinstance(source, ParticleSource):
             return particle_raster(source, supersample)
         return None

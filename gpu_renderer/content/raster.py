@@ -33,19 +33,19 @@ class Raster:
     """Whether every pixel is known to be opaque."""
     is_fleeting: bool = False
     """Whether it is one of many that follow each other, as frames of a video do: not worth keeping."""
-    inked: Share = WHOLE
+    content_box: Share = WHOLE
     """Beyond it every pixel is transparent."""
 
 
-def with_ink(raster: Raster) -> Raster:
+def with_content_box(raster: Raster) -> Raster:
     """The raster with what is inked of it measured, and a pixel around that for filters."""
     rows, columns = raster.pixels.shape[:2]
     left, right = _extent(raster.pixels.max(axis=0).reshape(columns, -1))
     top, bottom = _extent(raster.pixels.reshape(rows, -1).max(axis=1).reshape(rows, -1))
-    return replace(raster, inked=(left / columns, top / rows, (right - left) / columns, (bottom - top) / rows))
+    return replace(raster, content_box=(left / columns, top / rows, (right - left) / columns, (bottom - top) / rows))
 
 
 def _extent(levels: npt.NDArray[np.uint8]) -> tuple[int, int]:
     """From the first line that is not empty to past the last one, with one more on both sides; (0, 0) where all are."""
-    inked = np.flatnonzero(levels.any(axis=1))
-    return (max(0, int(inked[0]) - 1), min(len(levels), int(inked[-1]) + 2)) if len(inked) else (0, 0)
+    content_box = np.flatnonzero(levels.any(axis=1))
+    return (max(0, int(content_box[0]) - 1), min(len(levels), int(content_box[-1]) + 2)) if len(content_box) else (0, 0)

@@ -11,13 +11,13 @@ CONTINUOUS_AREA_PX_MAX = 16_777_216.0
 def tier(requested: float, *, continuous: bool = False, width: float = 1.0, height: float = 1.0) -> float:
     """The smallest rung of the ladder that holds the requested scale, else the highest."""
     ladder = CONTINUOUS_TIERS if continuous else TIERS
-    allowed = [rung for rung in ladder if rung <= 4 or width * height * rung * rung <= CONTINUOUS_AREA_PX_MAX]
-    return next((rung for rung in allowed if rung >= requested), allowed[-1])
+    allowed = [step for step in ladder if step <= 4 or width * height * step * step <= CONTINUOUS_AREA_PX_MAX]
+    return next((step for step in allowed if step >= requested), allowed[-1])
 
 
-def supersample(rung: float, longest_px: float) -> float:
+def supersample(step: float, longest_px: float) -> float:
     """Raster px per layer px of an unbaked layer: twice the tier, less where a side would grow too long."""
-    doubled = 2 * rung
+    doubled = 2 * step
     if longest_px * doubled > SIDE_PX_MAX:
-        return max(rung, min(doubled, SIDE_PX_MAX / longest_px))
+        return max(step, min(doubled, SIDE_PX_MAX / longest_px))
     return doubled

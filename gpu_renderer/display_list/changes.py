@@ -17,8 +17,8 @@ from gpu_renderer.display_list.operations import (
     Operation,
 )
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects
 from motion.snapshot import MissingSource
 
 STABLE_FRAMES = 3
@@ -51,7 +51,7 @@ def common_prefix(shown: DisplayList, last: DisplayList) -> int:
     return _shared_count(shown.operations, last.operations)
 
 
-def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Area:
+def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage:
     """The damage: where in the frame two lists may differ, and what must be drawn again to bring one up to the other.
 
     `prefix_count`: how many operations at the bottom are cached as pixels and are not drawn again.
@@ -78,7 +78,7 @@ def _shared_count(old: Sequence[Operation], new: Sequence[Operation]) -> int:
     return next((index for index in range(shorter) if old[index] != new[index]), shorter)
 
 
-def _changed_operation(was: Operation, now: Operation) -> Parts:
+def _changed_operation(was: Operation, now: Operation) -> Rects:
     """Perhaps overlapping."""
     if was == now:
         return ()
@@ -87,7 +87,7 @@ def _changed_operation(was: Operation, now: Operation) -> Parts:
         if old.group is not None and new.group is not None:
             is_inside = _carrier(old.step) == _carrier(new.step) and old.group.scene == new.group.scene
             if is_inside and not new.step.layer.effects:
-                return changed(old.group, new.group).parts()
+                return changed(old.group, new.group).rects()
         if rewrites_beyond(was) and rewrites_beyond(now):
             return old.bounds, new.bounds
     return was.bounds, now.bounds

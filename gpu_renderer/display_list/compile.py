@@ -47,7 +47,6 @@ from motion.snapshot import (
 from motion.timing import Fit, fit, round_half_up
 
 FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
-SCALE_DIGITS = 9
 ISOLATED_LEVELS_MAX = 4
 """Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
 
@@ -143,7 +142,9 @@ class _List:
             return (Regrade(layer),) if layer.effects else ()
         if layer.opacity == 0 and not layer.samples:
             return ()
-        body = self._body(layer, self._matte(layer))
+        matte = self._matte(layer)
+        layer = _routed(layer, matte)
+        body = self._body(layer, matte)
         return self._among_ghosts(layer, body) if layer.ghosts else body
 
     def _among_ghosts(self, layer: LayerSnapshot, body: Iterable[Step]) -> Iterator[Step]:
@@ -160,7 +161,7 @@ class _List:
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage
-        scale = stage.view_scale * _settled(max(1.0, abs(transform.scale_x), abs(transform.scale_y)))
+        scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
         placed, blend = placement.flat(transform, stage.view), _blend(layer)
         if not layer.samples:
             return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
@@ -263,7 +264,7 @@ class _List:
             layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
         affine = projection.affine(transform, self.eye)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
-        scale = self.stage.view_scale * _settled(larger)
+        scale = self.stage.view_scale * larger
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
             flat = self._flat(layer, transform.flat, matte)
             tint = lights.gain_at_origin(transform, self.snapshot.lights)
@@ -308,9 +309,18 @@ def _is_shown(layer: LayerSnapshot) -> bool:
     return layer.visible and not layer.shadow_only
 
 
-def _settled(scale: float) -> float:
-    """The scale without what turning leaves of rounding: a hair more than a rung would double a raster."""
-    return round(scale, SCALE_DIGITS)
+def _routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
+    """Return the layer without what its route ignores (compositing.md 2.9): a matte, then glass, then advanced blends win."""
+    fixed = layer.blend if layer.blend in FIXED_BLENDS else "normal"
+    if matte is not None:
+        return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
+    if layer.glass is not None:
+        return replace(layer, preserve_transparency=False, blend="normal")
+    if layer.backdrop_blur > 0:
+        return replace(layer, preserve_transparency=False, blend=fixed)
+    if layer.preserve_transparency and layer.blend == "add":
+        return replace(layer, blend="normal")
+    return layer
 
 
 def _blend(layer: LayerSnapshot) -> str:

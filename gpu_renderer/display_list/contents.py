@@ -228,7 +228,7 @@ def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
     layer = step.layer
     return Image(
         raster.pixels, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality,
-        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.inked, raster.is_fleeting,
+        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box, raster.is_fleeting,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gpu_renderer.geometry.color import decoded
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
@@ -109,7 +110,12 @@ class Draw:
     @property
     def gain(self) -> Tint:
         """By what the encoded colours of its content are multiplied."""
-        return self.tint if self.plane is None else (self.plane.gain,) * 3
+        # The encoded gain is decoded, and that number multiplies encoded texels (compositing.md 1.4).
+        tint = self.tint if self.plane is None else (self.plane.gain,) * 3
+        if tint == UNTINTED:
+            return tint
+        red, green, blue = tint
+        return decoded(red), decoded(green), decoded(blue)
 
 
 @dataclass(frozen=True, slots=True)

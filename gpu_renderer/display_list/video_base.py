@@ -8,7 +8,7 @@ from gpu_renderer.display_list.graph import Draw, RenderGraph, Scene
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo
 from gpu_renderer.geometry import damage, matrix, placement
 from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.region import Rects, Region
 from motion.snapshot import VideoSource
 
 CONVERSION_MARGIN_PX = 8
@@ -33,7 +33,7 @@ def found(graph: RenderGraph, contents: LayerContents) -> DrawVideo | None:
     return DrawVideo(layer, frame, shown, quad, part_shown(source, *shown.upright_size), is_own_size)
 
 
-def layers_above(shown: DisplayList) -> Parts:
+def layers_above(shown: DisplayList) -> Rects:
     """The bounds of the operations above the base, without those within the one before; they may overlap."""
     found: list[Region] = []
     for operation in shown.operations[1:]:
@@ -43,9 +43,9 @@ def layers_above(shown: DisplayList) -> Parts:
     return tuple(found)
 
 
-def surroundings(frame: Region, above: Parts) -> Parts:
+def surroundings(frame: Region, above: Rects) -> Rects:
     """All pixels that the samples of the layers above the base depend on, as rectangles that do not overlap."""
-    return damage.area(frame, (region.grown(CONVERSION_MARGIN_PX) for region in above)).parts()
+    return damage.area(frame, (region.grown(CONVERSION_MARGIN_PX) for region in above)).rects()
 
 
 def _covers(quad: Matrix3, frame: Region) -> bool:

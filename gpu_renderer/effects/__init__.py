@@ -24,25 +24,65 @@ from gpu_renderer.effects import (
 )
 from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, keeps_color, needs_baking
 from gpu_renderer.effects.chain import (
+    buffer_chain,
     chain,
     has_chain,
-    is_movable_light,
+    is_movable_glow,
     is_pointwise_stack,
     is_resampled,
-    lit_chain,
     moves_within_box,
     retouch,
     spread_px,
 )
-from gpu_renderer.effects.lit import Light, Lit, flattened, only_light
+from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
 from gpu_renderer.effects.registry import Effect, Route, Tier, every_effect, find, unknown
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, resolve
 
 __all__ = [
-    "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "Light", "Lit", "Route", "Tier",
-    "bake", "baked", "baking", "blur", "chain", "channel", "color", "color_stage", "distort", "every_effect", "find",
-    "flattened", "generate", "has_chain", "is_movable_light", "is_pointwise_stack", "is_resampled", "keeps_color", "light", "lit_chain", "matrix", "moves_within_box",
-    "needs_baking", "only_light", "resolve", "retouch", "shadow", "solid", "spread_px", "stylise", "table", "time", "unknown",
+    "Baked",
+    "Baking",
+    "Box",
+    "ColorStage",
+    "Effect",
+    "EffectScene",
+    "EffectValues",
+    "GlowBuffer",
+    "LayerBuffer",
+    "Route",
+    "Tier",
+    "bake",
+    "baked",
+    "baking",
+    "blur",
+    "buffer_chain",
+    "chain",
+    "channel",
+    "color",
+    "color_stage",
+    "distort",
+    "every_effect",
+    "find",
+    "flattened",
+    "generate",
+    "has_chain",
+    "is_movable_glow",
+    "is_pointwise_stack",
+    "is_resampled",
+    "keeps_color",
+    "light",
+    "matrix",
+    "moves_within_box",
+    "needs_baking",
+    "only_glow",
+    "resolve",
+    "retouch",
+    "shadow",
+    "solid",
+    "spread_px",
+    "stylise",
+    "table",
+    "time",
+    "unknown",
 ]  # fmt: skip

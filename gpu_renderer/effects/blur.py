@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_renderer.effects.gaussian import blur_reach_px
+from gpu_renderer.effects.gaussian import blur_margin_px
 from gpu_renderer.effects.parameters import flag, layer, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
@@ -26,8 +26,8 @@ class Blur(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("amount") <= 0
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return blur_reach_px(self.sigma_px(values, scene))
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return blur_margin_px(self.sigma_px(values, scene))
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("amount") * scene.length_scale
@@ -64,7 +64,7 @@ class CompoundBlur(Effect):
     )
     shader = "effects/compound_blur.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return max(0.0, values.number("maxBlur")) * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:

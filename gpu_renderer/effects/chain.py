@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from gpu_renderer.effects.halo import Halo, Halves, cast
-from gpu_renderer.effects.lit import MOVABLE_FROM_SIGMA, Light, Lit, flattened, softened
+from gpu_renderer.effects.glow_pass import GlowPass, Halves, cast
+from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, GlowBuffer, LayerBuffer, flattened, softened
 from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import Surface, Textures, Uniforms
 from gpu_renderer.effects.values import EffectValues, resolve
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -37,23 +37,23 @@ class Chain(Surface):
         limit: Region,
         *,
         in_place: bool = False,
-        parts: Parts | None = None,
+        rects: Rects | None = None,
     ) -> None:
         """`in_place`: pointwise passes may run over the target where it stands. `parts`: what of it those run over."""
         super().__init__(painter, target)
         self.scene = scene
         self._in_place = in_place and painter.can_read_in_place
-        self._parts = parts
-        self._light: Light | None = None
+        self._rects = rects
+        self._light: GlowBuffer | None = None
         self._is_light_alone = False
         self._halves: Halves | None = None
         self._limit = limit
         self._common = _common_uniforms(scene)
 
     @property
-    def lit(self) -> Lit:
+    def lit(self) -> LayerBuffer:
         """The result of the last pass."""
-        return Lit(self.target, self._light, self._is_light_alone)
+        return LayerBuffer(self.target, self._light, self._is_light_alone)
 
     def apply(
         self,
@@ -66,25 +66,25 @@ class Chain(Surface):
         """Replaces the picture by what the shader makes of it: in place where it may."""
         if self._in_place and is_pointwise(shader):
             self.painter.draw(
-                shader, self.target, textures=textures, scissor=self._parts,
+                shader, self.target, textures=textures, scissor=self._rects,
                 defines={**dict(self.variant(values)), "IN_PLACE": 1},
                 uniforms=self.uniforms(shader, values, uniforms),
             )  # fmt: skip
         else:
-            assert self._parts is None, "a pass that is not pointwise has a picture of its own"
+            assert self._rects is None, "a pass that is not pointwise has a picture of its own"
             super().apply(shader, values, uniforms=uniforms, textures=textures)
 
-    def cast(self, halo: Halo) -> None:
+    def cast(self, glow_pass: GlowPass) -> None:
         """Lays a halo behind the picture and its light."""
         self._halves = self._halves or Halves(self.painter, self.target)
-        lit = cast(self.painter, self.lit, self._halves, halo, self._limit, exact=self.scene.exact_blur)
-        self._light = lit.light
+        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, exact=self.scene.exact_blur)
+        self._light = lit.glow
 
     def soften(self, sigma: float) -> None:
         """Blurs the picture by a Gaussian."""
         self.flatten()
         lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
-        self.target, self._light, self._is_light_alone = lit.sharp, lit.light, lit.is_light_alone
+        self.target, self._light, self._is_light_alone = lit.sharp, lit.glow, lit.is_glow_alone
 
     def flatten(self) -> None:
         """Makes the picture and its light one."""
@@ -135,7 +135,7 @@ def chain(
     return flattened(painter, _lit(run, effects, after_baking))
 
 
-def lit_chain(
+def buffer_chain(
     painter: Painter,
     source: Target,
     effects: Iterable[EffectSnapshot],
@@ -143,7 +143,7 @@ def lit_chain(
     *,
     after_baking: bool = False,
     in_place: bool = False,
-) -> Lit:
+) -> LayerBuffer:
     """The same within the frame, and with the light of soft effects at the end of the stack still apart.
 
     `source` needs no room for those: `spread_px` with `is_lit`.
@@ -152,13 +152,13 @@ def lit_chain(
 
 
 def retouch(
-    painter: Painter, target: Target, effects: Iterable[EffectSnapshot], scene: EffectScene, parts: Parts
+    painter: Painter, target: Target, effects: Iterable[EffectSnapshot], scene: EffectScene, rects: Rects
 ) -> None:
     """Runs a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
-    _lit(Chain(painter, target, scene, target.region, in_place=True, parts=parts), effects, after_baking=False)
+    _lit(Chain(painter, target, scene, target.region, in_place=True, rects=rects), effects, after_baking=False)
 
 
-def _lit(run: Chain, effects: Iterable[EffectSnapshot], after_baking: bool) -> Lit:
+def _lit(run: Chain, effects: Iterable[EffectSnapshot], after_baking: bool) -> LayerBuffer:
     for effect, values in _passes(effects, after_baking):
         if not effect.is_soft:
             run.flatten()
@@ -176,9 +176,9 @@ def spread_px(
     With `is_lit`: without the soft effects at the end, for `lit_chain`.
     """
     passes = list(_passes(effects, after_baking))
-    reach = sum((effect.reach_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
+    margin = sum((effect.margin_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
     limit = max(scene.frame.width, scene.frame.height)
-    return limit if reach >= limit else math.ceil(reach) + MARGIN_PX
+    return limit if margin >= limit else math.ceil(margin) + MARGIN_PX
 
 
 def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
@@ -194,7 +194,7 @@ def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, Effec
     return passes[:kept]
 
 
-def is_movable_light(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
+def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
     """Whether all that `lit_chain` makes of a stack is light, so soft that it can be worked out in one place and shown in another."""
     passes = list(_passes(effects, after_baking))
     return bool(passes) and all(

@@ -148,7 +148,7 @@ class MotionTile(Effect):
     parameters = (number("scale", 2, 0.1, 10, unit="x"),)
     shader = "effects/motion_tile.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
 
 
@@ -162,7 +162,7 @@ class DisplacementMap(Effect):
     )
     shader = "effects/displacement_map.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.hypot(1, 1) * abs(values.number("amount")) * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:

@@ -75,7 +75,7 @@ def normalised(weights: Kernel, negligible: float = NEGLIGIBLE) -> Kernel:
     return np.asarray(weights / (weights[0] + 2 * weights[1:].sum()))
 
 
-def blur_reach_px(sigma: float) -> float:
+def blur_margin_px(sigma: float) -> float:
     """How far the Gaussian of the GPU route spreads what it blurs, in px."""
     return len(reference_gaussian(sigma)) - 1 if sigma > 0 else 0.0
 
@@ -143,9 +143,9 @@ def convolved(
     into: Target | None = None,
 ) -> Target:
     """The source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
-    reach = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
+    margin = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
     alone = {"ALPHA": 1} if "a2" in (format, source.format) else {}
-    weights = np.zeros(reach + 1, np.float32)
+    weights = np.zeros(margin + 1, np.float32)
     weights[: len(kernel)] = kernel
     drawn = region or source.region
     target = into or painter.pool.take(drawn, format or source.format, clear=False)
@@ -155,7 +155,7 @@ def convolved(
         target,
         textures={"u_source": source},
         scissor=drawn,
-        defines={"REACH": reach} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
+        defines={"MARGIN": margin} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
         uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
     )
     source.texture.filter = filter_before

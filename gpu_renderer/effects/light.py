@@ -86,7 +86,7 @@ class Beam(Effect):
     )
     shader = "effects/beam.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
 
 
@@ -134,7 +134,7 @@ class LightRays(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("opacity") <= 0 or values.number("rayLength") <= 0
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
 
     def derive(self, values: EffectValues, width: float, height: float) -> dict[str, UniformValue]:
@@ -172,7 +172,7 @@ class LensFlare(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("brightness") <= 0
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
 
 

@@ -175,6 +175,8 @@ class Invert(_OneAmount):
 class Tint(MatrixEffect):
     """Maps black to one colour and white to another."""
 
+    is_pixel_kernel = True
+    is_one_pass = True
     parameters = (
         color("mapBlack", "#000000"),
         color("mapWhite", "#ffffff"),
@@ -192,6 +194,8 @@ class Tint(MatrixEffect):
 class ChannelMixer(MatrixEffect):
     """Makes each channel from shares of all three."""
 
+    is_pixel_kernel = True
+    is_one_pass = True
     parameters = (
         *(
             percent(f"{row}{column}", _identity(row, column), *_limits(column))

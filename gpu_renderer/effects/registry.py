@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from gpu_renderer.effects.parameters import Parameter
-from gpu_renderer.effects.pointwise import is_pointwise
+from gpu_renderer.effects.pointwise import is_kernel, is_pointwise
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
@@ -71,6 +71,10 @@ class Effect:
     """Uniforms that the shader needs besides the parameters: what `derive` returns."""
     folded: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Colours that carry an opacity as their alpha on the GPU route: colour key to the percentage's key."""
+    is_pixel_kernel: ClassVar[bool] = False
+    """True if every pass of an own `bake` reads and writes straight bytes (effects.md 4.7)."""
+    is_one_pass: ClassVar[bool] = False
+    """True if an own `bake` is a single pass."""
     is_soft: ClassVar[bool] = False
     """Whether the GPU form only lays light behind the picture or blurs it: it takes room for its own reach."""
     keeps_color: ClassVar[bool] = False
@@ -96,9 +100,14 @@ class Effect:
         return _by_key(self)[key]
 
     @property
+    def reads_pixels(self) -> bool:
+        """Return True if the raster form is a kernel over straight bytes, which shares a buffer with its neighbours."""
+        return self.is_pixel_kernel or (type(self).bake is Effect.bake and is_kernel(self.shader))
+
+    @property
     def moves_within_box(self) -> bool:
         """Whether the GPU form may show the picture anywhere in the layer's box: it reads around, and says not how far."""
-        return not (self.is_pointwise or self.is_soft) and type(self).reach_px is Effect.reach_px
+        return not (self.is_pointwise or self.is_soft) and type(self).margin_px is Effect.margin_px
 
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
         """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
@@ -115,7 +124,7 @@ class Effect:
         del values
         return False
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         """How far beyond the layer's pixels the GPU form draws, in output px; infinite for the whole frame."""
         del values, scene
         return 0.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gpu_renderer.effects.gaussian import blur_reach_px
-from gpu_renderer.effects.halo import Halo
+from gpu_renderer.effects.gaussian import blur_margin_px
+from gpu_renderer.effects.glow_pass import GlowPass
 from gpu_renderer.effects.parameters import color, degrees, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
@@ -46,8 +46,8 @@ class DropShadow(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return blur_reach_px(self.sigma_px(values, scene)) + abs(values.number("distance")) * scene.output_scale
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return blur_margin_px(self.sigma_px(values, scene)) + abs(values.number("distance")) * scene.output_scale
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("softness") * scene.length_scale
@@ -55,7 +55,7 @@ class DropShadow(Effect):
     def draw(self, chain: Chain, values: EffectValues) -> None:
         dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
         color = values.color_with("color", values.fraction("opacity"))
-        chain.cast(Halo(color, self.sigma_px(values, chain.scene), offset=(dx, dy)))
+        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=(dx, dy)))
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("distance") + 3 * values.number("softness")
@@ -79,9 +79,9 @@ class Glow(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("radius") <= 0
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         middle = self.sigma_px(values, scene)
-        return blur_reach_px(GLOW_WIDE * middle if middle >= GLOW_WIDE_FROM else middle)
+        return blur_margin_px(GLOW_WIDE * middle if middle >= GLOW_WIDE_FROM else middle)
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return GLOW_SPREAD * values.number("radius") * scene.length_scale
@@ -89,7 +89,7 @@ class Glow(Effect):
     def draw(self, chain: Chain, values: EffectValues) -> None:
         sigma = self.sigma_px(values, chain.scene)
         color = values.color_with("color", values.fraction("intensity"))
-        chain.cast(Halo(color, sigma, GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0))
+        chain.cast(GlowPass(color, sigma, GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0))
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("radius")
@@ -113,17 +113,17 @@ class Stroke(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("width") <= 0
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return min(STROKE_MAX_PX, max(1.0, values.number("width") * scene.length_scale))
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        reach = math.ceil(self.reach_px(values, chain.scene))
+        margin = math.ceil(self.margin_px(values, chain.scene))
         x, y, width, height = chain.target.region
         spans = chain.painter.applied(
             "effects/stroke_spans.frag",
             chain.target,
-            region=Region(x - reach, y, width + reach, height),
-            defines={"SPANS": min(4, reach.bit_length())},
+            region=Region(x - margin, y, width + margin, height),
+            defines={"SPANS": min(4, margin.bit_length())},
         )
         chain.apply(self.shader, values, textures={"u_spans": spans})
         chain.painter.pool.give_back(spans)

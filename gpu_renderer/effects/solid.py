@@ -25,7 +25,7 @@ class Bend(Effect):
     )
     shader = "effects/bend.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
 
 
@@ -43,7 +43,7 @@ class Sphere(Effect):
     )
     shader = "effects/sphere.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
 
 
@@ -59,5 +59,5 @@ class Cylinder(Effect):
     )
     shader = "effects/cylinder.frag"
 
-    def reach_px(self, values: EffectValues, scene: EffectScene) -> float:
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf

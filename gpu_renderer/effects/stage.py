@@ -45,6 +45,9 @@ class MatrixEffect(Effect):
 class TableEffect(Effect):
     """A colour effect that maps each channel by a table."""
 
+    is_pixel_kernel = True
+    is_one_pass = True
+
     def table(self, values: EffectValues) -> Table:
         """The 256 entries of each channel."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
 
@@ -27,6 +28,10 @@ class Mosaic(Effect):
         flag("sharpColors", False),
     )
     shader = "effects/mosaic.frag"
+
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
+        del values, scene
+        return math.inf  # sharp colours repeat the last column and row beyond the box (effects.md 8.9)
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         if values.flag("sharpColors"):

@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.geometry.samples import Rows, Samples
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -70,7 +70,7 @@ class VideoPassthrough(NamedTuple):
     """A video whose own samples are the frame's, except for those that pixels within `drawn` have a part in."""
 
     samples: Callable[[], Samples]
-    drawn: Parts
+    drawn: Rects
     """They may overlap."""
 
     def copy_samples(self, into: av.VideoFrame, of: PlaneLayout) -> None:
@@ -103,10 +103,10 @@ class Planes:
         """What `framebuffer` draws into, in its order."""
         return tuple(target.texture for target in self._targets)
 
-    def convert(self, frame: Target, parts: Parts) -> None:
+    def convert(self, frame: Target, rects: Rects) -> None:
         """Writes what shows the parts of a display-encoded, opaque 8-bit frame into the planes."""
         into = self._targets[0].through(self.framebuffer)
-        texels = tuple(texels_of(part) for part in parts)
+        texels = tuple(texels_of(part) for part in rects)
         self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
 
     def release(self) -> None:

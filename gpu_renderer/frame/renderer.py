@@ -19,7 +19,7 @@ from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -106,7 +106,7 @@ class FrameRenderer:
         self._cache.clear()
         self._painter.textures.release()
 
-    def _damage(self, shown: DisplayList) -> Area:
+    def _damage(self, shown: DisplayList) -> Damage:
         last = None if self._last is None else self._last.shown
         frame = shown.scene.frame
         is_first = last is None or last.scene.frame != frame or scene_format(last) != scene_format(shown)

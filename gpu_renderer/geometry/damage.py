@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gpu_renderer.geometry.region import Parts, Region, around, shared
+from gpu_renderer.geometry.region import Rects, Region, around, shared
 
 TILE_PX = 32
 """Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
@@ -14,7 +14,7 @@ ADDED_TILES_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class Damage:
     """Tiles of a frame. `rows`: a bit a column for each row of tiles; `bounds`: the exact rectangle around what was marked."""
 
     frame: Region
@@ -26,7 +26,7 @@ class Area:
         """Whether it holds no pixel."""
         return self.bounds.is_empty
 
-    def union(self, other: Area) -> Area:
+    def union(self, other: Damage) -> Damage:
         """The tiles of both, of one frame."""
         assert self.frame == other.frame, "areas of one frame"
         if self.is_empty or other.is_empty:
@@ -34,16 +34,16 @@ class Area:
         if self.bounds == self.frame and self.rows == other.rows:
             return self
         rows = tuple(one | two for one, two in zip(self.rows, other.rows, strict=True))
-        return Area(self.frame, rows, self.bounds.union(other.bounds))
+        return Damage(self.frame, rows, self.bounds.union(other.bounds))
 
-    def parts(self) -> Parts:
+    def rects(self) -> Rects:
         """The same as rectangles: runs of tiles, together over neighbouring rows where they are nearly the same.
 
         A single tile between two marked ones comes along, and a few beside them.
         """
-        return tuple(self._parts())
+        return tuple(self._rects())
 
-    def _parts(self) -> Iterator[Region]:
+    def _rects(self) -> Iterator[Region]:
         for tiles, top, height in _bands(map(_without_gaps, self.rows)):
             for first, count in _runs(tiles):
                 part = _pixels(Region(first, top, count, height), self.frame).intersection(self.bounds)
@@ -51,17 +51,17 @@ class Area:
                     yield part
 
 
-class Tiled:
+class DirtyRects:
     """Parts that tell fast of a region that it lies wholly in them, as what is drawn anew mostly does."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._bounds = around(parts)
-        self._rows = _full_tiles(parts, self._bounds) if len(parts) > 1 else []
+    def __init__(self, rects: Rects) -> None:
+        self._rects = rects
+        self._bounds = around(rects)
+        self._rows = _full_tiles(rects, self._bounds) if len(rects) > 1 else []
 
-    def shared(self, region: Region) -> Parts:
+    def shared(self, region: Region) -> Rects:
         """The pixels of the region that lie in the parts; the region itself where that is all of it."""
-        return (region,) if self._rows and self._holds(region) else shared(self._parts, region)
+        return (region,) if self._rows and self._holds(region) else shared(self._rects, region)
 
     def _holds(self, region: Region) -> bool:
         """Whether a look at whole tiles shows that the region, of at least one pixel, lies in the parts."""
@@ -73,7 +73,7 @@ class Tiled:
         return all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-bottom // TILE_PX)])
 
 
-def area(frame: Region, regions: Iterable[Region]) -> Area:
+def area(frame: Region, regions: Iterable[Region]) -> Damage:
     """The tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
     held = [part for region in regions if not (part := region.intersection(frame)).is_empty]
@@ -82,23 +82,23 @@ def area(frame: Region, regions: Iterable[Region]) -> Area:
         tiles = (1 << -(-(left + width) // TILE_PX)) - (1 << left // TILE_PX)
         for row in range(top // TILE_PX, -(-(top + height) // TILE_PX)):
             rows[row] |= tiles
-    return Area(frame, tuple(rows), around(held))
+    return Damage(frame, tuple(rows), around(held))
 
 
-def whole(frame: Region) -> Area:
+def whole(frame: Region) -> Damage:
     """All of the frame."""
     return area(frame, (frame,))
 
 
-def nothing(frame: Region) -> Area:
+def nothing(frame: Region) -> Damage:
     """No pixel of the frame."""
     return area(frame, ())
 
 
-def _full_tiles(parts: Parts, bounds: Region) -> list[int]:
+def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
     """The tiles of which a part holds all that lies within the bounds of all parts: a bit a column for each row."""
     rows = [0] * -(-bounds.bottom // TILE_PX)
-    for part in parts:
+    for part in rects:
         first, end = _inner(part.x, part.right, bounds.x, bounds.right)
         tiles = (1 << end) - (1 << first) if first < end else 0
         for row in range(*_inner(part.y, part.bottom, bounds.y, bounds.bottom)):

@@ -69,28 +69,28 @@ class Region(NamedTuple):
         return Region(x, y, right - x, bottom - y).intersection(frame)
 
 
-Parts = tuple[Region, ...]
+Rects = tuple[Region, ...]
 """Pixels as rectangles that do not overlap."""
 
 
-def pixels(parts: Iterable[Region]) -> int:
+def pixels(rects: Iterable[Region]) -> int:
     """How many pixels rectangles hold that do not overlap."""
-    return sum(part.width * part.height for part in parts)
+    return sum(part.width * part.height for part in rects)
 
 
-def shared(parts: Parts, region: Region) -> Parts:
+def shared(rects: Rects, region: Region) -> Rects:
     """The pixels of the region that lie in the parts; the region itself where that is all of it."""
     left, top, width, height = region
     if width <= 0 or height <= 0:
         return ()
-    if len(parts) == 1:
-        held = region.intersection(parts[0])
+    if len(rects) == 1:
+        held = region.intersection(rects[0])
         return () if held.is_empty else (held,)
     right, bottom = left + width, top + height
     # asked for every layer and part of a frame: a miss must cost next to nothing, and a hit little
     found = [
         (x if x > left else left, y if y > top else top, min(x + w, right), min(y + h, bottom))
-        for x, y, w, h in parts
+        for x, y, w, h in rects
         if x < right and y < bottom and left < x + w and top < y + h
     ]
     if sum([(r - x) * (b - y) for x, y, r, b in found]) == width * height:
@@ -98,32 +98,32 @@ def shared(parts: Parts, region: Region) -> Parts:
     return tuple([Region(x, y, r - x, b - y) for x, y, r, b in found])
 
 
-def meets(parts: Iterable[Region], region: Region) -> bool:
+def meets(rects: Iterable[Region], region: Region) -> bool:
     """Whether any of the parts has a pixel in the region; none of them may be empty."""
     left, top, width, height = region
     right, bottom = left + width, top + height
-    for x, y, w, h in parts:  # noqa: SIM110  asked for every layer
+    for x, y, w, h in rects:  # noqa: SIM110  asked for every layer
         if x < right and y < bottom and left < x + w and top < y + h:
             return True
     return False
 
 
-def outside(parts: Parts, hole: Region) -> Parts:
+def outside(rects: Rects, hole: Region) -> Rects:
     """The pixels of the parts that do not lie in the hole."""
-    return tuple(piece for part in parts for piece in _around_hole(part, part.intersection(hole)))
+    return tuple(piece for part in rects for piece in _around_hole(part, part.intersection(hole)))
 
 
-def without(parts: Parts, holes: Parts) -> Parts:
+def without(rects: Rects, holes: Rects) -> Rects:
     """The pixels of the parts that lie in none of the holes."""
-    return reduce(outside, holes, parts)
+    return reduce(outside, holes, rects)
 
 
-def common(parts: Parts, others: Parts) -> Parts:
+def common(rects: Rects, others: Rects) -> Rects:
     """The pixels that lie in both."""
-    return tuple(piece for other in others for piece in shared(parts, other))
+    return tuple(piece for other in others for piece in shared(rects, other))
 
 
-def _around_hole(part: Region, hole: Region) -> Parts:
+def _around_hole(part: Region, hole: Region) -> Rects:
     if hole.is_empty:
         return (part,)
     pieces = (
@@ -135,11 +135,11 @@ def _around_hole(part: Region, hole: Region) -> Parts:
     return tuple(piece for piece in pieces if not piece.is_empty)
 
 
-def around(parts: Sequence[Region]) -> Region:
+def around(rects: Sequence[Region]) -> Region:
     """The smallest region that holds all of them."""
-    if len(parts) < 2:
-        return parts[0] if parts else Region(0, 0, 0, 0)
-    held = [part for part in parts if part[2] > 0 and part[3] > 0] or parts[:1]
+    if len(rects) < 2:
+        return rects[0] if rects else Region(0, 0, 0, 0)
+    held = [part for part in rects if part[2] > 0 and part[3] > 0] or rects[:1]
     left, top = min([part[0] for part in held]), min([part[1] for part in held])
     right, bottom = max([part[0] + part[2] for part in held]), max([part[1] + part[3] for part in held])
     return Region(left, top, right - left, bottom - top)

@@ -18,7 +18,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.geometry.region import Parts, Region, pixels, shared
+from gpu_renderer.geometry.region import Rects, Region, pixels, shared
 from gpu_renderer.opengl.calls import Calls
 from gpu_renderer.opengl.context import identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
@@ -88,7 +88,7 @@ class Painter:
         *,
         textures: Mapping[str, Target | moderngl.Texture] | None = None,
         blend: Blend = "replace",
-        scissor: Region | Parts | None = None,
+        scissor: Region | Rects | None = None,
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
         vertices: int = 0,
@@ -109,7 +109,7 @@ class Painter:
             if isinstance(source, Target) and f"{name}_region" in program.gl:
                 program.set(f"{name}_region", tuple(map(float, source.region)))
         if any(isinstance(source, Target) for source in (textures or {}).values()):
-            self.settle()
+            self.finish()
         for name, value in (uniforms or {}).items():
             program.set(name, value)
         self._aim(blend)
@@ -126,17 +126,17 @@ class Painter:
                 moderngl.TRIANGLE_STRIP, vertices=vertices or 4, instances=1 if instances is None else instances.times
             )
 
-    def _fill(self, program: Program, into: Target, parts: Parts) -> None:
+    def _fill(self, program: Program, into: Target, rects: Rects) -> None:
         """Runs a program over parts of a target: over one within a scissor, over more of them as instances."""
-        if len(parts) == 1:
-            into.framebuffer.scissor = _box(into, parts[0])
+        if len(rects) == 1:
+            into.framebuffer.scissor = _box(into, rects[0])
             into.framebuffer.use()
             program.array(self._whole, _PARTS).render(moderngl.TRIANGLES, vertices=3)
             return
         into.framebuffer.scissor = (0, 0, *into.size)
         into.framebuffer.use()
-        for first in range(0, len(parts), PARTS_MAX):
-            these = parts[first : first + PARTS_MAX]
+        for first in range(0, len(rects), PARTS_MAX):
+            these = rects[first : first + PARTS_MAX]
             self._hand_over(b"".join([_shares(into, part) for part in these]))
             array = program.array(self._instances, _PARTS)
             array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=len(these))
@@ -187,7 +187,7 @@ class Painter:
         else:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Before a target is read: waits for what is being drawn where the next call would, so that other threads run."""
         if self.is_software:
             self.calls.finish()
@@ -200,50 +200,50 @@ class Painter:
             if hasattr(item, "release"):
                 item.release()
 
-    def restore(self, source: Target, into: Target, parts: Parts) -> None:
+    def restore(self, source: Target, into: Target, rects: Rects) -> None:
         """Copies at least the parts between two targets of the same region and format; `into` holds nothing else of use.
 
         A software rasteriser copies all unless the parts are small: that is one move of memory.
         """
-        held = shared(parts, source.region)
+        held = shared(rects, source.region)
         is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
         self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
 
-    def _transfer(self, source: Target, into: Target, parts: Parts) -> None:
+    def _transfer(self, source: Target, into: Target, rects: Rects) -> None:
         """Copies parts without a shader."""
         assert source.region == into.region and source.format == into.format
-        if self.is_software and parts != (source.region,):
-            self._move(source, into, parts)
+        if self.is_software and rects != (source.region,):
+            self._move(source, into, rects)
             return
-        self.settle()
-        for part in parts:
+        self.finish()
+        for part in rects:
             source.framebuffer.scissor = _box(source, part)
             source.framebuffer.use()
             self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
-    def _move(self, source: Target, into: Target, parts: Parts) -> None:
+    def _move(self, source: Target, into: Target, rects: Rects) -> None:
         """Copies parts that both hold through the processor's memory: software rasterisers draw a bounded blit pixel by pixel."""
-        self.settle()
+        self.finish()
         size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
         address = self._band.ctypes.data
-        for part in parts:
+        for part in rects:
             for band in bands(_box(source, part), size):
                 self.calls.read_texels(source.texture, band, address, band.width * size)
                 self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
 
-    def copy_picture(self, picture: moderngl.Texture, into: Target, parts: Parts) -> None:
+    def copy_picture(self, picture: moderngl.Texture, into: Target, rects: Rects) -> None:
         """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
         assert picture.size == into.size and picture.components == 4
         source = Target(into.region, "f1", lambda: Attached(picture, self.context.framebuffer([picture])))
-        self._transfer(source, into, shared(parts, into.region))
+        self._transfer(source, into, shared(rects, into.region))
         self.pool.bind_lasting()
         source.framebuffer.release()
 
     def erase(
-        self, into: Target, parts: Region | Parts, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+        self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
         """Sets parts of a target to one linear premultiplied colour, transparent by default."""
-        held = _held(into, parts)
+        held = _held(into, rects)
         is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
             self._spread(into, held, color)
@@ -252,11 +252,11 @@ class Painter:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
 
-    def _spread(self, into: Target, parts: Parts, color: tuple[float, float, float, float]) -> None:
+    def _spread(self, into: Target, rects: Rects, color: tuple[float, float, float, float]) -> None:
         """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
         address = self.cleared(color, into.format).ctypes.data
-        self.settle()
-        for part in parts:
+        self.finish()
+        for part in rects:
             for band in bands(_box(into, part), BYTES_PER_PIXEL[into.format]):
                 self.calls.write_texels(into.texture, band, address)
 
@@ -266,7 +266,7 @@ class Painter:
             if len(self._colours) == COLOURS_KEPT_MAX:
                 self._colours.clear()
             components, dtype = CHANNELS[format]
-            with self.pool.lent(Region(0, 0, 1, 1), format) as one:
+            with self.pool.acquired(Region(0, 0, 1, 1), format) as one:
                 one.framebuffer.clear(*color)
                 pixel = one.framebuffer.read(components=components, alignment=1, dtype=dtype)
             self._colours[color, format] = np.frombuffer(pixel * (BAND_BYTES // len(pixel)), np.uint8)
@@ -280,10 +280,10 @@ class Painter:
             self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
 
 
-def _held(into: Target, parts: Region | Parts | None) -> Parts:
-    if parts is None:
+def _held(into: Target, rects: Region | Rects | None) -> Rects:
+    if rects is None:
         return (into.region,)
-    return shared((parts,) if isinstance(parts, Region) else parts, into.region)
+    return shared((rects,) if isinstance(rects, Region) else rects, into.region)
 
 
 def _box(into: Target, part: Region) -> Region:

@@ -48,14 +48,14 @@ class Target:
     It takes no memory until somebody asks for the texture: of a frame that is laid by loops nobody does.
     """
 
-    __slots__ = ("_made", "_make", "edition", "format", "idle_since", "region")
+    __slots__ = ("_made", "_make", "format", "idle_since", "region", "version")
 
     def __init__(self, region: Region, format: Format, make: Callable[[], Attached]) -> None:
         self.region, self.format, self._make = region, format, make
         self._made: Attached | None = None
         self.idle_since = 0
         """The pool's frame in which it was given back last."""
-        self.edition = 0
+        self.version = 0
         """Of what it holds: another number wherever that may be something else, within the pool."""
 
     @property
@@ -99,7 +99,7 @@ class TargetPool:
         self._idle_bytes_max = idle_bytes_max
         self._frame = 0
         self._lasting = context.framebuffer([context.texture((1, 1), 4)])
-        self.lent_count = 0
+        self.acquired_count = 0
         self._editions = 0
 
     def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
@@ -117,21 +117,21 @@ class TargetPool:
             target.framebuffer.scissor = (0, 0, region.width, region.height)
         if clear:
             target.framebuffer.clear()
-        self.lent_count += 1
+        self.acquired_count += 1
         self.renew(target)
         return target
 
     def renew(self, target: Target) -> None:
         """Notes that a target will hold something else than what others know of it."""
         self._editions += 1
-        target.edition = self._editions
+        target.version = self._editions
 
     def give_back(self, *targets: Target | None) -> None:
         """Ends the loan of each target given (None is skipped). The target must not be used afterwards."""
         for target in targets:
             if target is None:
                 continue
-            self.lent_count -= 1
+            self.acquired_count -= 1
             target.idle_since = self._frame
             self._idle[(*target.size, target.format)].append(target)
             self._idle_bytes += _bytes(target)
@@ -146,7 +146,7 @@ class TargetPool:
             self._drop(target)
 
     @contextmanager
-    def lent(self, region: Region, format: Format = "f2") -> Iterator[Target]:
+    def acquired(self, region: Region, format: Format = "f2") -> Iterator[Target]:
         """A cleared target for the length of a block."""
         target = self.take(region, format)
         try:

@@ -15,7 +15,7 @@ void main() {
     if (radius >= 0.34) {
         for (int k = 0; k < 12; k++) {
             float angle = float(k) * 2.39996323, away = radius * sqrt((float(k) + 0.5) / 12.0);
-            sum += frame_at(v_frame + away * vec2(cos(angle), sin(angle)));
+            sum += frame_at(v_frame + away * vec2(cos(angle), -sin(angle)));
         }
         sum /= 13.0;
     }

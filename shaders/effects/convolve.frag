@@ -1,4 +1,4 @@
-// One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... REACH px, taken on
+// One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... MARGIN px, taken on
 // both sides. out: premultiplied, each tap's colour limited to its alpha (format/compositing.md 7.1).
 // ALPHA: out is the alpha alone, in every channel.
 // Beyond the source its edge is repeated or, with CLEAR_OUTSIDE, all is transparent. Taps of the nearest pixel in straight
@@ -9,7 +9,7 @@
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
 uniform vec2 u_axis;
-uniform float u_weights[REACH + 1];
+uniform float u_weights[MARGIN + 1];
 out vec4 f_color;
 
 #ifdef ALPHA
@@ -38,31 +38,31 @@ TEXEL tap(ivec2 p) {
 void main() {
     ivec2 p = ivec2(floor(v_frame - u_source_region.xy)), axis = ivec2(u_axis);
     TEXEL sum = u_weights[0] * tap(p);
-#if REACH >= 4
+#if MARGIN >= 4
     FOUR(0)
 #endif
-#if REACH >= 8
+#if MARGIN >= 8
     FOUR(4)
 #endif
-#if REACH >= 12
+#if MARGIN >= 12
     FOUR(8)
 #endif
-#if REACH >= 16
+#if MARGIN >= 16
     FOUR(12)
 #endif
-#if REACH >= 20
+#if MARGIN >= 20
     FOUR(16)
 #endif
-#if REACH >= 24
+#if MARGIN >= 24
     FOUR(20)
 #endif
-#if REACH >= 28
+#if MARGIN >= 28
     FOUR(24)
 #endif
-#if REACH >= 32
+#if MARGIN >= 32
     FOUR(28)
 #endif
-    for (int i = 33; i <= REACH; i++) {
+    for (int i = 33; i <= MARGIN; i++) {
         PAIR(i)
     }
     f_color = vec4(sum);

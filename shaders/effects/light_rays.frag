@@ -21,16 +21,16 @@ float strength(float share, float opacity) {
     return opacity * (share < knee ? mix(1.0, 0.35, share / knee) : 0.35 * (1.0 - share) / max(1e-6, 1.0 - knee));
 }
 
-// The light at an offset from the lamp, where the longest ray has length `reach`.
-float rays(vec2 away, float reach, float opacity) {
+// The light at an offset from the lamp, where the longest ray has length `longest`.
+float rays(vec2 away, float longest, float opacity) {
     float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count), sum = 0.0;
-    if (distance_ >= reach) return 0.0;
+    if (distance_ >= longest) return 0.0;
     float offset = mod(angle - radians(u_rotation) + PI, 2.0 * PI) - PI;
     int nearest = int(floor((offset + 0.5 * u_arc) / u_arc * float(u_count) + 0.5));
     int last = nearest + min(1, u_count - 2);
     for (int k = nearest - 1; k <= last; k++) {
         vec2 ray = u_rays[(k % u_count + u_count) % u_count];
-        float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = reach * ray.y;
+        float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = longest * ray.y;
 #ifdef BAKED
         float along = distance_ * cos(d);
         if (d < half_width && along < len) sum += strength(along / len, opacity);

@@ -8,20 +8,14 @@ uniform float u_vertical_blocks;
 uniform bool u_sharp_colors;
 
 void main() {
-    vec2 q = place();
-    if (!inside(q)) {
-        put_erased();
-        return;
-    }
-    vec2 size = max(vec2(1.0), floor(extent()));
+    vec2 size = max(vec2(1.0), extent());
     vec2 blocks = clamp(floor(vec2(u_horizontal_blocks, u_vertical_blocks) + 0.5), vec2(1.0), size);
-    vec2 block = min(floor(q * blocks / size), blocks - 1.0);
-    // Bounds are whole px: the block whose bounds hold this pixel may be a neighbour of the one of equal division.
-    block -= vec2(lessThan(floor(q), floor(block * size / blocks)));
-    block += vec2(greaterThanEqual(floor(q), floor((block + 1.0) * size / blocks)));
+    // The block of equal division, although its whole-number bounds may not hold this pixel. There is no inside test.
+    vec2 block = floor(place() * blocks / size);
     vec2 low = floor(block * size / blocks), high = floor((block + 1.0) * size / blocks);
     if (u_sharp_colors) {
-        put(sampled(floor(0.5 * (low + high)) + 0.5));
+        vec2 middle = min(size - 1.0, floor(0.5 * (low + high))) + 0.5;
+        put(sampled(middle));
         return;
     }
     vec4 sum = vec4(0.0);

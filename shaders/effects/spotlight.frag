@@ -29,8 +29,8 @@ void main() {
         float angle = acos(clamp(dot(normalize(q - from), normalize(to - from)), -1.0, 1.0));
         cone = 1.0 - smoothstep(inner, half_cone, angle);
     }
-    float reach = max(0.01, u_reach / 100.0);
-    float fall = 1.0 - smoothstep(0.65 * reach, reach, length(q - from));
+    float radius = max(0.01, u_reach / 100.0);
+    float fall = 1.0 - smoothstep(0.65 * radius, radius, length(q - from));
     float amount = max(ambient, ambient + cone * fall * intensity);
     vec4 c = here();
     put(vec4((u_render == 1 ? vec3(c.a) : c.rgb) * srgb_to_linear(u_light_color.rgb) * amount, c.a));

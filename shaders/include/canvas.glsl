@@ -16,9 +16,14 @@ vec4 as_bytes(vec4 c) {
     return roundEven(clamp(c, 0.0, 1.0) * 255.0) / 255.0;
 }
 
-// The straight colour that a canvas gives for a premultiplied texel, as bytes over 255.
+// The straight colour of a premultiplied texel, as bytes over 255. With STRAIGHT_IN the canvas is straight already, and
+// transparent pixels keep their colours (effects.md 4.7).
 vec4 straight_bytes(vec4 t) {
+#ifdef STRAIGHT_IN
+    return t;
+#else
     return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);
+#endif
 }
 
 bool on_canvas(ivec2 p) {
@@ -94,16 +99,27 @@ vec4 encoded_here() {
 // Stores a straight colour: rounded to bytes, then premultiplied.
 void put(vec4 straight_color) {
     vec4 c = as_bytes(straight_color);
+#ifdef STRAIGHT_OUT
+    f_color = c;
+#else
     f_color = vec4(c.rgb * c.a, c.a);
+#endif
 }
 
 void put_encoded(vec4 c) {
     put(c);
 }
 
-// Leaves the pixel as it is, bit for bit.
+// Leaves the pixel as it is, bit for bit unless the canvas becomes straight or premultiplied here.
 void put_through() {
-    f_color = texelFetch(u_source, ivec2(v_frame), 0);
+    vec4 t = texelFetch(u_source, ivec2(v_frame), 0);
+#ifdef STRAIGHT_OUT
+    f_color = straight_bytes(t);
+#elif defined(STRAIGHT_IN)
+    f_color = vec4(t.rgb * t.a, t.a);
+#else
+    f_color = t;
+#endif
 }
 
 void put_erased() {

@@ -3,12 +3,12 @@
 
 bool counts(ivec2 offset);
 
-vec3 ranked(int reach, float rank) {
+vec3 ranked(int margin, float rank) {
     vec3 low = vec3(-1.0), high = vec3(255.0);
     for (int step_ = 0; step_ < 8; step_++) {
         vec3 middle = floor(0.5 * (low + high)), below = vec3(0.0);
-        for (int y = -reach; y <= reach; y++) {
-            for (int x = -reach; x <= reach; x++) {
+        for (int y = -margin; y <= margin; y++) {
+            for (int x = -margin; x <= margin; x++) {
                 ivec2 o = ivec2(x, y);
                 if (counts(o)) below += vec3(lessThanEqual(texel_clamped(pixel() + o).rgb * 255.0, middle + 0.25));
             }

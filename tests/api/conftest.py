@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from api import server
 from api.app import create_app, farm_from
 from cluster.embedded import valkey
 from farm_core.clock import ManualClock
@@ -73,17 +74,17 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
     app = create_app(farm_from(chosen, clock, resolve))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run)
+    serving = uvicorn.Server(server.config(app, port=0))
+    thread = threading.Thread(target=serving.run)
     thread.start()
-    while not server.started:
+    while not serving.started:
         assert thread.is_alive()
-    world = World(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", chosen, clock)
+    world = World(f"http://127.0.0.1:{serving.servers[0].sockets[0].getsockname()[1]}", chosen, clock)
     try:
         yield world
     finally:
         world.close()
-        server.should_exit = True
+        serving.should_exit = True
         thread.join(30)
 
 
@@ -107,11 +108,11 @@ def httpserver_jwks() -> Iterator[tuple[str, Callable[[str], str]]]:
         claims = {"sub": account_id, "exp": int(time.time()) + 60}
         return jwt.encode(claims, private, algorithm="ES256", headers={"kid": "one"})
 
-    with HTTPServer(("127.0.0.1", 0), Serve) as server:
-        thread = threading.Thread(target=server.serve_forever)
+    with HTTPServer(("127.0.0.1", 0), Serve) as keys:
+        thread = threading.Thread(target=keys.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/jwks.json", sign
-        server.shutdown()
+        yield f"http://127.0.0.1:{keys.server_port}/jwks.json", sign
+        keys.shutdown()
         thread.join()
 
 

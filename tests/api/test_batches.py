@@ -69,9 +69,11 @@ def test_rows_without_faults_may_go_ahead(world: World) -> None:
 def test_a_batch_is_bounded_and_needs_its_fields(world: World) -> None:
     ada = world.account()
     template = text_template(ada)
-    bodies: tuple[dict[str, Any], ...] = (
-        {"templateId": template, "rows": []}, {"templateId": template, "rows": [{}] * 1001}, {"rows": [{}]},
-    )  # fmt: skip
+    bodies: list[dict[str, Any]] = [
+        {"templateId": template, "rows": []},
+        {"templateId": template, "rows": [{}] * 1001},
+        {"rows": [{}]},
+    ]
     for body in bodies:
         assert ada.post("/batches", json=body).status_code == 400
     refused = ada.post("/batches", json={"templateId": template, "row": [{}], "rows": [{}]})

@@ -190,3 +190,18 @@ def test_storage_that_is_away_is_a_503_that_may_be_tried_again(
     assert world.client.get(url).content == picture()
     assert ada.get("/usage").json()["assetProcessingBytes"] == len(picture())
     server.kill()
+
+
+@pytest.mark.parametrize("path", ["/", "/api"])
+def test_the_first_page_leads_on(world: World, path: str) -> None:
+    answer = world.client.get(path)
+    assert answer.status_code == 307
+    assert answer.headers["Location"] in ("/api/docs", "/console")
+
+
+def test_a_blocked_local_webhook_names_the_setting(world: World) -> None:
+    ada = world.account()
+    answer = ada.render(ada.template(), callbackUrl="http://127.0.0.1:9/hook")
+    assert "AUTOMATION_ALLOW_PRIVATE_CALLBACKS=true" in answer.json()["errors"][0]["message"]
+    other = ada.render(ada.template(), callbackUrl="ftp://127.0.0.1/hook")
+    assert "AUTOMATION" not in other.text

@@ -19,7 +19,6 @@ from farm_core.ids import new_id
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.scheduler import Scheduler
-from tests.api.conftest import settings, start  # noqa: F401 - fixtures
 from tests.api.world import Someone, World, document, field, layer
 from tests.deadlocks import deadlocks
 from tests.scheduler.farm import DummyWork, parts_for
@@ -30,7 +29,7 @@ ROUNDS = 12
 pytestmark = pytest.mark.service
 
 
-def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[..., World], tmp_path: Path) -> None:  # noqa: F811
+def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[..., World], tmp_path: Path) -> None:
     world = start(automation_renders_per_minute=100_000)
     world.clock.advance((datetime.now(UTC) - world.clock.now()).total_seconds())  # the scheduler's month
     accounts = [world.account(monthlyRenderMinutes=100_000) for _ in range(3)]

@@ -52,7 +52,7 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_every_benchmark_is_found_by_its_module() -> None:
-    assert {"throughput", "peers", "tuning", "levers", "workers", "soak"} <= set(discovered())
+    assert {"throughput", "peers", "tuning", "optimisations", "workers", "soak"} <= set(discovered())
 
 
 def test_a_benchmark_is_run_stored_and_shown(capsys: pytest.CaptureFixture[str]) -> None:

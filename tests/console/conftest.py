@@ -31,9 +31,12 @@ def member(own_world: Any) -> Iterator[Person]:
         yield person
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Debian's Chromium, which `./farm test` installs where it may."""
+    """Debian's Chromium, which `./farm test` installs where it may.
+
+    It ends with the module: while Playwright runs, no other test of the process can start an event loop.
+    """
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
     from playwright.sync_api import sync_playwright

@@ -230,7 +230,7 @@ def test_faults_of_inputs_stand_next_to_their_fields(member: Person, window: Win
     page.wait_for_selector("#fault-photo", state="hidden")
     assert "Hello <b>you</b>" in page.inner_text("#code-curl")
     page.click("button:has-text('Render')")
-    page.wait_for_url("**/console/renders/job_*")
+    page.wait_for_url("**/console/renders/job_*", wait_until="commit")
     assert member.api.get("/renders").json()["total"] == 1
 
 

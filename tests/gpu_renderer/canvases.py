@@ -37,7 +37,7 @@ def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: Parame
     baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), monospace)
     found = Canvas(painter, baked.target, 1.0).pixels().copy()
     painter.pool.give_back(baked.target)
-    assert painter.pool.lent_count == 0
+    assert painter.pool.acquired_count == 0
     return found
 
 

@@ -51,9 +51,9 @@ class Pictures:
 
 
 def renderer(
-    painter: Painter, levers: Optimisations | None = None, contents: Contents | None = None, **pictures: Pixels
+    painter: Painter, options: Optimisations | None = None, contents: Contents | None = None, **pictures: Pixels
 ) -> FrameRenderer:
-    return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), levers)
+    return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), options)
 
 
 def pixels(picture: Target | Frame) -> Picture:
@@ -73,11 +73,11 @@ def drawn(
 ) -> Picture:
     """The snapshot at its own size, or another, without text unless contents are given. Nothing may stay on loan."""
     width, height = size or (round(snapshot.width), round(snapshot.height))
-    before = painter.pool.lent_count
+    before = painter.pool.acquired_count
     frames = renderer(painter, None, contents, **pictures)
     picture = pixels(frames.draw(snapshot, width, height)).copy()
     frames.release()
-    assert painter.pool.lent_count == before
+    assert painter.pool.acquired_count == before
     return picture
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gpu_renderer.backends.compositor import BackendName
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
+from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import RenderedFrame
@@ -43,7 +43,7 @@ class DiscScene:
         self._frame.release()
 
 
-def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Area:
+def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Damage:
     frame = Region(0, 0, new.shape[1], new.shape[0])
     if old is None:
         return damage.whole(frame)

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.geometry.region import Rects, Region, shared
 
 FRAME = Region(0, 0, 500, 300)
 regions = st.builds(Region, st.integers(-50, 520), st.integers(-50, 320), st.integers(-5, 400), st.integers(-5, 300))
 
 
-def counted(parts: Parts) -> npt.NDArray[np.int64]:
+def counted(rects: Rects) -> npt.NDArray[np.int64]:
     """How often each pixel of the frame is held."""
     found = np.zeros((FRAME.height, FRAME.width), np.int64)
-    for part in parts:
+    for part in rects:
         assert part.intersection(FRAME) == part
         found[part.y : part.bottom, part.x : part.right] += 1
     return found
@@ -25,7 +25,7 @@ def counted(parts: Parts) -> npt.NDArray[np.int64]:
 
 @given(st.lists(regions, max_size=12))
 def test_the_parts_hold_every_marked_pixel_and_none_twice(marked: list[Region]) -> None:
-    held = counted(damage.area(FRAME, marked).parts())
+    held = counted(damage.area(FRAME, marked).rects())
     wanted = counted(tuple(region.intersection(FRAME) for region in marked if not region.intersection(FRAME).is_empty))
     assert held.max(initial=0) <= 1
     assert held[wanted > 0].all()
@@ -38,43 +38,43 @@ def test_a_union_is_the_area_of_all_marks(some: list[Region], others: list[Regio
 
 def test_marks_a_tile_apart_are_one_rectangle_and_farther_ones_two() -> None:
     near = damage.area(FRAME, [Region(10, 10, 20, 20), Region(70, 10, 20, 20)])
-    assert near.parts() == (Region(10, 10, 80, 20),)
+    assert near.rects() == (Region(10, 10, 80, 20),)
     far = damage.area(FRAME, [Region(10, 10, 20, 20), Region(210, 10, 20, 20)])
-    assert len(far.parts()) == 2
+    assert len(far.rects()) == 2
 
 
 def test_marks_that_step_aside_by_a_tile_are_one_rectangle_and_long_steps_are_not() -> None:
     steps = damage.area(FRAME, [Region(10, 10, 80, 20), Region(40, 40, 80, 20), Region(70, 70, 80, 20)])
-    assert len(steps.parts()) == 1
+    assert len(steps.rects()) == 1
     long_steps = damage.area(FRAME, [Region(0, 0, 250, 100), Region(250, 100, 250, 100)])
-    assert set(long_steps.parts()) == {Region(0, 0, 256, 96), Region(0, 96, 500, 32), Region(224, 128, 276, 72)}
+    assert set(long_steps.rects()) == {Region(0, 0, 256, 96), Region(0, 96, 500, 32), Region(224, 128, 276, 72)}
 
 
 def test_one_mark_is_its_own_rectangle() -> None:
-    assert damage.area(FRAME, [Region(70, 60, 9, 10)]).parts() == (Region(70, 60, 9, 10),)
+    assert damage.area(FRAME, [Region(70, 60, 9, 10)]).rects() == (Region(70, 60, 9, 10),)
 
 
 def test_marks_in_far_corners_leave_the_middle_out() -> None:
-    parts = damage.area(FRAME, [Region(0, 0, 10, 10), Region(490, 290, 10, 10)]).parts()
-    assert counted(parts)[150, 250] == 0
-    assert len(parts) == 2
+    rects = damage.area(FRAME, [Region(0, 0, 10, 10), Region(490, 290, 10, 10)]).rects()
+    assert counted(rects)[150, 250] == 0
+    assert len(rects) == 2
 
 
 def test_the_whole_frame_is_one_rectangle_and_nothing_is_none() -> None:
-    assert damage.whole(FRAME).parts() == (FRAME,)
+    assert damage.whole(FRAME).rects() == (FRAME,)
     assert damage.nothing(FRAME).is_empty
-    assert damage.nothing(FRAME).parts() == ()
+    assert damage.nothing(FRAME).rects() == ()
 
 
 @given(st.lists(regions, max_size=8), regions)
 def test_tiled_parts_share_with_a_region_what_parts_do(marked: list[Region], asked: Region) -> None:
-    parts = damage.area(FRAME, marked).parts()
-    held = damage.Tiled(parts).shared(asked.intersection(FRAME))
-    assert np.array_equal(counted(held), counted(shared(parts, asked.intersection(FRAME))))
+    rects = damage.area(FRAME, marked).rects()
+    held = damage.DirtyRects(rects).shared(asked.intersection(FRAME))
+    assert np.array_equal(counted(held), counted(shared(rects, asked.intersection(FRAME))))
 
 
 @given(st.lists(regions, max_size=8), st.integers(0, 7))
 def test_tiled_parts_hold_what_was_marked_in_one_piece(marked: list[Region], number: int) -> None:
     inside = [region.intersection(FRAME) for region in marked if not region.intersection(FRAME).is_empty]
     for asked in inside[number : number + 1]:
-        assert damage.Tiled(damage.area(FRAME, marked).parts()).shared(asked) == (asked,)
+        assert damage.DirtyRects(damage.area(FRAME, marked).rects()).shared(asked) == (asked,)

@@ -49,7 +49,7 @@ def test_what_a_text_inks_of_its_box_is_known_with_a_pixel_around_it(tmp_path: P
     assert raster is not None
     rows, columns = raster.pixels.shape
     left, top, width, height = (
-        round(share * side) for share, side in zip(raster.inked, (columns, rows) * 2, strict=True)
+        round(share * side) for share, side in zip(raster.content_box, (columns, rows) * 2, strict=True)
     )
     assert raster.pixels[top + 1 : top + height - 1, left + 1 : left + width - 1].sum() == raster.pixels.sum()
     assert raster.pixels[top + 1].any()
@@ -60,7 +60,7 @@ def test_what_a_text_inks_of_its_box_is_known_with_a_pixel_around_it(tmp_path: P
 def test_a_text_of_a_blank_that_is_no_space_inks_nothing(tmp_path: Path) -> None:
     raster = contents(tmp_path).raster(text("\u2800"), 2)
     assert raster is not None
-    assert raster.inked[2:] == (0, 0)
+    assert raster.content_box[2:] == (0, 0)
 
 
 def test_a_picture_is_one_array_in_boxes_of_any_size(tmp_path: Path) -> None:

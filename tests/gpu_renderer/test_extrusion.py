@@ -25,8 +25,8 @@ def body(source: ShapeSource, *styles: EffectSnapshot) -> list[LayerSnapshot]:
 
 
 def test_interior_styles_are_on_the_back_and_on_undivided_walls_alone() -> None:
-    shadow, halo = style("innerShadow", "inner-shadow", softness=4.0), style("outerGlow", "glow", radius=4.0)
-    assert [face.effects for face in body(BOX, shadow, halo)] == [(shadow,)] * 5
+    shadow, glow_pass = style("innerShadow", "inner-shadow", softness=4.0), style("outerGlow", "glow", radius=4.0)
+    assert [face.effects for face in body(BOX, shadow, glow_pass)] == [(shadow,)] * 5
     rounded = body(replace(BOX, radii=(4, 4, 4, 4)), shadow)
     assert [bool(face.effects) for face in rounded] == [True] + [False] * (len(rounded) - 1)
 

@@ -150,22 +150,22 @@ def test_uniforms_handed_over_as_varyings_leave_the_bytes_unchanged(painter: Pai
 
 
 def test_without_optimisations_nothing_but_the_picture_stays_on_loan(painter: Painter) -> None:
-    before = painter.pool.lent_count
+    before = painter.pool.acquired_count
     frames = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
     frames.draw(busy(0), *SIZE)
-    assert painter.pool.lent_count - before == frames.kept_count == 2
+    assert painter.pool.acquired_count - before == frames.kept_count == 2
     frames.release()
-    assert painter.pool.lent_count == before
+    assert painter.pool.acquired_count == before
 
 
 def test_what_is_kept_is_counted(painter: Painter) -> None:
-    before = painter.pool.lent_count
+    before = painter.pool.acquired_count
     frames = renderer(painter)
     for frame in range(4):
         frames.draw(busy(frame), *SIZE)
-        assert painter.pool.lent_count - before == frames.kept_count
+        assert painter.pool.acquired_count - before == frames.kept_count
     frames.release()
-    assert painter.pool.lent_count == before
+    assert painter.pool.acquired_count == before
 
 
 def test_an_unchanged_snapshot_is_not_drawn_again(painter: Painter) -> None:
@@ -180,7 +180,7 @@ def test_a_moving_layer_changes_only_the_pixels_around_it(painter: Painter) -> N
     frames = renderer(painter)
     frames.draw(snapshot(rect("#fff", 20, 20, 10, 10), width=640, height=480), 640, 480)
     frames.draw(snapshot(rect("#fff", 30, 20, 10, 10), width=640, height=480), 640, 480)
-    assert pixel_count(frames.changed.parts()) <= 25 * 15
+    assert pixel_count(frames.changed.rects()) <= 25 * 15
     frames.release()
 
 
@@ -189,7 +189,7 @@ def test_layers_that_move_far_apart_leave_out_what_lies_between_them(painter: Pa
     for shift in (0, 10):
         near, far = (rect("#fff", at + shift, at, 10, 10, id=f"at {at}") for at in (20, 400))
         frames.draw(snapshot(near, far, width=640, height=480), 640, 480)
-    assert pixel_count(frames.changed.parts()) <= 4 * 64 * 64
+    assert pixel_count(frames.changed.rects()) <= 4 * 64 * 64
     frames.release()
 
 
@@ -251,7 +251,7 @@ def test_under_an_adjustment_layer_of_single_pixels_only_what_changed_is_drawn_a
     for shift in (0, 10):
         layer = LayerSnapshot("adjust", "adjust", AdjustmentSource(), Transform2D(0, 0), effects=(RAMP, HUE))
         frames.draw(snapshot(rect("#fff", 20 + shift, 20, 10, 10), layer, width=640, height=480), 640, 480)
-    assert pixel_count(frames.changed.parts()) <= 2 * 64 * 64
+    assert pixel_count(frames.changed.rects()) <= 2 * 64 * 64
     frames.release()
 
 
@@ -324,7 +324,7 @@ def test_a_blended_layer_that_moves_leaves_what_lies_beyond_it_as_it_is(painter:
     for shift in (0, 10):
         light = rect("#ff8800", 40 + shift, 40, 10, 10, id="light", blend="screen")
         frames.draw(snapshot(paper("#203040", 640, 480), light, width=640, height=480), 640, 480)
-    assert pixel_count(frames.changed.parts()) <= 2 * 64 * 64
+    assert pixel_count(frames.changed.rects()) <= 2 * 64 * 64
     frames.release()
 
 

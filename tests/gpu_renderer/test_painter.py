@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.geometry.region import Parts, Region, outside
+from gpu_renderer.geometry.region import Rects, Region, outside
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import CHANNELS, Format, Target
 
@@ -31,9 +31,9 @@ def noise(painter: Painter, format: Format) -> Target:
     return target
 
 
-def within(parts: Parts) -> npt.NDArray[np.bool_]:
+def within(rects: Rects) -> npt.NDArray[np.bool_]:
     marked = np.zeros((HELD.height, HELD.width), bool)
-    for part in parts:
+    for part in rects:
         held = part.intersection(HELD)
         top, left = held.y - HELD.y, held.x - HELD.x
         marked[top : top + held.height, left : left + held.width] = True
@@ -62,11 +62,11 @@ def test_a_part_is_copied_between_targets_of_different_parts_of_the_frame(painte
     painter.pool.give_back(source, into)
 
 
-@pytest.mark.parametrize("parts", [PARTS, (HELD,), outside((HELD,), Region(100, 50, 10, 10))])
-def test_restored_parts_hold_what_was_kept(painter: Painter, parts: Parts) -> None:
+@pytest.mark.parametrize("rects", [PARTS, (HELD,), outside((HELD,), Region(100, 50, 10, 10))])
+def test_restored_parts_hold_what_was_kept(painter: Painter, rects: Rects) -> None:
     source, into = noise(painter, "f2"), painter.pool.take(HELD, "f2")
-    painter.restore(source, into, parts)
-    assert np.array_equal(read(into)[within(parts)], read(source)[within(parts)])
+    painter.restore(source, into, rects)
+    assert np.array_equal(read(into)[within(rects)], read(source)[within(rects)])
     painter.pool.give_back(source, into)
 
 
@@ -92,11 +92,11 @@ def test_erasing_in_many_colours_one_after_another_sets_each(painter: Painter) -
     painter.pool.give_back(target)
 
 
-@pytest.mark.parametrize("parts", [PARTS, (HELD,)])
-def test_a_picture_is_copied_value_by_value_into_the_parts_alone(painter: Painter, parts: Parts) -> None:
+@pytest.mark.parametrize("rects", [PARTS, (HELD,)])
+def test_a_picture_is_copied_value_by_value_into_the_parts_alone(painter: Painter, rects: Rects) -> None:
     source, into = noise(painter, "f1"), painter.pool.take(HELD, "f1")
-    painter.copy_picture(source.texture, into, parts)
-    assert np.array_equal(read(into), np.where(within(parts)[..., None], read(source), 0))
+    painter.copy_picture(source.texture, into, rects)
+    assert np.array_equal(read(into), np.where(within(rects)[..., None], read(source), 0))
     painter.erase(into, HELD)
     assert not read(into).any()
     painter.pool.give_back(source, into)

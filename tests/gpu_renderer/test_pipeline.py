@@ -31,13 +31,13 @@ def disc(painter: Painter) -> Iterator[Disc]:
 
 
 def rendered(
-    scene: DiscScene, painter: Painter, path: Path, frames: range, levers: PipelineOptions | None = None
+    scene: DiscScene, painter: Painter, path: Path, frames: range, options: PipelineOptions | None = None
 ) -> SegmentReport:
-    return SegmentPipeline(painter, scene, PROFILE, levers or PipelineOptions(), software=True).run(frames, path)
+    return SegmentPipeline(painter, scene, PROFILE, options or PipelineOptions(), software=True).run(frames, path)
 
 
 @pytest.mark.parametrize(
-    "levers",
+    "options",
     [
         PipelineOptions(evaluate_ahead_frames=0),
         PipelineOptions(readback_depth=1),
@@ -50,11 +50,11 @@ def rendered(
     ids=str,
 )
 def test_a_lever_leaves_the_bytes_as_they_are(
-    painter: Painter, disc: Disc, tmp_path: Path, levers: PipelineOptions
+    painter: Painter, disc: Disc, tmp_path: Path, options: PipelineOptions
 ) -> None:
     scene = disc(96, 64, hold_frames=3)
     rendered(scene, painter, tmp_path / "on.mp4", range(20))
-    rendered(scene, painter, tmp_path / "off.mp4", range(20), levers)
+    rendered(scene, painter, tmp_path / "off.mp4", range(20), options)
     assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
 
 
@@ -75,9 +75,9 @@ def test_an_unchanged_frame_is_not_converted_again(painter: Painter, disc: Disc,
 
 def test_no_target_stays_lent_after_a_segment(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     scene = disc(96, 64)
-    before = painter.pool.lent_count
+    before = painter.pool.acquired_count
     rendered(scene, painter, tmp_path / "a.mp4", range(6))
-    assert painter.pool.lent_count == before
+    assert painter.pool.acquired_count == before
 
 
 def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp_path: Path) -> None:
@@ -91,19 +91,19 @@ def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp
 def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     scene = disc(96, 64)
     pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), software=True)
-    before = painter.pool.lent_count
+    before = painter.pool.acquired_count
     with pytest.raises(RenderStopped):
         pipeline.run(range(1000), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 3)
     assert scene.drawn_count == 3
     assert not (tmp_path / "a.mp4").exists()
-    assert painter.pool.lent_count == before
+    assert painter.pool.acquired_count == before
 
 
 @pytest.mark.parametrize("ahead", [0, 3])
 def test_an_error_of_the_evaluation_reaches_the_caller(
     painter: Painter, disc: Disc, tmp_path: Path, ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    levers = PipelineOptions(evaluate_ahead_frames=ahead)
+    options = PipelineOptions(evaluate_ahead_frames=ahead)
     scene = disc(96, 64)
 
     def broken(frame_index: int) -> int:
@@ -113,5 +113,5 @@ def test_an_error_of_the_evaluation_reaches_the_caller(
 
     monkeypatch.setattr(scene, "evaluated", broken)
     with pytest.raises(ArithmeticError, match="frame 4"):
-        rendered(scene, painter, tmp_path / "a.mp4", range(10), levers)
+        rendered(scene, painter, tmp_path / "a.mp4", range(10), options)
     assert not (tmp_path / "a.mp4").exists()

@@ -14,8 +14,8 @@ from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, encoder_frame, layout, reference_planes, texels_of
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -45,14 +45,14 @@ class Way:
         self._host = CpuFrame(painter, loops, Region(0, 0, of.width, of.height)), KernelRing(of, loops)
 
     def put(
-        self, target: Target, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, target: Target, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         if self._ring is not None:
             self._ring.put(GlFrame(self._painter, target), changed, into, passthrough)
         elif self._host is not None:
             picture, ring = self._host
             pixels = np.frombuffer(target.texture.read(), np.uint8).reshape(picture.read().shape)
-            for part in changed.parts():
+            for part in changed.rects():
                 inside = np.s_[part.y : part.bottom, part.x : part.right]
                 picture.read()[inside] = pixels[inside]
             ring.put(picture, changed, into, passthrough)
@@ -152,15 +152,15 @@ def test_a_decoder_that_reads_the_tags_gives_the_colours_back(painter: Painter) 
 def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     of = layout(32, 32)
     ring = ReadbackRing(painter, of, 3, pixel_buffers=False)
-    lent = []
+    acquired = []
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
         ring.put(GlFrame(painter, target), damage.whole(target.region), encoder_frame(of))
-        lent.append(target)
+        acquired.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()
-    painter.pool.give_back(*lent)
+    painter.pool.give_back(*acquired)
     assert found == [25, 119, 214]
 
 
@@ -193,7 +193,7 @@ def test_converting_only_what_changed_gives_the_same_planes(
 @pytest.mark.parametrize(
     "drawn", [(), (Region(0, 0, 3, 2),), (Region(20, 10, 17, 9), Region(30, 13, 40, 40)), (Region(0, 0, 68, 46),)]
 )
-def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Painter, drawn: Parts, way: str) -> None:
+def test_footage_keeps_its_samples_but_for_those_that_are_drawn_over(painter: Painter, drawn: Rects, way: str) -> None:
     width, height = 68, 46
     rng, of = np.random.default_rng(3), layout(width, height)
     halves = (height // 2, width // 2)

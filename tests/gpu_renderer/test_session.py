@@ -86,8 +86,8 @@ def test_a_segment_has_the_same_bytes_each_time_and_on_a_fresh_session(session: 
 
 def test_drawing_only_changes_leaves_the_bytes_as_they_are(tmp_path: Path) -> None:
     off = Optimisations(False, False, False, False)
-    for name, levers in (("on", Optimisations()), ("off", off)):
-        options = SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE, drawing=levers)
+    for name, flags in (("on", Optimisations()), ("off", off)):
+        options = SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE, drawing=flags)
         with RenderSession(options) as made, opened(made, moving_square()) as job:
             made.render_segment(job, 0, 30, tmp_path / f"{name}.mp4")
     assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
@@ -95,8 +95,8 @@ def test_drawing_only_changes_leaves_the_bytes_as_they_are(tmp_path: Path) -> No
 
 def test_frames_that_may_stay_on_the_gpu_give_the_same_bytes_as_those_that_may_not(tmp_path: Path) -> None:
     for name in ("on", "off"):
-        levers = PipelineOptions(encode_from_gpu=name == "on")
-        options = SessionOptions(fonts=FontFolders(FONTS), pipeline=levers)
+        pipeline = PipelineOptions(encode_from_gpu=name == "on")
+        options = SessionOptions(fonts=FontFolders(FONTS), pipeline=pipeline)
         with RenderSession(options) as made, opened(made, moving_square()) as job:
             made.render_segment(job, 0, 30, tmp_path / f"{name}.mp4")
     assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
@@ -165,9 +165,9 @@ def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path
         return int(psutil.Process().memory_info().rss)
 
     before = render_some(30)
-    lent = session.painter.pool.lent_count
+    acquired = session.painter.pool.acquired_count
     after = render_some(60)
-    assert session.painter.pool.lent_count == lent
+    assert session.painter.pool.acquired_count == acquired
     assert after - before < 24 << 20
 
 

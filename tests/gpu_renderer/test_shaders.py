@@ -15,20 +15,20 @@ from gpu_renderer.opengl.programs import Programs
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]
 CONVOLVE: list[Defines] = [
-    {"REACH": 1},
-    {"REACH": 7},
-    {"REACH": 40},
-    {"REACH": 8, "CLEAR_OUTSIDE": 1},
-    {"REACH": 4, "ALPHA": 1},
+    {"MARGIN": 1},
+    {"MARGIN": 7},
+    {"MARGIN": 40},
+    {"MARGIN": 8, "CLEAR_OUTSIDE": 1},
+    {"MARGIN": 4, "ALPHA": 1},
 ]
 QUADS: list[Defines] = [
     {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
     for content, samples in product(range(5), (0, 1, 4))
-    for flags in ((), ("OPAQUE",), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
+    for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
 ]
 BLENDED: list[Defines] = [
     {"CONTENT": content, "SAMPLES": 1, "MODE": mode, **dict.fromkeys(flags, 1)}
-    for content, mode, flags in product((0, 2, 3, 5), (2, 9, 12, 31, 36), ((), ("OPAQUE", "BELOW")))
+    for content, mode, flags in product((0, 2, 3, 5), (2, 9, 12, 31, 36), ((), ("BELOW",)))
 ]
 VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": QUADS + BLENDED,
@@ -40,7 +40,7 @@ VARIANTS: dict[str, list[Defines]] = {
     "effects/halve.frag": [{}, {"ALPHA": 1}],
     "compositing/blit.frag": [
         {"DISPLAY": d, **dict.fromkeys(flags, 1)}
-        for d, flags in product(range(4), ((), ("ACES",), ("ACES", "COARSE"), ("OPAQUE",), ("OPAQUE", "COARSE")))
+        for d, flags in product(range(4), ((), ("ACES",), ("ACES", "QUANTISE"), ("OPAQUE",), ("OPAQUE", "QUANTISE")))
     ],
 }
 
@@ -69,11 +69,6 @@ def test_a_shader_that_reads_in_place_compiles_where_the_driver_can(painter: Pai
 
 def test_the_shader_of_planes_compiles(painter: Painter) -> None:
     painter.programs.get("compositing/quad.frag", "space/plane.vert", CONTENT=1, SAMPLES=0)
-
-
-@pytest.mark.parametrize("piece", range(3))
-def test_the_shader_of_outlines_compiles(painter: Painter, piece: int) -> None:
-    painter.programs.get("compositing/quad.frag", "compositing/outline.vert", CONTENT=2, SAMPLES=4, PIECE=piece)
 
 
 @pytest.mark.parametrize("flat_uniforms", [False, True])

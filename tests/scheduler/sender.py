@@ -9,11 +9,14 @@ import asyncio
 import os
 import signal
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from farm_core.clock import Clock
+from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import repository
+from farm_core.jobs.endings import WEBHOOK_SECONDS
 from farm_core.jobs.models import Job
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -34,6 +37,7 @@ async def ended_job(database: Database, folder: Path, url: str) -> None:
         job = Job(
             id="job", account_id="acc_a", template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,
             reserved_ms=1000, origin="http://farm", request_hash="", callback_url=url,
+            created_at=utc_now() - timedelta(seconds=WEBHOOK_SECONDS),
         )  # fmt: skip
         await repository.create(session, job)
     async with database.work() as session:

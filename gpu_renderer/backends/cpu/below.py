@@ -17,7 +17,7 @@ from gpu_renderer.display_list import background
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -46,10 +46,10 @@ class Below:
         count = len(cached.operations)
         return count if shown.operations[:count] == cached.operations else 0
 
-    def draw(self, below: DisplayList, parts: Parts, stable_count: int) -> None:
+    def draw(self, below: DisplayList, rects: Rects, stable_count: int) -> None:
         """Bring the cache up to date with OpenGL. Over a video base only the parts count."""
         scene = self._scene.fitted(below.scene.frame, scene_format(below))
-        stale = parts
+        stale = rects
         if below.video is None:
             stale = self._stale(below, self._scene.prefix_count(below))
         if stale:
@@ -82,20 +82,20 @@ class Below:
         """Cache nothing."""
         self._list = None
 
-    def _stale(self, below: DisplayList, prefix_count: int) -> Parts:
+    def _stale(self, below: DisplayList, prefix_count: int) -> Rects:
         if self._list is None:
-            return damage.whole(below.scene.frame).parts()
-        return changed(self._list, below, prefix_count).parts()
+            return damage.whole(below.scene.frame).rects()
+        return changed(self._list, below, prefix_count).rects()
 
     def _fit(self, frame: Region) -> None:
         if self._halves.shape[:2] != (frame.height, frame.width):
             self._halves = np.full((frame.height, frame.width, 4), _ONE, np.uint16)
             self._list = None
 
-    def _read(self, scene: Target, parts: Parts) -> None:
+    def _read(self, scene: Target, rects: Rects) -> None:
         self._fit(scene.region)
-        self._painter.settle()
-        for part in shared(parts, scene.region):
+        self._painter.finish()
+        for part in shared(rects, scene.region):
             first = self._halves[part.y :, part.x :]
             self._painter.calls.read_texels(scene.texture, part, first.ctypes.data, first.strides[0])
 

@@ -25,8 +25,8 @@ from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import background, blending
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
 from gpu_renderer.display_list.video_base import layers_above, surroundings
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts, Region, meets, pixels, shared, without
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
 from gpu_renderer.host.loops import Coat, Coats, Ground, Kernels
 
 GroundOf = Callable[[Region], Ground]
@@ -57,19 +57,19 @@ class CpuCompositor:
         """How many operations at the bottom of a list are cached as pixels."""
         return max(self._below.count(shown), self._scene.prefix_count(shown))
 
-    def composite(self, shown: DisplayList, damage: Area, stable_count: int) -> CpuFrame:
+    def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
         frame = self._fitted(shown.scene.frame)
         video = shown.video
-        parts = damage.parts() if video is None else surroundings(frame.region, layers_above(shown))
+        rects = damage.rects() if video is None else surroundings(frame.region, layers_above(shown))
         if not self._suits_kernels(shown):
-            self._encode_scene(shown, frame, damage.parts() if video is None else (frame.region,), stable_count)
+            self._encode_scene(shown, frame, damage.rects() if video is None else (frame.region,), stable_count)
             return frame
         ground = None if video is None else self._video_ground(video, frame)
         if video is not None and ground is None:
-            parts = (frame.region,)
-        if parts:
-            self._composite(shown, frame, parts, stable_count, ground)
+            rects = (frame.region,)
+        if rects:
+            self._composite(shown, frame, rects, stable_count, ground)
         return frame
 
     def release(self) -> None:
@@ -91,34 +91,34 @@ class CpuCompositor:
         is_by_table = scene_format(shown) == "f2" and is_per_channel(shown.scene.color)
         return is_by_table and not visible.is_empty and blending.is_opaque(shown, visible)
 
-    def _encode_scene(self, shown: DisplayList, frame: CpuFrame, parts: Parts, stable_count: int) -> None:
+    def _encode_scene(self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int) -> None:
         """Draw everything with OpenGL, and display-encode the scene."""
         self._below.forget()
         scene = self._scene.fitted(frame.region, scene_format(shown))
-        pending = self._scene.draw(shown, scene, parts, stable_count)
+        pending = self._scene.draw(shown, scene, rects, stable_count)
         is_opaque = blending.is_opaque(shown, frame.region)
-        frame.encode(scene, shown.scene.color, parts, is_opaque=is_opaque, pending=pending)
+        frame.encode(scene, shown.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
     def _composite(
-        self, shown: DisplayList, frame: CpuFrame, parts: Parts, stable_count: int, video_ground: GroundOf | None
+        self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int, video_ground: GroundOf | None
     ) -> None:
         with self._drawing.buffers(shown) as buffers:
             layers = KernelLayers(self._drawing.contents, buffers, self._texels, shown.scene.clip)
             count = self._opengl_count(shown, layers)
             if count == len(shown.operations) > 0:
-                self._encode_scene(shown, frame, parts, stable_count)
+                self._encode_scene(shown, frame, rects, stable_count)
                 return
             if count == 1 and video_ground is not None:
                 ground = video_ground
             elif count == 0 and background.color_of(shown) is not None:
-                count = self._prefix_count(shown, parts, stable_count)
+                count = self._prefix_count(shown, rects, stable_count)
                 ground = self._prefix_ground(shown, layers, count)
             else:
-                self._below.draw(first_of(shown, count), parts, stable_count)
+                self._below.draw(first_of(shown, count), rects, stable_count)
                 ground = self._below.ground
-            coats = self._coats(shown, layers, count, parts)
-        frame.blank(without(parts, (shown.scene.clip,)))
-        for part in shared(parts, shown.scene.clip):
+            coats = self._coats(shown, layers, count, rects)
+        frame.blank(without(rects, (shown.scene.clip,)))
+        for part in shared(rects, shown.scene.clip):
             frame.composite(ground(part), coats, part, shown.scene.color)
 
     def _opengl_count(self, shown: DisplayList, layers: KernelLayers) -> int:
@@ -132,11 +132,11 @@ class CpuCompositor:
             found = found if suits else index + 1
         return found
 
-    def _coats(self, shown: DisplayList, layers: KernelLayers, first: int, parts: Parts) -> Coats:
+    def _coats(self, shown: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> Coats:
         """The kernel operations of all operations from the first one on that touch the parts."""
         found: list[Coat] = []
         for index, operation in enumerate(shown.operations[first:], first):
-            if meets(parts, operation.bounds):
+            if meets(rects, operation.bounds):
                 coats = layers.of(operation, index)
                 assert coats is not None, "it suits the kernels"
                 found.extend(coats)
@@ -152,12 +152,12 @@ class CpuCompositor:
             self._below.composite(below, self._coats(below, layers, 0, (shown.scene.frame,)))
         return self._below.ground
 
-    def _prefix_count(self, shown: DisplayList, parts: Parts, stable_count: int) -> int:
+    def _prefix_count(self, shown: DisplayList, rects: Rects, stable_count: int) -> int:
         """How many operations at the bottom are better cached than composited in each frame."""
         if 0 < self._below.count(shown) <= stable_count:
             return stable_count
         stable = shown.operations[:stable_count]
-        composited_px = sum(pixels(shared(parts, operation.bounds)) for operation in stable)
+        composited_px = sum(pixels(shared(rects, operation.bounds)) for operation in stable)
         return stable_count if composited_px > pixels((shown.scene.frame,)) else 0
 
     def _video_ground(self, video: DrawVideo, frame: CpuFrame) -> GroundOf | None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.gl.blit import blit, is_per_channel
-from gpu_renderer.geometry.region import Parts, Region, shared, without
+from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
 from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
@@ -42,20 +42,20 @@ class CpuFrame:
         """The frame's pixels."""
         return self._region
 
-    def encode(self, scene: Target, color: ColorManagement, parts: Parts, *, is_opaque: bool, pending: Parts) -> None:
+    def encode(self, scene: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
         """Display-encode parts of the linear scene; by the shader where colours are mixed or divided by alpha."""
         if not (is_opaque and scene.format == "f2" and is_per_channel(color)):
-            with self._painter.pool.lent(self._region, "f1") as target:
-                blit(self._painter, scene, target, color, parts, is_opaque=is_opaque, pending=pending)
-                self._read(target, parts)
+            with self._painter.pool.acquired(self._region, "f1") as target:
+                blit(self._painter, scene, target, color, rects, is_opaque=is_opaque, pending=pending)
+                self._read(target, rects)
             return
-        for held, is_pending in ((without(parts, pending), False), (pending, True)):
+        for held, is_pending in ((without(rects, pending), False), (pending, True)):
             if held:
                 self._look_up(scene, self._levels_of(color, is_pending=is_pending), held)
 
-    def blank(self, parts: Parts) -> None:
+    def blank(self, rects: Rects) -> None:
         """Show nothing in parts of the frame: opaque black."""
-        for part in parts:
+        for part in rects:
             self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
 
     def composite(self, ground: Ground, coats: Coats, part: Region, color: ColorManagement) -> None:
@@ -67,17 +67,17 @@ class CpuFrame:
         """Its pixels: (rows, columns, 4). They hold until the next change."""
         return self._pixels
 
-    def _read(self, target: Target, parts: Parts) -> None:
-        self._painter.settle()
-        for part in shared(parts, self._region):
+    def _read(self, target: Target, rects: Rects) -> None:
+        self._painter.finish()
+        for part in shared(rects, self._region):
             first = self._pixels[part.y :, part.x :]
             self._painter.calls.read_texels(target.texture, part, first.ctypes.data, first.strides[0])
 
-    def _look_up(self, scene: Target, levels: Rows, parts: Parts) -> None:
+    def _look_up(self, scene: Target, levels: Rows, rects: Rects) -> None:
         """Display-encode parts of the scene, in bands that stay in the processor's cache."""
         texel_bytes, address = BYTES_PER_PIXEL["f2"], self._band.ctypes.data
-        self._painter.settle()
-        for part in shared(parts, self._region):
+        self._painter.finish()
+        for part in shared(rects, self._region):
             for band in bands(part, texel_bytes):
                 self._painter.calls.read_texels(scene.texture, band, address, band.width * texel_bytes)
                 self._kernels.display_encode(address, levels, self._pixels, band)
@@ -89,14 +89,14 @@ class CpuFrame:
             pool = self._painter.pool
             patterns = np.repeat(np.arange(HALF_PATTERNS, dtype=np.uint16)[:, None], 4, axis=1)
             patterns[:, 3] = _ONE
-            with pool.lent(_SQUARE, "f2") as scene, pool.lent(_SQUARE, "f1") as shown:
+            with pool.acquired(_SQUARE, "f2") as scene, pool.acquired(_SQUARE, "f1") as shown:
                 scene.texture.write(patterns.tobytes())
-                parts = (_SQUARE,)
+                rects = (_SQUARE,)
                 blit(
-                    self._painter, scene, shown, color, parts,
-                    is_opaque=True, pending=parts if is_pending else (),
+                    self._painter, scene, shown, color, rects,
+                    is_opaque=True, pending=rects if is_pending else (),
                 )  # fmt: skip
-                self._painter.settle()
+                self._painter.finish()
                 pixels = np.frombuffer(shown.texture.read(), np.uint8).reshape(HALF_PATTERNS, 4)
             self._levels[key] = np.ascontiguousarray(pixels[:, 0])
         return self._levels[key]

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.cache.lru import Recent
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.paint import Image, PlacedQuad, Shape
-from gpu_renderer.effects import Light, Lit
+from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, outside
@@ -72,13 +72,13 @@ class HostTexels:
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
-        self._read: Recent[Texels] = Recent(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
+        self._read: LruCache[Texels] = LruCache(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
 
     def of(self, source: object) -> Texels | None:
         """Bytes, patterns of half floats or floats, of shape (rows, columns) or (rows, columns, 4) without padding; None where they
         are something else."""
         if isinstance(source, Target):
-            return self._read.get(source.edition, lambda: self._texels(source))
+            return self._read.get(source.version, lambda: self._texels(source))
         if not isinstance(source, np.ndarray) or max(source.shape) > SIDE_MAX:
             return None
         is_fit = (source.ndim == 2 or source.shape[2] == 4) and source.flags.c_contiguous
@@ -105,7 +105,7 @@ class HostTexels:
         width, height = source.size
         shape = (height, width) if components == 1 else (height, width, components)
         texels: Texels = np.empty(shape, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind])
-        self._painter.settle()
+        self._painter.finish()
         self._painter.calls.read_texels(
             source.texture, Region(0, 0, width, height), texels.ctypes.data, texels.strides[0]
         )
@@ -113,7 +113,7 @@ class HostTexels:
 
 
 def of_light(
-    light: Light, texels: HostTexels, within: Region, opacity: float = 1.0, matte: Coat | None = None
+    light: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: Coat | None = None
 ) -> Coat | None:
     """Light; None where its cells are not floats of RGBA."""
     region, matte_mode = light.region.intersection(within), 0 if matte is None else matte.variant.mode
@@ -133,7 +133,12 @@ def of_light(
 
 
 def of_buffer(
-    lit: Lit, texels: HostTexels, within: Region, opacity: float, matte_mode: int = 0, matte: Target | None = None
+    lit: LayerBuffer,
+    texels: HostTexels,
+    within: Region,
+    opacity: float,
+    matte_mode: int = 0,
+    matte: Target | None = None,
 ) -> list[Coat | None]:
     """A layer's own buffer in front of its glow, and the glow around it; through its matte, which is None without pixels."""
     through = None
@@ -145,8 +150,8 @@ def of_buffer(
         through = coat_of(
             Variant(BUFFER, mode=matte_mode), within, own=place, texels=_NOTHING if seen is None else seen
         )
-    light = lit.light
-    if light is not None and lit.is_light_alone:
+    light = lit.glow
+    if light is not None and lit.is_glow_alone:
         return [of_light(light, texels, within, opacity, through)]
     halves, region, own = texels.halves(lit.sharp), lit.sharp.region.intersection(within), _placed(lit.sharp)
     if halves is None:

@@ -98,7 +98,7 @@ class KernelLayers:
             lit = self._buffers.lit(layer, 1.0, place)
             return [] if lit is None else of_buffer(lit, self._texels, self._within, step.opacity)
         content = None if glow.is_alone else self._buffers.drawable(layer, place)
-        behind = of_light(glow.light, self._texels, self._within)
+        behind = of_light(glow.glow, self._texels, self._within)
         if content is None:
             return [behind]
         style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)

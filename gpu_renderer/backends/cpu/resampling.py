@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.gl import quads
-from gpu_renderer.cache.lru import Recent
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import Share
 from gpu_renderer.display_list.paint import Image
 from gpu_renderer.geometry import matrix
@@ -43,7 +43,7 @@ class VideoFilters:
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
-        self._known: Recent[Filter | None] = Recent(FILTERS_MAX, lambda _: 1)
+        self._known: LruCache[Filter | None] = LruCache(FILTERS_MAX, lambda _: 1)
 
     def find(self, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
         """The filter of a video of (columns, rows); None where its quad is a line or a point."""
@@ -56,7 +56,7 @@ def linear_codes(painter: Painter) -> Floats:
         codes = np.repeat(np.arange(_CODES, dtype=np.uint8)[:, None], 4, axis=1)
         codes[:, 3] = _CODES - 1
         line = Region(0, 0, _CODES, 1)
-        with painter.pool.lent(line, "f1") as shown, painter.pool.lent(line, "f2") as into:
+        with painter.pool.acquired(line, "f1") as shown, painter.pool.acquired(line, "f2") as into:
             shown.texture.write(codes.tobytes())
             image = Image(shown, _CODES, 1, is_opaque=True)
             quads.draw(painter, image, matrix.scaling(_CODES, 1), into)
@@ -73,7 +73,7 @@ def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share,
     x, y, width, height = frame
     found = []
     for line, side in ((Region(x, y, width, 1), 0), (Region(x, y, 1, height), 1)):
-        with painter.pool.lent(line, "f4") as into:
+        with painter.pool.acquired(line, "f4") as into:
             placed = {"u_to_unit": matrix.columns(to_unit), "u_crop": crop}
             painter.draw("compositing/texel.frag", into, uniforms=placed)
             shares = _read(painter, into, np.float32)[..., side].ravel()
@@ -93,5 +93,5 @@ def _places(shares: npt.NDArray[np.float32], texels: int) -> Places:
 
 
 def _read(painter: Painter, target: Target, kind: type[np.floating]) -> npt.NDArray[np.floating]:
-    painter.settle()
+    painter.finish()
     return np.frombuffer(target.texture.read(), kind).reshape(target.region.height, target.region.width, 4)

@@ -12,8 +12,8 @@ import av
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, texels_of
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.host.loops import Kernels
 
 
@@ -25,7 +25,7 @@ class KernelRing:
         self._whole = damage.whole(Region(0, 0, layout.width, layout.height))
         self._nothing = damage.nothing(self._whole.frame)
         self._coded = Region(0, 0, layout.coded_width, layout.coded_height)
-        self._stale: dict[int, Area] = {}
+        self._stale: dict[int, Damage] = {}
         self._put: deque[av.VideoFrame] = deque()
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class KernelRing:
         return any(frame is put for put in self._put)
 
     def put(
-        self, picture: CpuFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, picture: CpuFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         """Converts a picture that differs from the one put before only in `changed`.
 
@@ -45,7 +45,7 @@ class KernelRing:
         changed = changed if self._changes_only else self._whole
         self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
         if passthrough is None:
-            self._convert(picture, self._stale.get(id(into), self._whole).parts(), into)
+            self._convert(picture, self._stale.get(id(into), self._whole).rects(), into)
         else:
             luma, chroma = into.planes
             self._kernels.interleave(
@@ -62,10 +62,10 @@ class KernelRing:
     def close(self) -> None:
         """Holds nothing that has to be given back."""
 
-    def _convert(self, picture: CpuFrame, parts: Parts, into: av.VideoFrame) -> None:
+    def _convert(self, picture: CpuFrame, rects: Rects, into: av.VideoFrame) -> None:
         """Writes the samples that show the parts, the same ones as the shader does (`texels_of`)."""
         pixels, (luma, chroma) = picture.read(), into.planes
-        for part in parts:
+        for part in rects:
             x, y, width, height = texels_of(part)
             held = Region(4 * x, 2 * y, 4 * width, 2 * height).intersection(self._coded)
             if not held.is_empty:

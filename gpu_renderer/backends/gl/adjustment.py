@@ -13,7 +13,7 @@ from gpu_renderer.display_list.contents import stage_filter
 from gpu_renderer.display_list.graph import Scene
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.effects import EffectScene
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -35,17 +35,17 @@ def adjust(
     into: Target,
     layer: LayerSnapshot,
     scene: Scene,
-    parts: Parts,
+    rects: Rects,
     layer_target: Callable[[str], Target | None],
 ) -> None:
     """Replace parts of the target by themselves, graded and run through the layer's effects, which may read other layers."""
     where = EffectScene.adjustment(scene.frame, scene.view_scale, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
-        _grade(painter, into, parts, grading)
-        effects.retouch(painter, into, layer.effects, where, parts)
+        _grade(painter, into, rects, grading)
+        effects.retouch(painter, into, layer.effects, where, rects)
         return
-    for part in parts:
+    for part in rects:
         held = part.intersection(into.region)
         graded = _graded(painter, into, held, grading, in_place=in_place)
         result = effects.chain(painter, graded, layer.effects, where, in_place=in_place)
@@ -62,9 +62,9 @@ def _graded(painter: Painter, source: Target, part: Region, grading: _Grading, *
     return copied
 
 
-def _grade(painter: Painter, into: Target, parts: Parts, grading: _Grading) -> None:
+def _grade(painter: Painter, into: Target, rects: Rects, grading: _Grading) -> None:
     painter.draw(
-        SHADER, into, scissor=parts, defines={**grading["defines"], "IN_PLACE": 1}, textures=grading["textures"],
+        SHADER, into, scissor=rects, defines={**grading["defines"], "IN_PLACE": 1}, textures=grading["textures"],
         uniforms=grading["uniforms"],
     )  # fmt: skip
 

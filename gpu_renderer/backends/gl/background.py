@@ -9,7 +9,7 @@ from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.display_list.paint import Filter, Shape
 from gpu_renderer.geometry import color, matrix, placement
 from gpu_renderer.geometry.color import Rgba
-from gpu_renderer.geometry.region import Parts, shared
+from gpu_renderer.geometry.region import Rects, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import ShapeSource
@@ -17,13 +17,13 @@ from motion.snapshot import ShapeSource
 PAINT_SIDE_PX_MAX = 512.0
 
 
-def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Target, parts: Parts) -> None:
+def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Target, rects: Rects) -> None:
     """Fills the parts with the composition's background colour and draws its gradient over that.
 
     A colour that is not opaque shows the black of the frame through (format/document.md 4.5).
     """
     if shown.background is not None:
-        _fill(painter, shown, shown.background, into, parts)
+        _fill(painter, shown, shown.background, into, rects)
     if shown.background_paint is not None:
         scene = shown.scene
         scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
@@ -32,16 +32,16 @@ def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Ta
         quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
         if image is not None:
             paint_filter = Filter(aces_cg=scene.color.working_space == "aces-cg")
-            quads.draw(painter, image, quad, into, Style(filter=paint_filter), parts=parts)
+            quads.draw(painter, image, quad, into, Style(filter=paint_filter), rects=rects)
 
 
-def _fill(painter: Painter, shown: DisplayList, text: str, into: Target, parts: Parts) -> None:
+def _fill(painter: Painter, shown: DisplayList, text: str, into: Target, rects: Rects) -> None:
     scene = shown.scene
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
     if placement.pixel_aligned(quad):
         premultiplied = Rgba(fill.r * fill.a, fill.g * fill.a, fill.b * fill.a, fill.a)
-        painter.erase(into, shared(parts, placement.bounds(quad, into.region)), premultiplied)
+        painter.erase(into, shared(rects, placement.bounds(quad, into.region)), premultiplied)
     else:
         shape = Shape("rect", fill, scene.width, scene.height, is_hard=True)
-        quads.draw(painter, shape, quad, into, parts=parts)
+        quads.draw(painter, shape, quad, into, rects=rects)

@@ -14,7 +14,7 @@ from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list.blending import is_stencil
 from gpu_renderer.display_list.graph import MODES, Draw, Scene
 from gpu_renderer.display_list.paint import Filter
-from gpu_renderer.geometry.region import Parts, shared, without
+from gpu_renderer.geometry.region import Rects, shared, without
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -29,22 +29,22 @@ def draw(
     filter: Filter,
     step: Draw,
     scene: Scene,
-    parts: Parts,
+    rects: Rects,
     *,
     is_opaque: bool,
-) -> Parts:
+) -> Rects:
     """Draws content blended with what is below it, one sample a pixel, and returns the parts that are done with.
 
     `is_opaque`: the alpha of everything below it is 1.
     """
     if shown is None:
-        return _done(painter, into, step, parts, ())
+        return _done(painter, into, step, rects, ())
     quad = quad_of(shown, step.placement)
-    drawn = shared(parts, touched(shown, quad, into.region))
+    drawn = shared(rects, touched(shown, quad, into.region))
     for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
         style = Style(step.opacity, filter, "replace", is_smooth=False, backdrop=backdrop)
-        quads.draw(painter, shown, quad, into, style, parts=held)
-    return _done(painter, into, step, parts, drawn)
+        quads.draw(painter, shown, quad, into, style, rects=held)
+    return _done(painter, into, step, rects, drawn)
 
 
 def combine(
@@ -53,40 +53,40 @@ def combine(
     layer: Target | None,
     step: Draw,
     scene: Scene,
-    parts: Parts,
+    rects: Rects,
     *,
     is_opaque: bool,
-) -> Parts:
+) -> Rects:
     """Draws a layer's own buffer in the same way."""
-    drawn = shared(parts, layer.region) if layer is not None else ()
+    drawn = shared(rects, layer.region) if layer is not None else ()
     for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
         assert layer is not None
         painter.draw(
             "compositing/combine.frag", into, textures={"u_layer": layer, **backdrop.textures}, scissor=held,
             defines=backdrop.defines, uniforms=backdrop.uniforms,
         )  # fmt: skip
-    return _done(painter, into, step, parts, drawn)
+    return _done(painter, into, step, rects, drawn)
 
 
-def quantise(painter: Painter, into: Target, parts: Parts) -> None:
+def quantise(painter: Painter, into: Target, rects: Rects) -> None:
     """Passes the parts through 8 bits. `blit` does the same of its own."""
-    for held, backdrop in backdrops(painter, into, parts):
+    for held, backdrop in backdrops(painter, into, rects):
         painter.draw(
             "compositing/quantise.frag", into, textures=backdrop.textures, scissor=held, defines=backdrop.defines
         )
 
 
-def _done(painter: Painter, into: Target, step: Draw, parts: Parts, drawn: Parts) -> Parts:
+def _done(painter: Painter, into: Target, step: Draw, rects: Rects, drawn: Rects) -> Rects:
     """The parts that need no passage any more: those that were drawn, and all under a stencil, which leaves only itself."""
     if not is_stencil(step):
         return drawn
-    painter.erase(into, without(parts, drawn))
-    return parts
+    painter.erase(into, without(rects, drawn))
+    return rects
 
 
 def _blending(
-    painter: Painter, into: Target, step: Draw, scene: Scene, parts: Parts, is_opaque: bool
-) -> Iterator[tuple[Parts, BackdropBlend]]:
+    painter: Painter, into: Target, step: Draw, scene: Scene, rects: Rects, is_opaque: bool
+) -> Iterator[tuple[Rects, BackdropBlend]]:
     """The parts with how a step's shader blends with what they hold."""
     mode = MODES.get(step.blend, 0)
     defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
@@ -96,16 +96,16 @@ def _blending(
     if mode >= DISSOLVE:
         uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
         uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
-    for held, backdrop in backdrops(painter, into, parts):
+    for held, backdrop in backdrops(painter, into, rects):
         yield held, BackdropBlend({**defines, **backdrop.defines}, uniforms, backdrop.textures)
 
 
-def backdrops(painter: Painter, into: Target, parts: Parts) -> Iterator[tuple[Parts, BackdropBlend]]:
+def backdrops(painter: Painter, into: Target, rects: Rects) -> Iterator[tuple[Rects, BackdropBlend]]:
     """The parts with how a shader reads what they hold: in place all at once where the driver can, else each from a copy."""
     if painter.can_read_in_place:
-        yield from [(parts, BackdropBlend({"IN_PLACE": 1}))] if parts else []
+        yield from [(rects, BackdropBlend({"IN_PLACE": 1}))] if rects else []
         return
-    for part in parts:
+    for part in rects:
         copied = layers.copied(painter, into, part)
         yield (part,), BackdropBlend({}, textures={"u_backdrop": copied})
         painter.pool.give_back(copied)

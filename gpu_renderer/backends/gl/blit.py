@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpu_renderer.geometry.region import Parts, without
+from gpu_renderer.geometry.region import Rects, without
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import ColorManagement
@@ -17,10 +17,10 @@ def blit(
     scene: Target,
     into: Target,
     color: ColorManagement,
-    parts: Parts,
+    rects: Rects,
     *,
     is_opaque: bool,
-    pending: Parts = (),
+    pending: Rects = (),
 ) -> None:
     """Encodes parts of the scene into an 8-bit target, opaque.
 
@@ -34,9 +34,9 @@ def blit(
         defines["OPAQUE"] = 1
     if painter.can_read_in_place:
         with painter.beside(scene, into) as both:
-            _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, parts, pending)
+            _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, rects, pending)
     else:
-        _encode(painter, into, {"u_scene": scene}, defines, parts, pending)
+        _encode(painter, into, {"u_scene": scene}, defines, rects, pending)
 
 
 def is_per_channel(color: ColorManagement) -> bool:
@@ -50,9 +50,9 @@ def _encode(
     into: Target,
     textures: Mapping[str, Target],
     defines: Mapping[str, object],
-    parts: Parts,
-    pending: Parts,
+    rects: Rects,
+    pending: Rects,
 ) -> None:
-    for held, passage in ((without(parts, pending), {}), (pending, {"QUANTISE": 1})):
+    for held, passage in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
         if held:
             painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines={**defines, **passage})

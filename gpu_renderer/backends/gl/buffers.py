@@ -12,7 +12,7 @@ from gpu_renderer import effects
 from gpu_renderer.backends.gl import flattening, glow, layers
 from gpu_renderer.backends.gl.depth import ProjectedPlane
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, smooth
-from gpu_renderer.backends.gl.glow import Glow
+from gpu_renderer.backends.gl.glow import LayerGlow
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.changes import changed
@@ -20,15 +20,15 @@ from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import Draw, Tint
 from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image
-from gpu_renderer.effects import Lit
-from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.effects import LayerBuffer
+from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
 
 _HOME = Transform2D(0.0, 0.0)
 
-DrawList = Callable[[DisplayList, Target, Parts, str], None]
+DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
 
 
@@ -70,17 +70,17 @@ class LayerBuffers:
         self._painter, self._contents, self._cache = painter, contents, cache
         self._list, self._scene, self._place = shown, shown.scene, place
         self._draw_list = draw_list
-        self._loans: list[Target] = []
+        self._acquired: list[Target] = []
 
     @property
-    def has_loans(self) -> bool:
+    def has_acquired(self) -> bool:
         """Whether targets are to be given back."""
-        return bool(self._loans)
+        return bool(self._acquired)
 
-    def end_loans(self) -> None:
+    def release_acquired(self) -> None:
         """Give back the targets that only the last operation needed."""
-        self._painter.pool.give_back(*self._loans)
-        self._loans.clear()
+        self._painter.pool.give_back(*self._acquired)
+        self._acquired.clear()
 
     def drawable(self, layer: Layer, place: str) -> Drawable | None:
         """The layer's content, ready to be drawn; None where there is nothing."""
@@ -94,7 +94,7 @@ class LayerBuffers:
         lit = self.lit(layer, opacity, place, is_flat=True)
         return None if lit is None else lit.sharp
 
-    def lit(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> Lit | None:
+    def lit(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
         """The same with its glow apart, unless `is_flat`."""
         alone = replace(layer.step, opacity=opacity, blend="normal", matte=None)
         key, place = _BufferKey(alone, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
@@ -107,7 +107,7 @@ class LayerBuffers:
             self._cache.put(place, key, lit, *lit.targets)
         return lit
 
-    def glow(self, layer: Layer, place: str) -> Glow | None:
+    def glow(self, layer: Layer, place: str) -> LayerGlow | None:
         """The layer's glow, drawn apart from where the layer is; None where it cannot be moved."""
         if not glow.is_translatable(layer):
             return None
@@ -119,7 +119,7 @@ class LayerBuffers:
         if entry is None:
             paint_filter = self._contents.filter(layer.step, self._scene)
             made = glow.drawn(self._painter, layer.step, layer, content, paint_filter)
-            self._cache.put(place, key, made, made.light.target)
+            self._cache.put(place, key, made, made.glow.target)
         else:
             made = entry.made
         return made.moved(layer.step, self._scene.frame)
@@ -150,41 +150,41 @@ class LayerBuffers:
         if layer is None:
             return None
         target = self._painter.pool.take(self._scene.frame, "f1")
-        self._loans.append(target)
+        self._acquired.append(target)
         drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
         if drawn is not None:
             frame = (self._scene.frame,)
-            layers.composite(self._painter, target, Lit(drawn), 1.0, "replace", frame, None, None)
+            layers.composite(self._painter, target, LayerBuffer(drawn), 1.0, "replace", frame, None, None)
         return target
 
-    def _with_glow(self, known: Lit, layer: Layer, place: str) -> Lit | None:
+    def _with_glow(self, known: LayerBuffer, layer: Layer, place: str) -> LayerBuffer | None:
         """A cached buffer with its glow where the layer is; None where that cannot be had."""
-        if known.light is None or not known.light.is_lent:
+        if known.glow is None or not known.glow.is_cached:
             return known
         found = self.glow(layer, place)
-        return None if found is None else replace(known, light=found.light)
+        return None if found is None else replace(known, glow=found.glow)
 
-    def _drawn(self, layer: Layer, is_flat: bool, place: str) -> Lit | None:
+    def _drawn(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
         content = None if region.is_empty else self.drawable(layer, f"{place}:group")
         if content is None:
             return None
         found = self.glow(layer, place)
         if found is not None and found.is_alone:
-            lit = effects.only_light(self._painter, found.light)
-            return Lit(effects.flattened(self._painter, lit)) if is_flat else lit
+            lit = effects.only_glow(self._painter, found.glow)
+            return LayerBuffer(effects.flattened(self._painter, lit)) if is_flat else lit
         target, paint_filter = self._painter.pool.take(region), self._contents.filter(step, self._scene)
         baked = effects.needs_baking(step.layer)
         feeds_effects = effects.is_resampled(step.layer.effects, after_baking=baked)
         layers.content(self._painter, target, content, step, paint_filter, feeds_effects=feeds_effects)
         if not has_passes(step.layer):
-            return Lit(target)
+            return LayerBuffer(target)
         if found is not None:
-            lit = Lit(target, found.light)
+            lit = LayerBuffer(target, found.glow)
         else:
             where, stack = bounds.effect_scene(layer, self.map), step.layer.effects
-            lit = effects.lit_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
-        return Lit(effects.flattened(self._painter, lit)) if is_flat else lit
+            lit = effects.buffer_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
+        return LayerBuffer(effects.flattened(self._painter, lit)) if is_flat else lit
 
     def _group(self, layer: Layer, group: DisplayList, place: str) -> Target | None:
         """The group drawn on its own; of a cached one only the damage is drawn again."""
@@ -194,13 +194,13 @@ class LayerBuffers:
         region, place = region.grown(1).snapped(self._scene.frame), f"group:{place}"
         entry = self._cache.at(place)
         if entry is not None and entry.targets[0].region == region:
-            target, parts = entry.targets[0], shared(changed(entry.key, group).parts(), region)
+            target, rects = entry.targets[0], shared(changed(entry.key, group).rects(), region)
         else:
-            target, parts = self._painter.pool.take(region), (region,)
-        if parts:
+            target, rects = self._painter.pool.take(region), (region,)
+        if rects:
             self._painter.pool.renew(target)
-            self._painter.erase(target, parts)
-            self._draw_list(group, target, parts, place)
+            self._painter.erase(target, rects)
+            self._draw_list(group, target, rects, place)
         self._cache.put(place, group, None, target)
         return target
 

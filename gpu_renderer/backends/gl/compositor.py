@@ -10,8 +10,8 @@ from gpu_renderer.backends.gl.prefix import StaticPrefix
 from gpu_renderer.backends.gl.video_target import VideoTarget
 from gpu_renderer.display_list import background, blending
 from gpu_renderer.display_list.operations import DisplayList
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.targets import Format, Target
 
 
@@ -41,16 +41,16 @@ class GlScene:
             self._target = self._painter.pool.take(frame, format, clear=False)
         return self._target
 
-    def draw(self, shown: DisplayList, scene: Target, parts: Parts, stable_count: int) -> Parts:
+    def draw(self, shown: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
         """Draw the list over parts of the scene, and return those still to be quantised."""
         video = shown.video
         if video is not None:
-            return self._drawing.draw_pending(self._video.shown(shown, video, parts), scene, parts)
+            return self._drawing.draw_pending(self._video.shown(shown, video, rects), scene, rects)
         self._prefix.update(shown, stable_count, scene, self._drawing.draw)
-        rest = self._prefix.restore(shown, scene, parts)
+        rest = self._prefix.restore(shown, scene, rects)
         if rest is shown and not background.fills(shown, scene.region):
-            self._painter.erase(scene, parts)
-        return self._drawing.draw_pending(rest, scene, parts)
+            self._painter.erase(scene, rects)
+        return self._drawing.draw_pending(rest, scene, rects)
 
     def release(self) -> None:
         """Give every target back."""
@@ -79,16 +79,16 @@ class GlCompositor:
         """How many operations at the bottom of a list are cached as pixels."""
         return self._scene.prefix_count(shown)
 
-    def composite(self, shown: DisplayList, damage: Area, stable_count: int) -> GlFrame:
+    def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> GlFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
         frame = self._fitted(shown.scene.frame)
         video = shown.video
-        parts = damage.parts() if video is None else video_target.needed(shown, video)
-        if parts:
+        rects = damage.rects() if video is None else video_target.needed(shown, video)
+        if rects:
             scene = self._scene.fitted(shown.scene.frame, scene_format(shown))
-            pending = self._scene.draw(shown, scene, parts, stable_count)
+            pending = self._scene.draw(shown, scene, rects, stable_count)
             is_opaque = blending.is_opaque(shown, scene.region)
-            frame.encode(scene, shown.scene.color, parts, is_opaque=is_opaque, pending=pending)
+            frame.encode(scene, shown.scene.color, rects, is_opaque=is_opaque, pending=pending)
         return frame
 
     def release(self) -> None:

@@ -17,7 +17,7 @@ from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.display_list.space import lights, overlaps
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
@@ -45,21 +45,21 @@ class ProjectedPlane:
         return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
 
 
-def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, parts: Parts) -> None:
+def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
     """Draw planes, in painter's order, over parts of the target, each hiding what of the others lies behind it."""
     if hide_in_order(planes):
         for plane in planes:
-            draw_alone(painter, into, plane, parts)
+            draw_alone(painter, into, plane, rects)
     else:
-        _tested(painter, into, planes, region, parts)
+        _tested(painter, into, planes, region, rects)
 
 
-def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, parts: Parts) -> None:
+def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rects) -> None:
     """Draw a plane over parts of the target: four samples a pixel, no buffer of its own."""
     if plane.shown is not None:
         step = plane.step
         style = Style(step.opacity, plane.filter, fixed_function(step), lighting=plane.lighting)
-        quads.draw(painter, plane.shown, quad_of(plane.shown, step.placement), into, style, parts=parts)
+        quads.draw(painter, plane.shown, quad_of(plane.shown, step.placement), into, style, rects=rects)
 
 
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
@@ -67,19 +67,19 @@ def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
     shown = [plane for plane in planes if plane.shown is not None]
     if any(plane.step.plane is not None and plane.step.plane.is_wall for plane in shown):
         return False  # a body's faces share their edges
-    outlines = [
+    shapes = [
         overlaps.card(quad_of(drawable, plane.step.placement), _content_box(drawable), hides=plane.writes_depth)
         for plane in shown
         if (drawable := plane.shown) is not None
     ]
-    return None not in outlines and overlaps.hide_in_order([outline for outline in outlines if outline is not None])
+    return None not in shapes and overlaps.hide_in_order([outline for outline in shapes if outline is not None])
 
 
 def _content_box(shown: Drawable) -> Share:
     return shown.content_box if isinstance(shown, (Image, FlatTarget)) else WHOLE
 
 
-def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, parts: Parts) -> None:
+def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
     """Draws them as real geometry with a depth buffer.
 
     All of their `region` is drawn whatever the parts are: where its edges lie decides how rasterisers round vertices.
@@ -102,7 +102,7 @@ def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], re
         framebuffer.scissor = (0, 0, held.width, held.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
-    for part in shared(parts, held):
+    for part in shared(rects, held):
         painter.copy(resolved, into, part)
     painter.pool.give_back(resolved)
 

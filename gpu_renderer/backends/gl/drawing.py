@@ -10,7 +10,7 @@ from gpu_renderer.backends.gl import adjustment, background, blend, depth, glass
 from gpu_renderer.backends.gl.batches import Batch
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import smooth
-from gpu_renderer.backends.gl.glow import Glow
+from gpu_renderer.backends.gl.glow import LayerGlow
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.display_list import blending, bounds
@@ -27,8 +27,8 @@ from gpu_renderer.display_list.operations import (
     Operation,
 )
 from gpu_renderer.display_list.paint import Image
-from gpu_renderer.geometry.damage import Tiled
-from gpu_renderer.geometry.region import Parts, around, common, shared, without
+from gpu_renderer.geometry.damage import DirtyRects
+from gpu_renderer.geometry.region import Rects, around, common, shared, without
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -42,15 +42,15 @@ class ListDrawing:
     def __init__(self, painter: Painter, contents: LayerContents, cache: LayerCache) -> None:
         self.painter, self.contents, self.cache = painter, contents, cache
 
-    def draw(self, shown: DisplayList, into: Target, parts: Parts, place: str = "") -> None:
+    def draw(self, shown: DisplayList, into: Target, rects: Rects, place: str = "") -> None:
         """Draw what of the composition lies in the parts, over the target's present content."""
-        pending = self.draw_pending(shown, into, parts, place)
+        pending = self.draw_pending(shown, into, rects, place)
         blend.quantise(self.painter, into, pending)
 
-    def draw_pending(self, shown: DisplayList, into: Target, parts: Parts, place: str = "") -> Parts:
+    def draw_pending(self, shown: DisplayList, into: Target, rects: Rects, place: str = "") -> Rects:
         """Draw the same, and return the parts that are still to be quantised to 8 bits below blended layers."""
         buffers = self._buffers(shown, place)
-        return _Walk(self, shown, into, shared(parts, shown.scene.clip), place, buffers).run()
+        return _Walk(self, shown, into, shared(rects, shown.scene.clip), place, buffers).run()
 
     @contextmanager
     def buffers(self, shown: DisplayList) -> Iterator[LayerBuffers]:
@@ -59,7 +59,7 @@ class ListDrawing:
         try:
             yield buffers
         finally:
-            buffers.end_loans()
+            buffers.release_acquired()
 
     def _buffers(self, shown: DisplayList, place: str) -> LayerBuffers:
         return LayerBuffers(self.painter, self.contents, self.cache, shown, place, self.draw)
@@ -69,60 +69,60 @@ class _Walk:
     """One pass over one list into one target."""
 
     def __init__(
-        self, drawing: ListDrawing, shown: DisplayList, into: Target, parts: Parts, place: str, buffers: LayerBuffers
+        self, drawing: ListDrawing, shown: DisplayList, into: Target, rects: Rects, place: str, buffers: LayerBuffers
     ) -> None:
         self._painter, self._contents = drawing.painter, drawing.contents
-        self._list, self._into, self._parts, self._place = shown, into, parts, place
+        self._list, self._into, self._rects, self._place = shown, into, rects, place
         self._buffers = buffers
-        self._tiled = Tiled(parts)
+        self._tiled = DirtyRects(rects)
         self._is_opaque = blending.is_opaque(shown, into.region)
-        self._pending: Parts = ()
+        self._pending: Rects = ()
         """Parts to quantise before anything else is drawn there; often the last pass does it as well."""
         self._batch = Batch(drawing.painter)
 
-    def run(self) -> Parts:
-        background.draw(self._painter, self._list, self._contents, self._into, self._parts)
+    def run(self) -> Rects:
+        background.draw(self._painter, self._list, self._contents, self._into, self._rects)
         for index, operation in enumerate(self._list.operations):
             try:
                 self._draw(operation, f"{self._place}/{index}")
             finally:
-                if self._buffers.has_loans:
+                if self._buffers.has_acquired:
                     self._batch.flush()
-                    self._buffers.end_loans()
+                    self._buffers.release_acquired()
         self._batch.flush()
         return self._pending
 
     def _draw(self, operation: Operation, place: str) -> None:
-        parts = self._tiled.shared(operation.bounds)
-        if not parts:
+        rects = self._tiled.shared(operation.bounds)
+        if not rects:
             return
         if isinstance(operation, BlendLayer):
             self._batch.flush()
-            self._blend(operation, place, parts)
+            self._blend(operation, place, rects)
             return
-        self._flush_pending(self._parts if blending.reads_around(operation) else parts)
+        self._flush_pending(self._rects if blending.reads_around(operation) else rects)
         if isinstance(operation, DrawQuad) and operation.layer.step.is_bare:
-            self._bare(operation, parts)
+            self._bare(operation, rects)
             return
         self._batch.flush()
         match operation:
             case DrawQuad():
-                depth.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, place), parts)
+                depth.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, place), rects)
             case DrawDepthGroup():
-                self._depth_group(operation, place, parts)
+                self._depth_group(operation, place, rects)
             case DrawBuffer():
-                self._buffer(operation, place, parts)
+                self._buffer(operation, place, rects)
             case DrawOverBackdrop():
-                self._over_backdrop(operation, place, parts)
+                self._over_backdrop(operation, place, rects)
             case Adjust():
                 layer, scene = operation.step.layer, self._list.scene
-                adjustment.adjust(self._painter, self._into, layer, scene, parts, self._buffers.map)
+                adjustment.adjust(self._painter, self._into, layer, scene, rects, self._buffers.map)
             case DrawVideo():
-                self._video(operation, parts)
+                self._video(operation, rects)
             case _:
                 assert_never(operation)
 
-    def _bare(self, operation: DrawQuad, parts: Parts) -> None:
+    def _bare(self, operation: DrawQuad, rects: Rects) -> None:
         """Paint straight over the backdrop; it may wait for the next."""
         layer = operation.layer
         if layer.paint is not None and layer.placed is not None:
@@ -130,76 +130,76 @@ class _Walk:
             style = Style(layer.step.opacity, paint_filter, blending.fixed_function(layer.step))
             shown, quad = smooth(layer.paint), layer.placed.quad
             quads.draw(
-                self._painter, shown, quad, self._into, style, parts=parts, batch=self._batch, known=layer.placed
+                self._painter, shown, quad, self._into, style, rects=rects, batch=self._batch, known=layer.placed
             )
 
-    def _video(self, operation: DrawVideo, parts: Parts) -> None:
+    def _video(self, operation: DrawVideo, rects: Rects) -> None:
         """All of the video's pixels on its quad."""
         layer = operation.layer
         image = Image(
             operation.shown.pixels, *layer.box, crop=operation.crop, is_opaque=True, is_transient=True,
         )  # fmt: skip
-        quads.draw(self._painter, image, operation.quad, self._into, parts=parts)
+        quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
 
-    def _depth_group(self, operation: DrawDepthGroup, place: str, parts: Parts) -> None:
+    def _depth_group(self, operation: DrawDepthGroup, place: str, rects: Rects) -> None:
         planes = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
         region = operation.bounds.snapped(self._list.scene.frame)
-        depth.draw(self._painter, self._into, planes, region, parts)
+        depth.draw(self._painter, self._into, planes, region, rects)
 
-    def _blend(self, operation: BlendLayer, place: str, parts: Parts) -> None:
+    def _blend(self, operation: BlendLayer, place: str, rects: Rects) -> None:
         """Content where it is, one sample a pixel; with effects or motion blur through a buffer of its own."""
         layer, step, scene = operation.layer, operation.layer.step, self._list.scene
         if has_passes(step.layer) or step.samples:
             target = self._buffers.flat(layer, step.opacity, place)
-            done = blend.combine(self._painter, self._into, target, step, scene, parts, is_opaque=self._is_opaque)
+            done = blend.combine(self._painter, self._into, target, step, scene, rects, is_opaque=self._is_opaque)
         else:
             region = bounds.buffer_region(layer)
             shown = None if region.is_empty else self._buffers.drawable(layer, place)
             paint_filter = self._contents.filter(step, scene)
             done = blend.draw(
-                self._painter, self._into, shown, paint_filter, step, scene, parts, is_opaque=self._is_opaque
+                self._painter, self._into, shown, paint_filter, step, scene, rects, is_opaque=self._is_opaque
             )
-        self._pending = without(parts, done)
+        self._pending = without(rects, done)
 
-    def _flush_pending(self, parts: Parts) -> None:
+    def _flush_pending(self, rects: Rects) -> None:
         """Quantise what is pending in the parts."""
         if not self._pending:
             return
         self._batch.flush()
-        quantised = parts if len(self._pending) <= PENDING_PARTS_MAX else self._pending
+        quantised = rects if len(self._pending) <= PENDING_PARTS_MAX else self._pending
         blend.quantise(self._painter, self._into, common(self._pending, quantised))
         self._pending = without(self._pending, quantised)
 
-    def _buffer(self, operation: DrawBuffer, place: str, parts: Parts) -> None:
+    def _buffer(self, operation: DrawBuffer, place: str, rects: Rects) -> None:
         """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
         is_early = blending.takes_opacity_first(step)
         if step.matte is None and step.blend == "normal" and step.opacity == 1.0:
             found = self._buffers.glow(layer, place)
             if found is not None:
-                self._over_glow(operation, found, place, parts)
+                self._over_glow(operation, found, place, rects)
                 return
         matte = None if layer.matte is None else self._buffers.flat(layer.matte, 1.0, f"{place}:matte")
         lit = self._buffers.lit(layer, step.opacity if is_early else 1.0, place)
         if lit is not None:
             opacity, function = 1.0 if is_early else step.opacity, blending.fixed_function(step)
-            layers.composite(self._painter, self._into, lit, opacity, function, parts, step.matte, matte)
+            layers.composite(self._painter, self._into, lit, opacity, function, rects, step.matte, matte)
 
-    def _over_glow(self, operation: DrawBuffer, found: Glow, place: str, parts: Parts) -> None:
+    def _over_glow(self, operation: DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
         """The layer's glow, then its content over it: the same pixels as both drawn as one."""
         step = operation.layer.step
-        layers.behind(self._painter, self._into, found.light, parts)
+        layers.behind(self._painter, self._into, found.glow, rects)
         content = None if found.is_alone else self._buffers.drawable(operation.layer, place)
         if content is not None:
             paint_filter = self._contents.filter(step, self._list.scene)
-            layers.content(self._painter, self._into, content, step, paint_filter, parts=parts)
+            layers.content(self._painter, self._into, content, step, paint_filter, rects=rects)
 
-    def _over_backdrop(self, operation: DrawOverBackdrop, place: str, parts: Parts) -> None:
+    def _over_backdrop(self, operation: DrawOverBackdrop, place: str, rects: Rects) -> None:
         layer, step = operation.layer, operation.layer.step
         target = self._buffers.flat(layer, step.opacity, place)
         if target is None:
             return
         if step.layer.glass is not None:
-            glass.draw(self._painter, self._into, target, step, self._list.scene, around(parts))
+            glass.draw(self._painter, self._into, target, step, self._list.scene, around(rects))
         else:
-            glass.blur_backdrop(self._painter, self._into, target, step, around(parts))
+            glass.blur_backdrop(self._painter, self._into, target, step, around(rects))

@@ -14,7 +14,7 @@ from gpu_renderer.display_list import flat_box
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.effects import Box, EffectScene
-from gpu_renderer.effects.lit import Light
+from gpu_renderer.effects.layer_buffer import GlowBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
@@ -47,14 +47,14 @@ def flattened(
     )  # fmt: skip
     baked = effects.needs_baking(step.layer)
     target = _content(painter, shown, filter, buffer, scale)
-    lit = effects.lit_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
+    lit = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
     width, height = buffer.width / scale, buffer.height / scale
     is_glow_around = not effects.is_resampled(step.layer.effects, after_baking=baked)
     content_box = _part(own, buffer) if is_glow_around else WHOLE
-    if lit.light is None or not lit.is_light_alone:
+    if lit.glow is None or not lit.is_glow_alone:
         return FlatTarget(effects.flattened(painter, lit), width, height, content_box=content_box)
     painter.pool.give_back(lit.sharp)
-    return FlatTarget(lit.light.target, width, height, crop=_share(buffer, lit.light), content_box=content_box)
+    return FlatTarget(lit.glow.target, width, height, crop=_share(buffer, lit.glow), content_box=content_box)
 
 
 def _content(painter: Painter, shown: Drawable, filter: Filter, buffer: Region, scale: float) -> Target:
@@ -68,7 +68,7 @@ def _part(own: Box, buffer: Region) -> Share:
     return own.left / buffer.width, own.top / buffer.height, own.width / buffer.width, own.height / buffer.height
 
 
-def _share(buffer: Region, light: Light) -> Share:
+def _share(buffer: Region, light: GlowBuffer) -> Share:
     """Where a buffer lies in the target of its light."""
     x, y, width, height = light.target.region
     cell = light.cell_px

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.gl.blit import blit
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import ColorManagement
@@ -28,9 +28,9 @@ class GlFrame:
         """The frame's pixels."""
         return self.target.region
 
-    def encode(self, scene: Target, color: ColorManagement, parts: Parts, *, is_opaque: bool, pending: Parts) -> None:
+    def encode(self, scene: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
         """Display-encode parts of the linear scene; arguments as for `blit`."""
-        blit(self._painter, scene, self.target, color, parts, is_opaque=is_opaque, pending=pending)
+        blit(self._painter, scene, self.target, color, rects, is_opaque=is_opaque, pending=pending)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Its pixels: (rows, columns, 4). They hold until the next change."""

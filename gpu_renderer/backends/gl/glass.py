@@ -10,7 +10,7 @@ from gpu_renderer.backends.gl import layers
 from gpu_renderer.display_list.blending import fixed_function
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
-from gpu_renderer.effects.lit import Lit
+from gpu_renderer.effects.layer_buffer import LayerBuffer
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -45,7 +45,7 @@ def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, par
             scissor=part.intersection(layer.region),
             uniforms={"u_backdrop_scale": scale},
         )
-    layers.composite(painter, into, Lit(layer), 1.0, fixed_function(step), (part,), None, None)
+    layers.composite(painter, into, LayerBuffer(layer), 1.0, fixed_function(step), (part,), None, None)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from gpu_renderer.backends.gl.drawable import quad_of
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import Layer
 from gpu_renderer.display_list.paint import Filter, Image, Shape, content_quad
-from gpu_renderer.effects import Box, EffectScene, Light
+from gpu_renderer.effects import Box, EffectScene, GlowBuffer
 from gpu_renderer.geometry import matrix, placement
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
@@ -28,17 +28,17 @@ _HOME = Transform2D(0.0, 0.0)
 _UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
 
 
-class Glow(NamedTuple):
+class LayerGlow(NamedTuple):
     """A layer's glow; its target belongs to the layer cache."""
 
-    light: Light
+    glow: GlowBuffer
     is_alone: bool
     """The glow is everything that shows of the layer."""
 
-    def moved(self, step: Draw, frame: Region) -> Glow:
+    def moved(self, step: Draw, frame: Region) -> LayerGlow:
         """The same glow where the layer of a step is."""
         _, _, right, _, _, down, *_ = step.placement.matrix
-        return self._replace(light=self.light.moved(right, down, frame))
+        return self._replace(glow=self.glow.moved(right, down, frame))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def key_of(step: Draw, layer: Layer, content: Image | Shape) -> GlowKey:
     return GlowKey(at_home, content, (a, b, c, d), step.opacity, layer.scene.view_scale, layer.scene.color)
 
 
-def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, filter: Filter) -> Glow:
+def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
     """The glow of content whose origin lies in the frame's corner. The caller owns its target."""
     a, b, _, c, d, *_ = step.placement.matrix
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
@@ -69,10 +69,10 @@ def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, fi
     box = Box(*placement.extent(quad_of(content, home.placement)))
     where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
     baked = effects.needs_baking(home.layer)
-    lit = effects.lit_chain(painter, target, home.layer.effects, where, after_baking=baked)
-    assert lit.light is not None, "soft effects make a glow"
+    lit = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
+    assert lit.glow is not None, "soft effects make a glow"
     painter.pool.give_back(lit.sharp)
-    return Glow(lit.light, lit.is_light_alone)
+    return LayerGlow(lit.glow, lit.is_glow_alone)
 
 
 def is_translatable(layer: Layer) -> bool:
@@ -86,7 +86,7 @@ def is_translatable(layer: Layer) -> bool:
     where = EffectScene(
         scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
     )
-    if not effects.is_movable_light(step.layer.effects, where, after_baking=effects.needs_baking(step.layer)):
+    if not effects.is_movable_glow(step.layer.effects, where, after_baking=effects.needs_baking(step.layer)):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
     return not held.is_empty and held.intersection(scene.frame) == held

@@ -7,9 +7,9 @@ from gpu_renderer.backends.gl.drawable import Drawable, quad_of
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list.graph import Draw, MatteUse
 from gpu_renderer.display_list.paint import Filter
-from gpu_renderer.effects import lit
-from gpu_renderer.effects.lit import Light, Lit
-from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.effects import layer_buffer
+from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer
+from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Blend, Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -24,25 +24,25 @@ def content(
     filter: Filter,
     *,
     feeds_effects: bool = False,
-    parts: Parts | None = None,
+    rects: Rects | None = None,
 ) -> None:
     """Draw the content into the target or parts of it, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
     if not step.samples:
         style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects)
-        quads.draw(painter, shown, quad_of(shown, step.placement), into, style, parts=parts)
+        quads.draw(painter, shown, quad_of(shown, step.placement), into, style, rects=rects)
         return
     for sample in step.samples:
         style = Style(sample.opacity / len(step.samples), filter, "add", is_smooth=False)
-        quads.draw(painter, shown, quad_of(shown, sample.placement), into, style, parts=parts)
+        quads.draw(painter, shown, quad_of(shown, sample.placement), into, style, rects=rects)
 
 
 def composite(
     painter: Painter,
     into: Target,
-    layer: Lit,
+    layer: LayerBuffer,
     opacity: float,
     blend: Blend,
-    parts: Parts,
+    rects: Rects,
     matte: MatteUse | None,
     matte_target: Target | None,
 ) -> None:
@@ -50,11 +50,11 @@ def composite(
     mode = 0 if matte is None else matte_mode(matte)
     empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
     source = matte_target or empty
-    lit.draw(
+    layer_buffer.draw(
         painter,
         into,
         layer,
-        parts,
+        rects,
         blend,
         textures={"u_matte": source} if source is not None else {},
         defines={"MATTE": mode},
@@ -68,10 +68,10 @@ def matte_mode(matte: MatteUse) -> int:
     return _MATTES[matte.mode, matte.inverted]
 
 
-def behind(painter: Painter, into: Target, light: Light, parts: Parts, opacity: float = 1.0) -> None:
+def behind(painter: Painter, into: Target, light: GlowBuffer, rects: Rects, opacity: float = 1.0) -> None:
     """Draws the light of a layer over the target where the layer itself is drawn next."""
-    where = shared(parts, light.region)
-    lit.draw_light(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": opacity})
+    where = shared(rects, light.region)
+    layer_buffer.draw_glow(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": opacity})
 
 
 def copied(painter: Painter, source: Target, part: Region) -> Target:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpu_renderer.display_list.operations import DisplayList
-from gpu_renderer.geometry.region import Parts
+from gpu_renderer.geometry.region import Rects
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
-DrawList = Callable[[DisplayList, Target, Parts], None]
+DrawList = Callable[[DisplayList, Target, Rects], None]
 """Draw a list over parts of a target."""
 
 
@@ -54,12 +54,12 @@ class StaticPrefix:
             draw(_after(first, len(prefix.shown.operations)), target, (like.region,))
         self._prefix = _Prefix(first, target)
 
-    def restore(self, shown: DisplayList, into: Target, parts: Parts) -> DisplayList:
+    def restore(self, shown: DisplayList, into: Target, rects: Rects) -> DisplayList:
         """Copy the prefix into the parts and return what is left to draw; the whole list if there is no prefix."""
         prefix = self._prefix
         if prefix is None or not _begins_with(shown, prefix.shown):
             return shown
-        self._painter.restore(prefix.target, into, parts)
+        self._painter.restore(prefix.target, into, rects)
         return _after(shown, len(prefix.shown.operations))
 
     def forget(self) -> None:

@@ -19,7 +19,7 @@ from gpu_renderer.display_list.paint import PLAIN, Filter, Image, PlacedQuad, Sh
 from gpu_renderer.geometry import matrix, placement
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.region import Parts, Region, shared
+from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Blend, Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -58,7 +58,7 @@ def draw(
     into: Target,
     style: Style = OVER,
     *,
-    parts: Parts | None = None,
+    rects: Rects | None = None,
     batch: Batch | None = None,
     known: PlacedQuad | None = None,
 ) -> None:
@@ -70,7 +70,7 @@ def draw(
     if placed is None:
         return
     whole = placed.quad.touched.intersection(into.region)
-    held = shared((whole,) if parts is None else parts, whole)
+    held = shared((whole,) if rects is None else rects, whole)
     if not held:
         return
     waiting = batch or Batch(painter)

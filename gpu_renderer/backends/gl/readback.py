@@ -20,8 +20,8 @@ import numpy as np
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, rows_of, texels_of
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts, Region, around
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects, Region, around
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -35,7 +35,7 @@ class _Slot:
     planes: Planes
     buffers: tuple[moderngl.Buffer, ...] | None
     """One for each attachment of the planes, where copies into them are asked for ahead."""
-    stale: Area
+    stale: Damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Asked:
     into: av.VideoFrame
     box: Region
     """The texels of each attachment that are read."""
-    parts: Parts
+    rects: Rects
     """Those of them that are the frame's."""
     fence: int | None = None
     """Behind the copies into the slot's buffers."""
@@ -74,7 +74,7 @@ class ReadbackRing:
         return any(frame is asked.into for asked in self._asked)
 
     def put(
-        self, frame: GlFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         """Convert a frame that differs from the one put before only in `changed`, and asks for its planes.
 
@@ -118,18 +118,18 @@ class ReadbackRing:
 
     def _wait_for(self, asked: _Asked) -> None:
         if asked.fence is None:
-            self._painter.settle()
+            self._painter.finish()
         else:
             self._painter.calls.wait_for(asked.fence)
 
-    def _mark_stale(self, changed: Area) -> None:
+    def _mark_stale(self, changed: Damage) -> None:
         for slot in self._slots:
             slot.stale = slot.stale.union(changed)
         self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
 
     def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
         """Whole rows around what is stale in the encoder's frame."""
-        slot.planes.convert(picture, slot.stale.parts())
+        slot.planes.convert(picture, slot.stale.rects())
         slot.stale = self._nothing
         stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
         top, bottom = stale.y // 2, -(-stale.bottom // 2)
@@ -141,8 +141,8 @@ class ReadbackRing:
         passthrough.copy_samples(into, self._layout)
         slot.planes.convert(picture, passthrough.drawn)
         slot.stale = self._whole
-        parts = tuple(texels_of(part).intersection(slot.planes.region) for part in passthrough.drawn)
-        return _Asked(slot, into, around(parts), parts)
+        rects = tuple(texels_of(part).intersection(slot.planes.region) for part in passthrough.drawn)
+        return _Asked(slot, into, around(rects), rects)
 
     def _fill(self, asked: _Asked) -> None:
         """Writes what was asked for into the encoder frame's own memory."""
@@ -151,7 +151,7 @@ class ReadbackRing:
             if slot.buffers is not None:
                 self._copy(asked, slot.buffers[attachment], rows)
                 continue
-            for part in asked.parts:
+            for part in asked.rects:
                 start = rows[part.y :, TEXEL_BYTES * part.x :]
                 self._painter.calls.read_texels(
                     slot.planes.textures[attachment], part, start.ctypes.data, start.strides[0]
@@ -163,13 +163,13 @@ class ReadbackRing:
         scratch = self._scratch[: TEXEL_BYTES * width * height]
         buffer.read_into(scratch, size=len(scratch))
         samples = np.frombuffer(scratch, np.uint8).reshape(height, TEXEL_BYTES * width)
-        for part in asked.parts:
+        for part in asked.rects:
             columns = slice(TEXEL_BYTES * part.x, TEXEL_BYTES * part.right)
             held = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
             rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, held]
 
 
-def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Area) -> _Slot:
+def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Damage) -> _Slot:
     planes = Planes(painter, layout)
     if not pixel_buffers:
         return _Slot(planes, None, stale)

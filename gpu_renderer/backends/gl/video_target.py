@@ -10,7 +10,7 @@ from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVide
 from gpu_renderer.display_list.paint import Image, placed_quad
 from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.region import Parts, around, pixels
+from gpu_renderer.geometry.region import Rects, around, pixels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -18,11 +18,11 @@ DRAWN_SHARE_MAX = 0.6
 """Above this share of the frame, draw all of it."""
 
 
-def needed(shown: DisplayList, video: DrawVideo) -> Parts:
+def needed(shown: DisplayList, video: DrawVideo) -> Rects:
     """The parts of the frame to composite: an encoder takes the video's own samples elsewhere, if it can."""
     frame = shown.scene.frame
-    parts = surroundings(frame, layers_above(shown))
-    return parts if video.is_own_size and pixels(parts) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
+    rects = surroundings(frame, layers_above(shown))
+    return rects if video.is_own_size and pixels(rects) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
 
 
 class VideoTarget:
@@ -37,10 +37,10 @@ class VideoTarget:
         """How many targets it holds."""
         return 0 if self._target is None else 1
 
-    def shown(self, shown: DisplayList, video: DrawVideo, parts: Parts) -> DisplayList:
+    def shown(self, shown: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
         """The list with the base as an image of which the parts are up to date, if the video has the frame's size."""
         bare = replace(shown, background=None, background_paint=None)
-        frame, box = shown.scene.frame, around(parts)
+        frame, box = shown.scene.frame, around(rects)
         if not video.is_own_size or box.is_empty:
             return bare
         if self._target is None:

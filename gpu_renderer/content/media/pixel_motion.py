@@ -78,9 +78,9 @@ def _best_offsets(a: _Floats, b: _Floats, x: _Offset, y: _Offset) -> _Floats:
     steps = range(-SEARCH_PX, SEARCH_PX + 1, 2)
     for dx, dy in sorted(product(steps, steps), key=lambda step: math.hypot(*step)):
         _keep(best, best_x, best_y, costs(still + dx, still + dy), still + dx, still + dy)
-    coarse_x, coarse_y = best_x.copy(), best_y.copy()
+    rough_x, rough_y = best_x.copy(), best_y.copy()
     for dx, dy in product((-1, 0, 1), (-1, 0, 1)):
-        _keep(best, best_x, best_y, costs(coarse_x + dx, coarse_y + dy), coarse_x + dx, coarse_y + dy)
+        _keep(best, best_x, best_y, costs(rough_x + dx, rough_y + dy), rough_x + dx, rough_y + dy)
     sharp_x = best_x + _lowest(costs(best_x - 1, best_y), best, costs(best_x + 1, best_y))
     sharp_y = best_y + _lowest(costs(best_x, best_y - 1), best, costs(best_x, best_y + 1))
     has_moved = best < unmoved * (1 - LEAST_GAIN)

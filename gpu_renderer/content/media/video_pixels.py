@@ -11,7 +11,7 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.cache.lru import Recent
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples, weights
 from gpu_renderer.host.loops import Kernels, Places
@@ -42,7 +42,7 @@ class PixelConverter:
 
     def __init__(self, loops: Kernels | None) -> None:
         self._loops = loops
-        self._graphs: Recent[av.filter.Graph] = Recent(GRAPHS_MAX, lambda _: 1)
+        self._graphs: LruCache[av.filter.Graph] = LruCache(GRAPHS_MAX, lambda _: 1)
         self._lock = threading.Lock()
 
     def pixels(self, frame: av.VideoFrame) -> Pixels:

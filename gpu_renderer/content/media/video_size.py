@@ -13,9 +13,16 @@ PIXELS_MAX: Final = 36_000_000
 """8192 x 4320, and a little more."""
 
 
+_CONFINED: Final = {
+    "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,wav,gif",
+    "protocol_whitelist": "file",
+}
+"""Without these, a file that looks like a playlist or a session description makes libav open other files and addresses."""
+
+
 def opened(path: Path) -> av.container.InputContainer:
-    """Open a file with decoders that refuse larger pictures. Raises MediaUndecodable for a stream that states a larger size."""
-    container = av.open(str(path), options={"max_pixels": str(PIXELS_MAX)})
+    """Open a file as one of the accepted formats, with decoders that refuse larger pictures. Raises MediaUndecodable for a stream that states a larger size."""
+    container = av.open(str(path), options={"max_pixels": str(PIXELS_MAX), **_CONFINED})
     try:
         for stream in container.streams.video:
             limit(stream.codec_context)

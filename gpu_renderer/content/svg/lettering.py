@@ -55,7 +55,7 @@ def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
     found: list[Lettering] = []
     pen = (0.0, 0.0)
     for chunk in _chunks(pieces):
-        made, pen = _laid_out(chunk, pen, scene.fonts)
+        made, pen = _placed_runs(chunk, pen, scene.fonts)
         found += made
     return found
 
@@ -92,7 +92,7 @@ def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
     return chunks
 
 
-def _laid_out(
+def _placed_runs(
     chunk: list[Piece], pen: tuple[float, float], fonts: Fonts
 ) -> tuple[list[Lettering], tuple[float, float]]:
     """The letterings of a chunk, and where the pen stands after them."""
@@ -117,15 +117,15 @@ def _anchored(style: Style) -> float:
 
 def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Lettering]:
     chain, size = _chain(piece.frame.style, fonts), font_size(piece.frame.style)
-    reach = extent(chain)
-    lettering = _glyphs(piece, x, y + baseline(piece.frame, piece.owners, chain), chain, reach)
+    margin = extent(chain)
+    lettering = _glyphs(piece, x, y + baseline(piece.frame, piece.owners, chain), chain, margin)
     if piece.track is not None:
         return [lettering]
     below: list[Lettering] = []
     above: list[Lettering] = []
     for _, frame in piece.owners:
         for line in lines_of(frame.style):
-            box = line_box(line, reach, x, y, _advance(piece, fonts), size)
+            box = line_box(line, margin, x, y, _advance(piece, fonts), size)
             (above if line == "line-through" else below).append(
                 Lettering(frame, _rectangle(box), lettering.box, lettering.opacity)
             )
@@ -138,16 +138,16 @@ def _rectangle(box: Any) -> Any:
     return path
 
 
-def _glyphs(piece: Piece, x: float, y: float, chain: Chain, reach: Extent) -> Lettering:
+def _glyphs(piece: Piece, x: float, y: float, chain: Chain, margin: Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
     measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
-    for glyph, pen in _pens(piece, chain):
+    for glyph, pen in _paints(piece, chain):
         width = glyph.advance * size
         matrix = _placed(piece, measure, x + pen * piece.stretch, y, width)
         if matrix is None:
             continue
         matrix.preScale(piece.stretch, 1.0)
-        box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -reach.ascent * size, width, reach.descent * size)))
+        box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -margin.ascent * size, width, margin.descent * size)))
         outline = glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX)
         if outline is not None:
             matrix.preTranslate(glyph.dx * size, glyph.dy * size)
@@ -181,7 +181,7 @@ def _end_of(path: Any) -> tuple[float, float]:
     return last.x(), last.y()
 
 
-def _pens(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
+def _paints(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
     style, size = piece.frame.style, font_size(piece.frame.style)
     spacing = _spacing(style, "letter-spacing") + piece.spread
     words = _spacing(style, "word-spacing")
@@ -193,10 +193,10 @@ def _pens(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
 
 
 def _advance(piece: Piece, fonts: Fonts) -> float:
-    pens = list(_pens(piece, _chain(piece.frame.style, fonts)))
-    if not pens:
+    paints = list(_paints(piece, _chain(piece.frame.style, fonts)))
+    if not paints:
         return 0.0
-    glyph, pen = pens[-1]
+    glyph, pen = paints[-1]
     spacing = _spacing(piece.frame.style, "letter-spacing") + piece.spread
     return (pen + glyph.advance * font_size(piece.frame.style) + spacing) * piece.stretch
 

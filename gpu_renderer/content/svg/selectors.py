@@ -121,9 +121,9 @@ def _is_in_state(element: Element, pseudo: str, inside: str, budget: Budget) -> 
     parent = element.getparent()
     same_type = pseudo.endswith("of-type")
     siblings = children(parent) if parent is not None else [element]
-    rivals = [other for other in siblings if not same_type or name_of(other) == name_of(element)]
-    budget.spend(Cost.matches, len(rivals))
-    place, last = rivals.index(element) + 1, len(rivals)
+    candidates = [other for other in siblings if not same_type or name_of(other) == name_of(element)]
+    budget.spend(Cost.matches, len(candidates))
+    place, last = candidates.index(element) + 1, len(candidates)
     if pseudo.startswith("nth-"):
         return _is_nth(inside, last + 1 - place if pseudo.startswith("nth-last") else place)
     wanted = {"first": place == 1, "last": place == last, "only": last == 1}

@@ -57,7 +57,7 @@ class Face:
         em_ascent = self._ascent / (self._ascent + self._descent)
         return math.floor(64 * size * em_ascent + 0.5) / 64 - size / 2
 
-    def ink(self, glyph: int) -> tuple[float, float, float, float] | None:
+    def painted(self, glyph: int) -> tuple[float, float, float, float] | None:
         """Left, top, right, bottom of the outline in ems, y down; None for a blank glyph."""
         extents = self.shaper.get_glyph_extents(glyph)
         if extents is None or not extents.width or not extents.height:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import platformdirs
 
 from gpu_renderer.content.text.scanning import described
 
@@ -30,8 +31,7 @@ def fonts_folder() -> Path:
     """Return the farm's own font folder: `.fonts` in a checkout, else `render-farm/fonts` in the user's data folder."""
     if (_ROOT / "pyproject.toml").is_file():
         return _ROOT / ".fonts"
-    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111  # Path's own raises without a home
-    return Path(data) / "render-farm" / "fonts"
+    return platformdirs.user_data_path("render-farm") / "fonts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ import skia
 
 from gpu_renderer.content.text.face import Styled
 from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.glyph_cache import Linear, draw_stamp
+from gpu_renderer.content.text.glyph_canvas import GlyphCanvas
 from gpu_renderer.content.text.glyph_layout import GlyphPlace
 from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, glyph_outline
 from gpu_renderer.content.text.lines import chain_of
-from gpu_renderer.content.text.plate import Plate
 from gpu_renderer.content.text.shaping import Glyph, shaped
-from gpu_renderer.content.text.stamps import Linear, draw_stamp
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.blur import blurred_part, reach
+from gpu_renderer.content.vector.blur import blurred_part, filter_margin
 from gpu_renderer.content.vector.css import Rgba
-from gpu_renderer.content.vector.pens import solid
+from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.surface import Pixels, image
 from gpu_renderer.content.vector.tint import tinted
 from motion.snapshot import GlyphPose
@@ -40,10 +40,10 @@ def painted_glyphs(
     center = (size[0] / 2, size[1] / 2)
     glyphs = [_GlyphPainting(place, scale, center, fonts) for place in places if place.pose.opacity > 0]
     color = _only_color(glyphs)
-    plate = Plate.of(*size, is_coverage=color is not None)
+    glyph_canvas = GlyphCanvas.of(*size, is_coverage=color is not None)
     for glyph in glyphs:
-        glyph.paint(plate, stroke_over_fill=stroke_over_fill)
-    return plate.pixels, color
+        glyph.paint(glyph_canvas, stroke_over_fill=stroke_over_fill)
+    return glyph_canvas.pixels, color
 
 
 def fill_color(place: GlyphPlace) -> Rgba:
@@ -84,40 +84,42 @@ class _GlyphPainting:
     def _is_picture(self) -> bool:
         return any(glyph.styled.face.is_color for glyph, _ in self._glyphs())
 
-    def paint(self, plate: Plate, *, stroke_over_fill: bool) -> None:
+    def paint(self, glyph_canvas: GlyphCanvas, *, stroke_over_fill: bool) -> None:
         """Draws stroke and fill in their order, each blurred on its own."""
         steps = [(self._paint_fill, self._fill)]
         if self._place.pose.stroke_width > 0:
             steps.insert(1 if stroke_over_fill else 0, (self._paint_stroke, self._stroke))
         for step, color in steps:
-            self._blurred(plate, step, color._replace(alpha=1.0))
+            self._blurred(glyph_canvas, step, color._replace(alpha=1.0))
 
-    def _blurred(self, plate: Plate, step: Callable[[Plate], None], color: Rgba) -> None:
+    def _blurred(self, glyph_canvas: GlyphCanvas, step: Callable[[GlyphCanvas], None], color: Rgba) -> None:
         """Runs a step; where the pose is blurred, on a plate that holds the glyph and its blur."""
         sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
         if sigma <= 0:
-            step(plate)
+            step(glyph_canvas)
             return
-        left, top, width, height = self._reach(plate, sigma)
-        sharp = Plate.of(width, height, left, top, is_coverage=not self._is_picture)
+        left, top, width, height = self._margin(glyph_canvas, sigma)
+        sharp = GlyphCanvas.of(width, height, left, top, is_coverage=not self._is_picture)
         step(sharp)
         (x, y), blurred = blurred_part(sharp.pixels, sigma)
         if not blurred.size:
             return
-        if plate.is_coverage:
-            plate.lay(blurred, left + x, top + y, solid(color))
+        if glyph_canvas.is_coverage:
+            glyph_canvas.lay(blurred, left + x, top + y, solid(color))
         else:
-            plate.canvas.drawImage(image(tinted(blurred, color) if sharp.is_coverage else blurred), left + x, top + y)
+            glyph_canvas.canvas.drawImage(
+                image(tinted(blurred, color) if sharp.is_coverage else blurred), left + x, top + y
+            )
 
-    def _reach(self, plate: Plate, sigma: float) -> tuple[int, int, int, int]:
+    def _margin(self, glyph_canvas: GlyphCanvas, sigma: float) -> tuple[int, int, int, int]:
         """Left, top, width and height of the raster's part that the glyph and its blur may touch."""
         place, (x, y) = self._place, self._middle
         half_width = (place.own_width + place.style.size) / 2 + place.pose.stroke_width
         half_height = place.style.size + place.pose.stroke_width
-        linear, beyond = self._linear, reach(sigma) + 1
+        linear, beyond = self._linear, filter_margin(sigma) + 1
         across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
         down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
-        size = plate.canvas.getBaseLayerSize()
+        size = glyph_canvas.canvas.getBaseLayerSize()
         left, top = max(math.floor(x) - across, -beyond), max(math.floor(y) - down, -beyond)
         right, bottom = (
             min(math.ceil(x) + across, size.width() + beyond),
@@ -125,20 +127,20 @@ class _GlyphPainting:
         )
         return left, top, max(1, right - left), max(1, bottom - top)
 
-    def _paint_fill(self, plate: Plate) -> None:
+    def _paint_fill(self, glyph_canvas: GlyphCanvas) -> None:
         pose = self._place.pose
         paint = solid(self._fill, min(1.0, pose.opacity) * max(0.0, pose.fill_opacity))
         for glyph, x in self._glyphs():
-            self._draw(plate, glyph, x, paint)
+            self._draw(glyph_canvas, glyph, x, paint)
 
-    def _paint_stroke(self, plate: Plate) -> None:
+    def _paint_stroke(self, glyph_canvas: GlyphCanvas) -> None:
         pose = self._place.pose
         paint = solid(self._stroke, min(1.0, pose.opacity))
         paint.setStyle(skia.Paint.kStroke_Style)
         paint.setStrokeWidth(pose.stroke_width)
         paint.setStrokeJoin(skia.Paint.kRound_Join)
         for glyph, x in self._glyphs():
-            self._draw_outline(plate, glyph.styled, glyph.glyph, x, paint)
+            self._draw_outline(glyph_canvas, glyph.styled, glyph.glyph, x, paint)
 
     def _glyphs(self) -> list[tuple[Glyph, float]]:
         """The glyphs of the one character with their pens, px from the horizontal middle."""
@@ -148,33 +150,33 @@ class _GlyphPainting:
             pen += glyph.advance * size
         return found
 
-    def _draw(self, plate: Plate, glyph: Glyph, x: float, paint: Any) -> None:
+    def _draw(self, glyph_canvas: GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
         size = self._place.style.size
         device_size = size * math.hypot(self._linear.a, self._linear.b)
         if glyph.styled.face.is_color:
-            self._draw_picture(plate, glyph, x, paint)
+            self._draw_picture(glyph_canvas, glyph, x, paint)
         elif device_size > MASK_MAX_PX:
-            self._draw_outline(plate, glyph.styled, glyph.glyph, x, paint)
+            self._draw_outline(glyph_canvas, glyph.styled, glyph.glyph, x, paint)
         else:
             pen = self._raster_point(x, self._baseline() + glyph.dy * size)
-            draw_stamp(plate, glyph.styled, glyph.glyph, size, self._linear, pen, paint, self._fill)
+            draw_stamp(glyph_canvas, glyph.styled, glyph.glyph, size, self._linear, pen, paint, self._fill)
 
-    def _draw_outline(self, plate: Plate, styled: Styled, glyph: int, x: float, paint: Any) -> None:
+    def _draw_outline(self, glyph_canvas: GlyphCanvas, styled: Styled, glyph: int, x: float, paint: Any) -> None:
         outline = glyph_outline(styled, glyph, self._place.style.size)
         if outline is not None:
-            plate.canvas.save()
-            plate.canvas.concat(self._matrix())
-            plate.canvas.translate(x, self._baseline())
-            plate.canvas.drawPath(outline, paint)
-            plate.canvas.restore()
+            glyph_canvas.canvas.save()
+            glyph_canvas.canvas.concat(self._matrix())
+            glyph_canvas.canvas.translate(x, self._baseline())
+            glyph_canvas.canvas.drawPath(outline, paint)
+            glyph_canvas.canvas.restore()
 
-    def _draw_picture(self, plate: Plate, glyph: Glyph, x: float, paint: Any) -> None:
+    def _draw_picture(self, glyph_canvas: GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
         builder = skia.TextBlobBuilder()
         builder.allocRun(glyph.styled.font(self._place.style.size), [glyph.glyph], x, self._baseline())
-        plate.canvas.save()
-        plate.canvas.concat(self._matrix())
-        plate.canvas.drawTextBlob(builder.make(), 0, 0, paint)
-        plate.canvas.restore()
+        glyph_canvas.canvas.save()
+        glyph_canvas.canvas.concat(self._matrix())
+        glyph_canvas.canvas.drawTextBlob(builder.make(), 0, 0, paint)
+        glyph_canvas.canvas.restore()
 
     def _baseline(self) -> float:
         return self._chain.primary.face.baseline_shift(self._place.style.size)

@@ -69,11 +69,11 @@ def _hinted(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixel
 
 def _unhinted(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
     snapped = [placed._replace(x=_quarter(placed.x), y=math.floor(placed.y + 0.5)) for placed in glyphs]
-    return contrast.table(color)[_outlines(snapped, width, height)]
+    return contrast.table(color)[_paths(snapped, width, height)]
 
 
 def _large(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    return _outlines(glyphs, width, height)
+    return _paths(glyphs, width, height)
 
 
 def _nothing(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
@@ -83,15 +83,15 @@ def _nothing(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixe
 _KINDS = {"hinted": _hinted, "unhinted": _unhinted, "large": _large, "color": _nothing}
 
 
-def _outlines(glyphs: Iterable[Placed], width: int, height: int) -> Pixels:
+def _paths(glyphs: Iterable[Placed], width: int, height: int) -> Pixels:
     pixels, canvas = coverage(width, height)
     paint = skia.Paint(AntiAlias=True)
-    for path in _moved_outlines(glyphs):
+    for path in _moved_paths(glyphs):
         canvas.drawPath(path, paint)
     return pixels
 
 
-def _moved_outlines(glyphs: Iterable[Placed]) -> Iterator[Any]:
+def _moved_paths(glyphs: Iterable[Placed]) -> Iterator[Any]:
     for placed in glyphs:
         path = glyph_outline(placed.styled, placed.glyph, placed.size)
         if path is not None:

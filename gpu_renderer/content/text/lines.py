@@ -17,7 +17,7 @@ BOXES_MAX = STYLES_MAX = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class PaintedBox:
     """Extents of a line's glyphs in px: across, and above and below the line's middle."""
 
     width: float
@@ -56,13 +56,13 @@ def _measured(
     """The box of a text whose animators, which change with every frame, have no part in it."""
     lines = broken(content, style, box_width, fonts)
     gap, middle = lead + paragraph_spacing, (len(lines) - 1) / 2
-    inks = [ink(line, style, fonts) for line in lines]
+    paints_any = [painted(line, style, fonts) for line in lines]
     half_width = (
-        max(max(line_width(line, style, fonts), found.width) for line, found in zip(lines, inks, strict=True)) / 2
+        max(max(line_width(line, style, fonts), found.width) for line, found in zip(lines, paints_any, strict=True)) / 2
     )
     half_height = max(
         max(found.ascent - (index - middle) * gap, found.descent + (index - middle) * gap)
-        for index, found in enumerate(inks)
+        for index, found in enumerate(paints_any)
     )
     block = len(lines) * lead + (len(lines) - 1) * paragraph_spacing
     inner = box_width if box_width and box_width > 0 else 2 * half_width
@@ -75,22 +75,22 @@ def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
     return advance(shaped(line, chain_of(style, fonts))) * style.size + max(0, len(line) - 1) * style.letter_spacing
 
 
-def ink(line: str, style: TextStyle, fonts: Fonts) -> Ink:
+def painted(line: str, style: TextStyle, fonts: Fonts) -> PaintedBox:
     """The ink of a line; hinted faces are measured in whole pixels, as the reference's canvas does."""
     chain = chain_of(style, fonts)
     boxes, pen = [], 0.0
     for glyph in shaped(line, chain):
-        if box := glyph.styled.face.ink(glyph.glyph):
+        if box := glyph.styled.face.painted(glyph.glyph):
             left, top, right, bottom = (edge * style.size for edge in box)
             x, y = pen + glyph.dx * style.size, glyph.dy * style.size
             boxes.append(_outward((left + x, top + y, right + x, bottom + y), glyph.styled.face.is_hinted))
         pen += glyph.advance * style.size
     if not boxes:
-        return Ink(0.0, 0.0, 0.0)
+        return PaintedBox(0.0, 0.0, 0.0)
     shift = chain.primary.face.baseline_shift(style.size)
     spacing = max(0, len(line) - 1) * style.letter_spacing
     width = max(box[2] for box in boxes) - min(box[0] for box in boxes) + spacing
-    return Ink(width, -min(box[1] for box in boxes) - shift, max(box[3] for box in boxes) + shift)
+    return PaintedBox(width, -min(box[1] for box in boxes) - shift, max(box[3] for box in boxes) + shift)
 
 
 def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -> list[str]:

@@ -22,8 +22,8 @@ def source_rect(contents: Contents, source: TextSource, extents: bool) -> Source
     raster = contents.raster(source, SUPERSAMPLE)
     if raster is None:
         return None
-    inked = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
-    rows, columns = np.flatnonzero(inked.any(axis=1)), np.flatnonzero(inked.any(axis=0))
+    content_box = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
+    rows, columns = np.flatnonzero(content_box.any(axis=1)), np.flatnonzero(content_box.any(axis=0))
     if not rows.size:
         return None
     left, top = -raster.width / 2 - raster.padding, -raster.height / 2 - raster.padding

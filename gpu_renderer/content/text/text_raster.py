@@ -51,8 +51,8 @@ def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0)
 
 def _path_spread(source: TextSource, box: tuple[float, float]) -> float:
     points = vertices(source.path) if source.path else ()
-    reach = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
-    return reach + source.style.size if reach > 0 else 0.0
+    margin = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
+    return margin + source.style.size if margin > 0 else 0.0
 
 
 def _with_color_glyphs(covered: Pixels, glyphs: Sequence[Placed], color: css.Rgba) -> Pixels:

@@ -22,7 +22,7 @@ PASS_SIGMA = math.sqrt(0.5) / BOX_SIGMA
 REDUCTIONS = (8, 4, 2)
 SIGMA_REDUCED = 3.0
 """A blur is worked out as small as leaves it a sigma of this: no further from a Gaussian than Pillow's own is."""
-REACH_SIGMAS = 3.25
+MARGIN_SIGMAS = 3.25
 """Where the tail falls below half of 1/255."""
 SIGMA_SIDES_MAX = 64
 """A sigma of so many sides of a buffer leaves less than 1/255 of anything in it; Pillow refuses absurd ones."""
@@ -41,8 +41,8 @@ def gaussian(pixels: Pixels, sigma: float) -> Pixels:
 def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]:
     """The same without what stays empty: where its left top corner lies in the buffer, and what the blur leaves there."""
     sigma = min(sigma, float(SIGMA_SIDES_MAX * max(pixels.shape[:2])))
-    ink = pixels.max(axis=2) if pixels.ndim == 3 else pixels
-    (top, bottom), (left, right) = (_reached(ink.max(axis=axis), sigma) for axis in (1, 0))
+    painted = pixels.max(axis=2) if pixels.ndim == 3 else pixels
+    (top, bottom), (left, right) = (_reached(painted.max(axis=axis), sigma) for axis in (1, 0))
     part = pixels[top:bottom, left:right]
     return (left, top), _blurred(part, sigma) if part.size else part
 
@@ -55,21 +55,21 @@ def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
     )
 
 
-def reach(sigma: float) -> int:
+def filter_margin(sigma: float) -> int:
     """How many pixels beyond the ink a blur may leave something."""
-    return math.ceil(REACH_SIGMAS * sigma)
+    return math.ceil(MARGIN_SIGMAS * sigma)
 
 
-def _reached(ink: Pixels, sigma: float) -> tuple[int, int]:
+def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
     """The part of an axis that is not empty after blurring."""
-    found = np.flatnonzero(ink)
+    found = np.flatnonzero(painted)
     if not len(found):
         return 0, 0
-    return max(0, int(found[0]) - reach(sigma)), min(len(ink), int(found[-1]) + 1 + reach(sigma))
+    return max(0, int(found[0]) - filter_margin(sigma)), min(len(painted), int(found[-1]) + 1 + filter_margin(sigma))
 
 
 def _blurred(pixels: Pixels, sigma: float) -> Pixels:
-    margin = min(reach(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
+    margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
     factor = _reduction(sigma) if pixels.ndim == 2 else 1  # Pillow reduces RGBA as if it were straight
     margin += -margin % factor
     rows, columns = pixels.shape[:2]

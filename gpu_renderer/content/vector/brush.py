@@ -8,7 +8,7 @@ import skia
 
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blur_filter
-from gpu_renderer.content.vector.pens import solid
+from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.surface import Pixels, image
 from motion.snapshot import BrushStroke
 

@@ -13,7 +13,7 @@ from gpu_renderer.content.vector import surface
 from gpu_renderer.content.vector.tint import rgba_of
 from motion.snapshot import Mesh
 
-REACH_MAX_PX = 512.0
+MARGIN_MAX_PX = 512.0
 """How far a mesh may reach out of its box; what lies farther is cut off."""
 
 
@@ -34,8 +34,8 @@ def deformed(raster: Raster, mesh: Mesh) -> Raster:
 
 def _padding(raster: Raster, mesh: Mesh) -> float:
     places = np.abs(np.array(mesh.vertices)[:, :2])
-    reach = places.max(axis=0) - (raster.width / 2.0, raster.height / 2.0)
-    return max(raster.padding, float(math.ceil(min(REACH_MAX_PX, max(0.0, float(reach.max()))))))
+    margin = places.max(axis=0) - (raster.width / 2.0, raster.height / 2.0)
+    return max(raster.padding, float(math.ceil(min(MARGIN_MAX_PX, max(0.0, float(margin.max()))))))
 
 
 def _triangles(raster: Raster, mesh: Mesh, scale_x: float, scale_y: float) -> Any:

@@ -9,7 +9,7 @@ import skia
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.pens import solid
+from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import fitting_scale, rgba
 from motion.snapshot import Particle, ParticleSource

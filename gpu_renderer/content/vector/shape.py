@@ -12,7 +12,7 @@ from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css, sampled
 from gpu_renderer.content.vector.brush import paint_over
 from gpu_renderer.content.vector.outline import fill_outline, outline, runs_outline
-from gpu_renderer.content.vector.pens import Style, as_pen
+from gpu_renderer.content.vector.paints import Style, as_pen
 from gpu_renderer.content.vector.surface import coverage, fitting_scale, rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
 from motion.snapshot import Run, ShapeSource, SolidPaint, Stroke
@@ -79,9 +79,9 @@ def _in_white(source: ShapeSource) -> ShapeSource:
 def _escape(source: ShapeSource) -> float:
     right, bottom = source.width / 2, source.height / 2
     points = [point for run in source.runs for point in run.points]
-    reach_x = max((max(abs(p.x), abs(p.in_x), abs(p.out_x)) for p in points), default=0.0)
-    reach_y = max((max(abs(p.y), abs(p.in_y), abs(p.out_y)) for p in points), default=0.0)
-    return max(reach_x - right, reach_y - bottom)
+    margin_x = max((max(abs(p.x), abs(p.in_x), abs(p.out_x)) for p in points), default=0.0)
+    margin_y = max((max(abs(p.y), abs(p.in_y), abs(p.out_y)) for p in points), default=0.0)
+    return max(margin_x - right, margin_y - bottom)
 
 
 class _Drawing:

@@ -10,7 +10,7 @@ import skia
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.css import Rgba
-from gpu_renderer.content.vector.pens import solid
+from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.surface import Pixels, image, rgba
 
 

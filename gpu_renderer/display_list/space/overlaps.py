@@ -37,7 +37,7 @@ class Card:
     """Whether it writes depth."""
     has_edges: bool
     """Whether it may show anything where its edges cut pixels."""
-    reach: tuple[float, float, float, float]
+    margin: tuple[float, float, float, float]
     """Left, top, right and bottom of where it may share a pixel with another."""
 
     def nearness_at(self, point: Point) -> float:
@@ -46,7 +46,7 @@ class Card:
         return a * point[0] + b * point[1] + c
 
 
-def card(quad: Matrix3, inked: Share = WHOLE, *, hides: bool) -> Card | None:
+def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | None:
     """A plane by its quad (unit square to frame px, the third row its distance); None where part of it lies behind the eye.
 
     `inked`: the part of the unit square beyond which it is transparent.
@@ -56,11 +56,11 @@ def card(quad: Matrix3, inked: Share = WHOLE, *, hides: bool) -> Card | None:
     if to_unit is None or any(w < NEAR for _, _, w in corners) or not all(map(matrix.finite, corners)):
         return None
     placed = tuple((x / w, y / w) for x, y, w in corners)
-    left, top, width, height = inked
+    left, top, width, height = content_box
     room_px = min(left, top, 1.0 - left - width, 1.0 - top - height) * min(math.dist(*edge) for edge in _edges(placed))
     xs, ys = [x for x, _ in placed], [y for _, y in placed]
-    reach = (min(xs) - CLOSE_PX, min(ys) - CLOSE_PX, max(xs) + CLOSE_PX, max(ys) + CLOSE_PX)
-    return Card(placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX, reach=reach)
+    margin = (min(xs) - CLOSE_PX, min(ys) - CLOSE_PX, max(xs) + CLOSE_PX, max(ys) + CLOSE_PX)
+    return Card(placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX, margin=margin)
 
 
 def hide_in_order(cards: Sequence[Card]) -> bool:
@@ -71,7 +71,7 @@ def hide_in_order(cards: Sequence[Card]) -> bool:
     return len(cards) <= CARDS_MAX and all(
         _covers(later, earlier) and not _touch(later, earlier)
         for earlier, later in combinations(cards, 2)
-        if _meet(later.reach, earlier.reach)
+        if _meet(later.margin, earlier.margin)
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.raster_scale import tier
 from gpu_renderer.effects.baked.canvas import Canvas, Masking
+from gpu_renderer.effects.baked.guards import leaves_unchanged
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.opengl.painter import Painter
@@ -108,7 +109,7 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
         return Baking(PICTURE_OVERSAMPLING * quality, bleed)
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
-    wanted = output_scale * round(max(1.0, abs(flat.scale_x), abs(flat.scale_y)), 9)  # turning leaves a hair more
+    wanted = output_scale * max(1.0, abs(flat.scale_x), abs(flat.scale_y))
     scale = tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
     longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed)
@@ -135,24 +136,47 @@ def bake(
         _cover(canvas, masks.paths(layer, raster.width, raster.height), raster, masking)
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
         canvas.fade(max(0.0, layer.fill_opacity))
-    for entry in layer.effects:
-        effect = find(entry.type)
-        if effect is not None and effect.route in _BAKED_ROUTES:
-            _run(canvas, effect, resolve(effect, entry).scaled(scale), _scope(layer, entry), raster, masking)
+    running = [_Step(values, _scope(layer, entry)) for entry, values in _values(layer, scale)]
+    running = [step for step in running if not leaves_unchanged(step.values)]
+    for index, step in enumerate(running):
+        following = running[index + 1] if index + 1 < len(running) else None
+        _run(canvas, step, following, raster, masking)
     return Baked(canvas.close(), raster.width, raster.height, raster.padding)
 
 
-def _run(
-    canvas: Canvas, effect: Effect, values: EffectValues, scope: MaskPath | None, raster: Raster, masking: Masking
-) -> None:
-    if effect.is_idle(values):
-        return
-    if scope is None:
-        effect.bake(canvas, values)
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An effect of the stack with its values, and the mask that it is limited to."""
+
+    values: EffectValues
+    scope: MaskPath | None
+
+    @property
+    def effect(self) -> Effect:
+        """The effect."""
+        return self.values.effect
+
+    @property
+    def shares_buffer(self) -> bool:
+        """Return True if neighbouring pixel kernels share their straight buffer with this one (effects.md 4.7)."""
+        return self.scope is None and self.effect.reads_pixels
+
+
+def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot, EffectValues]]:
+    """Effects with a raster form and their values, lengths in canvas px."""
+    for entry in layer.effects:
+        effect = find(entry.type)
+        if effect is not None and effect.route in _BAKED_ROUTES:
+            yield entry, resolve(effect, entry).scaled(scale)
+
+
+def _run(canvas: Canvas, step: _Step, following: _Step | None, raster: Raster, masking: Masking) -> None:
+    if step.scope is None:
+        canvas.run(step.effect, step.values, keep_straight=following is not None and following.shares_buffer)
         return
     before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
-    effect.bake(canvas, values)
-    coverage = _coverage(canvas, (scope,), raster, masking)
+    canvas.run(step.effect, step.values, keep_straight=False)
+    coverage = _coverage(canvas, (step.scope,), raster, masking)
     canvas.apply("effects/baked/scope.frag", textures={"u_before": before, "u_coverage": coverage})
     coverage.release()
     canvas.painter.pool.give_back(before)

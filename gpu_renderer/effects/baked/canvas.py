@@ -26,12 +26,16 @@ from gpu_renderer.effects.gaussian import (
     levels_of,
     small,
 )
+from gpu_renderer.effects.registry import Defines, Effect
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import EffectValues, Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
+
+FIELD_REACH_MAX_PX = 80
+"""Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
 
 
 class Canvas(Surface):
@@ -46,6 +50,8 @@ class Canvas(Surface):
         super().__init__(painter, target)
         self.scale = scale
         self._silhouette: Target | None = None
+        self._is_straight = False
+        self._stores_straight = False
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -85,8 +91,39 @@ class Canvas(Surface):
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
+    def run(self, effect: Effect, values: EffectValues, *, keep_straight: bool) -> None:
+        """Bake an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
+
+        `keep_straight`: the next effect reads pixels too, so colours of transparent pixels must last.
+        """
+        if not effect.reads_pixels:
+            self._store(straight=False)
+            effect.bake(self, values)
+            return
+        has_one_pass = effect.is_one_pass or type(effect).bake is Effect.bake
+        self._stores_straight = keep_straight or not has_one_pass
+        effect.bake(self, values)
+        self._stores_straight = False
+        if not keep_straight:
+            self._store(straight=False)
+
+    def _store(self, *, straight: bool) -> None:
+        if self._is_straight is not straight:
+            self.apply("effects/baked/restore.frag")
+
+    def replace(self, target: Target) -> None:
+        """Makes a target, stored as the last pass was asked to, the picture."""
+        super().replace(target)
+        self._is_straight = self._stores_straight
+
+    def variant(self, values: EffectValues | None) -> Defines:
+        """The variant of a shader, with how the canvas is stored before and after the pass."""
+        stored = ("STRAIGHT_IN", self._is_straight), ("STRAIGHT_OUT", self._stores_straight)
+        return (*super().variant(values), *((name, "1") for name, given in stored if given))
+
     def close(self) -> Target:
-        """Ends the work; the caller owns the picture."""
+        """Ends the work; the caller owns the picture, which is premultiplied."""
+        self._store(straight=False)
         self.painter.pool.give_back(self._silhouette)
         self._silhouette = None
         return self.target
@@ -155,10 +192,13 @@ class Canvas(Surface):
         self.painter.pool.give_back(small.target)
 
     def luma_field(self, smoothness: int) -> Target:
-        """Luma times alpha, box-blurred: the height field of relief effects, as red (half float); the caller owns it."""
-        sharp = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f2")
-        field = box_blurred(self.painter, sharp, smoothness, 1, (0, 1), repeat_edge=True)
-        self.painter.pool.give_back(sharp)
+        """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
+        field = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f4")
+        for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
+            uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_reach": min(FIELD_REACH_MAX_PX, smoothness)}
+            smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="f4", uniforms=uniforms)
+            self.painter.pool.give_back(field)
+            field = smoother
         return field
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ from gpu_renderer.effects.values import EffectValues, Rgba
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
 
+
+_OS2 = int.from_bytes(b"OS/2", "big")
+_TYPO_ASCENDER = 68
+"""Offset of sTypoAscender in the OS/2 table; sTypoDescender, which is negative, follows."""
 
 COMPOSITES = {
     1: skia.BlendMode.kPlus,
@@ -85,6 +90,17 @@ def _label(on: skia.Canvas, canvas: Canvas, values: EffectValues, text: str) -> 
         half = wide / 2 + 0.4 * size
         box = skia.Rect.MakeLTRB(x - half, y - 0.8 * size, x + half, y + 0.8 * size)
         on.drawRect(box, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor"))))
-    metrics = font.getMetrics()
-    middle = y - (metrics.fAscent + metrics.fDescent) / 2
-    on.drawString(text, x - wide / 2, middle, font, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("color"))))
+    on.drawString(
+        text,
+        x - wide / 2,
+        y + _middle_baseline(canvas.typeface()) * size,
+        font,
+        skia.Paint(AntiAlias=True, Color4f=color4f(values.color("color"))),
+    )
+
+
+def _middle_baseline(typeface: skia.Typeface) -> float:
+    """Return how far the baseline lies below the middle, in em: from the typographic ascender and descender (effects.md 8.6)."""
+    table = bytes(typeface.getTableData(_OS2))
+    ascender, descender = struct.unpack_from(">hh", table, _TYPO_ASCENDER)
+    return float((ascender + descender) / (2 * (ascender - descender)))

@@ -21,7 +21,7 @@ from motion.snapshot import ParameterValue
 if TYPE_CHECKING:
     from gpu_renderer.effects.baked.canvas import Canvas
 
-STAMPS_MAX = 5000
+MARKS_MAX = 5000
 """Bounds the work of an absurdly long stroke."""
 
 
@@ -68,9 +68,9 @@ class RadioWaves(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        canvas.paint(drawn(canvas, lambda on: self._draw(on, canvas, values)), composite=values.whole("composite"))
+        draw_over(canvas, lambda on, blend: self._draw(on, blend, canvas, values), values.whole("composite"))
 
-    def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
+    def _draw(self, on: skia.Canvas, blend: skia.BlendMode, canvas: Canvas, values: EffectValues) -> None:
         x, y = canvas.width / 2 + values.number("centerX"), canvas.height / 2 + values.number("centerY")
         count = min(64, max(1, values.whole("waveCount")))
         farthest = values.number("maxRadius") or 0.5 * math.hypot(canvas.width, canvas.height)
@@ -79,6 +79,7 @@ class RadioWaves(Effect):
             if t * farthest > 0.5:
                 opacity = values.fraction("opacity") * (1 - values.fraction("fadeOut") * t)
                 paint = stroke_paint(values.color("color"), opacity, max(0.5, values.number("thickness")))
+                paint.setBlendMode(blend)
                 on.drawCircle(x, y, t * farthest, paint)
 
 
@@ -96,6 +97,9 @@ class Vegas(Effect):
         color("color", "#ffffff"),
         percent("opacity", 100),
     )
+
+    def padding_px(self, values: EffectValues) -> float:
+        return values.number("width")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         threshold = min(254.0, max(1.0, values.number("threshold")))
@@ -145,7 +149,7 @@ class WriteOn(Effect):
         if length <= 0 or done <= 0:
             return
         normal = np.array([-along[1], along[0]]) / length
-        steps = min(STAMPS_MAX, max(2, math.ceil(length * done / max(1.0, brush / 4))))
+        steps = min(MARKS_MAX, max(2, math.ceil(length * done / max(1.0, brush / 4))))
         taper = values.fraction("taper") * done
         for k in range(steps + 1):
             t = k / steps * done
@@ -318,10 +322,10 @@ def _bolts(canvas: Canvas, values: EffectValues) -> list[_Bolt]:
     length = float(np.hypot(*(end - start)))
     for _ in range(min(12, max(0, values.whole("branches")))):
         index = min(len(main) - 2, 1 + math.floor(chance.draw() * max(1, len(main) - 2)))
-        at, after = np.array(main[index]), np.array(main[min(len(main) - 1, index + 1)])
-        heading = math.atan2(*(after - at)[::-1]) + (chance.draw() - 0.5) * 1.2
-        reach = length * (0.15 + 0.25 * chance.draw())
-        tip = at + reach * np.array([math.cos(heading), math.sin(heading)])
+        at, before = np.array(main[index]), np.array(main[index - 1])
+        heading = math.atan2(*(at - before)[::-1]) + (chance.draw() - 0.5) * 1.2
+        margin = length * (0.15 + 0.25 * chance.draw())
+        tip = at + margin * np.array([math.cos(heading), math.sin(heading)])
         branch = _jagged(at, tip, values.number("amplitude") / 2, max(1, depth - 2), chance)
         bolts.append(_Bolt(branch, 0.6, 0.5, 0.7, 0.2))
     return bolts

@@ -14,34 +14,40 @@ ALPHA: Channels = (0.0, 0.0, 0.0, 1.0)
 CHANNELS: tuple[Channels, ...] = (ALPHA, (1, 1, 1, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
 """What `minimax` can work on: alpha, all colours, red, green, blue."""
 AXES: Axes = ((1, 0), (0, 1))
-REACH_MAX_PX = 400
+MARGIN_MAX_PX = 400
 """Bounds the work of an absurd radius: 100 px at the largest raster scale."""
 
 
 def extremes(
-    canvas: Canvas, reach: int, *, largest: bool, channels: Channels, zero_outside: bool, axes: Axes = AXES
+    canvas: Canvas, margin: int, *, largest: bool, channels: Channels, zero_outside: bool, axes: Axes = AXES
 ) -> None:
     """Replaces channels by the largest or smallest value of a square window of `reach` px on each side."""
-    if reach <= 0:
+    if margin <= 0:
         return
     for axis in axes:
-        uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_reach": min(REACH_MAX_PX, reach), "u_largest": largest}
+        uniforms: dict[str, UniformValue] = {
+            "u_axis": axis,
+            "u_margin": min(MARGIN_MAX_PX, margin),
+            "u_largest": largest,
+        }
         uniforms |= {"u_zero_outside": zero_outside, "u_channels": channels}
         canvas.apply("effects/baked/extreme.frag", uniforms=uniforms)
 
 
-def mean_alpha(canvas: Canvas, reach: int) -> None:
+def mean_alpha(canvas: Canvas, margin: int) -> None:
     """Replaces the alpha by its mean over a square window of `reach` px on each side."""
-    if reach <= 0:
+    if margin <= 0:
         return
     for axis in AXES:
-        uniforms: dict[str, UniformValue] = {"u_reach": min(REACH_MAX_PX, reach), "u_axis": axis}
+        uniforms: dict[str, UniformValue] = {"u_margin": min(MARGIN_MAX_PX, margin), "u_axis": axis}
         canvas.apply("effects/baked/alpha_mean.frag", uniforms=uniforms)
 
 
 @effect("simple-choker", Tier.COMMON, Route.RASTER)
 class SimpleChoker(Effect):
     """Shrinks or grows the alpha."""
+
+    is_pixel_kernel = True
 
     parameters = (pixels("chokeAmount", 1, -50, 50),)
 
@@ -53,6 +59,8 @@ class SimpleChoker(Effect):
 @effect("matte-choker", Tier.COMMON, Route.RASTER)
 class MatteChoker(Effect):
     """Closes holes, softens and chokes the alpha."""
+
+    is_pixel_kernel = True
 
     parameters = (
         pixels("spread", 4, 0, 50),
@@ -72,6 +80,8 @@ class MatteChoker(Effect):
 @effect("minimax", Tier.COMMON, Route.RASTER)
 class Minimax(Effect):
     """The smallest or largest value nearby."""
+
+    is_pixel_kernel = True
 
     parameters = (
         number("operation", 0, 0, 3),

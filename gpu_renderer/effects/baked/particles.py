@@ -20,6 +20,8 @@ DROPS_MAX = 30
 MARKS_MAX = 4000
 """Bounds the work of absurd amounts and sizes."""
 STEPS_MAX = 1000
+STAR_LEAST = 0.003
+"""Star light of less strength is not drawn (effects.md 8.6)."""
 
 
 @effect("light-burst", Tier.RARE, Route.RASTER)
@@ -53,14 +55,17 @@ class StarBurst(Effect):
         tint = np.array(values.color("starColor")[:3], np.float32)
         middle, far = (canvas.width / 2, canvas.height / 2), 0.5 * math.hypot(canvas.width, canvas.height)
         seed, size = math.floor(values.number("seed")), max(0.5, values.number("size"))
-        for i in range(min(MARKS_MAX, math.floor(4 * values.number("amount") + 0.5))):
+        for i in range(math.floor(4 * min(100.0, max(0.0, values.number("amount"))) + 0.5)):
             angle = math.tau * h2(i, seed)
             t = (values.number("phase") / 1000 * (0.25 + 0.75 * h2(i, seed + 101)) + h2(i, seed + 202)) % 1.0
             dx, dy = math.cos(angle) * t * t * far, math.sin(angle) * t * t * far
-            under = _pixel(source, middle[0] + dx / 2, middle[1] + dy / 2)
+            if _is_far_outside(canvas, middle[0] + dx, middle[1] + dy):
+                continue
+            under = _pixel(source, middle[0] + math.cos(angle) * far / 2, middle[1] + math.sin(angle) * far / 2)
             color = 0.5 * (tint + under[:3]) if under[3] > 8 / 255 else tint
             left, top, light = _star(middle[0] + dx, middle[1] + dy, size * (0.4 + 0.6 * t))
-            add(shown, left, top, light * np.float32(0.25 + 0.75 * t), color)
+            strength = np.clip(light * np.float32(0.25 + 0.75 * t), 0, 1)
+            add(shown, left, top, np.where(strength > STAR_LEAST, strength, np.float32(0)), color)
         write(canvas, _crossfaded(np.clip(shown, 0, 1), source, values.fraction("blend")))
 
 
@@ -190,7 +195,7 @@ class PixelPolly(Effect):
         columns, rows = math.ceil(canvas.width / cell), math.ceil(canvas.height / cell)
         for index in range(rows * columns):
             left, top = index % columns * cell, index // columns * cell
-            x, y, turn = _flight(canvas, values, index, left + cell / 2, top + cell / 2)
+            x, y, turn = _trajectory(canvas, values, index, left + cell / 2, top + cell / 2)
             paste(shown, *_turned_piece(source, (left + cell / 2, top + cell / 2), cell, (x, y), turn))
         shown[..., 3] *= np.float32(min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4)))
         write(canvas, shown)
@@ -216,16 +221,23 @@ def _count(values: EffectValues, most: float) -> int:
 
 def _pixel(picture: Picture, x: float, y: float) -> npt.NDArray[np.float32]:
     rows, columns = picture.shape[:2]
-    pixel: npt.NDArray[np.float32] = picture[min(rows - 1, max(0, int(y))), min(columns - 1, max(0, int(x)))]
+    pixel: npt.NDArray[np.float32] = picture[
+        min(rows - 1, max(0, math.floor(y + 0.5))), min(columns - 1, max(0, math.floor(x + 0.5)))
+    ]
     return pixel
+
+
+def _is_far_outside(canvas: Canvas, x: float, y: float) -> bool:
+    """Return True for a star whose centre lies more than 4 px outside the canvas: it is left out."""
+    return not (-4 <= x <= canvas.width + 4 and -4 <= y <= canvas.height + 4)
 
 
 def _star(x: float, y: float, size: float) -> tuple[int, int, Patch]:
     """A star's light: a core, a cross of two long rays, two shorter diagonal ones (effects.md 8.6)."""
-    reach = math.ceil(4 * size) + 1
-    left, top = math.floor(x) - reach, math.floor(y) - reach
-    dx = (np.arange(2 * reach + 2) + left - x)[None, :]
-    dy = (np.arange(2 * reach + 2) + top - y)[:, None]
+    margin = math.ceil(4 * size)
+    left, top = math.floor(x - margin), math.floor(y - margin)
+    dx = (np.arange(left, math.ceil(x + margin) + 1) - x)[None, :]
+    dy = (np.arange(top, math.ceil(y + margin) + 1) - y)[:, None]
     core, width = max(0.5, 0.5 * size), max(0.4, 0.22 * size)
 
     def ray(along: Any, across: Any, length: float) -> Any:
@@ -234,7 +246,7 @@ def _star(x: float, y: float, size: float) -> tuple[int, int, Patch]:
     diagonal = ((dx + dy) / math.sqrt(2), (dx - dy) / math.sqrt(2))
     light = np.exp(-(dx**2 + dy**2) / core**2) + 0.85 * (ray(dx, dy, 4 * size) + ray(dy, dx, 4 * size))
     light = light + 0.35 * (ray(*diagonal, 2 * size) + ray(*diagonal[::-1], 2 * size))
-    return left, top, np.clip(light, 0, 1).astype(np.float32)
+    return left, top, np.asarray(light, np.float32)
 
 
 def _crossfaded(shown: Picture, source: Picture, share: float) -> Picture:
@@ -245,7 +257,7 @@ def _crossfaded(shown: Picture, source: Picture, share: float) -> Picture:
     return np.concatenate([straight, alpha], axis=2)
 
 
-def _flight(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
+def _trajectory(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
     """Where a piece whose centre was at x, y is now, and how far it has turned, in radians."""
     seed, t = math.floor(values.number("seed")), values.fraction("completion")
     away_x = x - canvas.width / 2 - values.number("centerX")
@@ -263,10 +275,10 @@ def _turned_piece(
     source: Picture, middle: tuple[float, float], cell: float, at: tuple[float, float], turn: float
 ) -> tuple[int, int, Patch, npt.NDArray[np.bool_]]:
     """A square piece of the source, turned about its centre and moved: its pixels by nearest sampling, and where they are."""
-    reach = math.ceil(cell * 0.71) + 1
-    left, top = math.floor(at[0]) - reach, math.floor(at[1]) - reach
-    dx = (np.arange(2 * reach + 2) + left + 0.5 - at[0])[None, :]
-    dy = (np.arange(2 * reach + 2) + top + 0.5 - at[1])[:, None]
+    margin = math.ceil(cell * 0.71) + 1
+    left, top = math.floor(at[0]) - margin, math.floor(at[1]) - margin
+    dx = (np.arange(2 * margin + 2) + left + 0.5 - at[0])[None, :]
+    dy = (np.arange(2 * margin + 2) + top + 0.5 - at[1])[:, None]
     u = math.cos(turn) * dx + math.sin(turn) * dy
     v = -math.sin(turn) * dx + math.cos(turn) * dy
     rows, columns = source.shape[:2]

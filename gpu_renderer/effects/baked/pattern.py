@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import skia
 
-from gpu_renderer.effects.baked.drawing import drawn, stroke_paint
+from gpu_renderer.effects.baked.drawing import draw_over, stroke_paint
 from gpu_renderer.effects.baked.lattice import LATTICE_UNIFORMS, lattices, scattered_points
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
@@ -141,10 +141,11 @@ class Ellipse(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        canvas.paint(drawn(canvas, lambda on: self._draw(on, canvas, values)), composite=values.whole("composite"))
+        draw_over(canvas, lambda on, blend: self._draw(on, blend, canvas, values), values.whole("composite"))
 
-    def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
+    def _draw(self, on: skia.Canvas, blend: skia.BlendMode, canvas: Canvas, values: EffectValues) -> None:
         paint = stroke_paint(values.color("color"), values.fraction("opacity"), max(0.5, values.number("thickness")))
+        paint.setBlendMode(blend)
         on.translate(canvas.width / 2 + values.number("centerX"), canvas.height / 2 + values.number("centerY"))
         on.rotate(values.number("rotation"))
         half_width, half_height = values.number("ellipseWidth") / 2, values.number("ellipseHeight") / 2

@@ -59,7 +59,7 @@ def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:
 def stamp(picture: Picture, left: int, top: int, coverage: Patch, color: Rgba, opacity: float) -> None:
     """Mixes a colour over the picture where the patch covers it."""
     part, inside = _clipped(picture, left, top, coverage)
-    share = (part * np.float32(opacity))[..., None]
+    share = np.minimum(part * np.float32(opacity), 1)[..., None]
     under = inside[..., 3:] * (1 - share)
     alpha = share + under
     mixed = share * np.array(color[:3], np.float32) + inside[..., :3] * under

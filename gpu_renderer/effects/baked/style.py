@@ -98,8 +98,8 @@ class Satin(Effect):
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         offset = shadow_offset(values)
-        reach = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
-        region = canvas.target.region.grown(reach)
+        margin = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
+        region = canvas.target.region.grown(margin)
         soft = canvas_blur(canvas.painter, canvas.silhouette, max(0.0, values.number("size")), region)
         canvas.apply(
             "effects/baked/satin.frag",

@@ -112,7 +112,7 @@ class BlockDissolve(Effect):
     derived = frozenset({"u_key"})
 
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
-        return {"u_key": hash_key(values.whole("seed") * SEED_STEP)}
+        return {"u_key": hash_key(values.number("seed") * SEED_STEP)}
 
 
 @effect("light-wipe", Tier.COMMON, Route.RASTER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 from motion.evaluate.expressions.mathematics import round_half_up
 from motion.evaluate.expressions.values import Record
@@ -40,8 +41,20 @@ def nearest_key(track: ScalarTrack, time: float) -> Record:
     """The key nearest to a time, the earlier one on ties."""
     if not track.keys:
         return _key(0, 0.0, 0.0)
-    index = min(range(len(track.keys)), key=lambda i: abs(track.keys[i].time - time))
+    index = _nearest(track, time)
     return _key(index + 1, track.keys[index].time, track.keys[index].value)
+
+
+def _nearest(track: ScalarTrack, time: float) -> int:
+    """The index of the key nearest to a time, the first one on ties. Expressions ask for it again and again: no scan of all keys."""
+    times = track.times
+    if math.isnan(time) or not track.ordered:
+        return min(range(len(times)), key=lambda i: abs(times[i] - time))
+    after = bisect_left(times, time)
+    before = bisect_left(times, times[after - 1]) if after > 0 else 0
+    if after == len(times):
+        return before
+    return before if after > 0 and time - times[before] <= times[after] - time else after
 
 
 def _span(track: ScalarTrack) -> float:

@@ -2,10 +2,10 @@
 #include "effect.glsl"
 
 uniform ivec2 u_axis;
-uniform int u_reach;  // px
+uniform int u_margin;  // px
 
 void main() {
     float sum = 0.0;
-    for (int i = -u_reach; i <= u_reach; i++) sum += texel_clamped(pixel() + i * u_axis).a;
-    put(vec4(here().rgb, sum / float(2 * u_reach + 1)));
+    for (int i = -u_margin; i <= u_margin; i++) sum += texel_clamped(pixel() + i * u_axis).a;
+    put(vec4(here().rgb, sum / float(2 * u_margin + 1)));
 }

@@ -18,7 +18,7 @@ void main() {
             vec2 middle = (vec2(at) + 0.5) * grid;
             int id = 7919 * at.x + at.y;
             vec2 jitter = 2.0 * vec2(h2(id, seed), h2(id, seed + 77)) - 1.0;
-            vec2 v = vec2(pixel()) - (middle + jitter * 0.5 * grid * u_scatter / 100.0);
+            vec2 v = place() - (middle + jitter * 0.5 * grid * u_scatter / 100.0);
             float n = length(v) / max(radius, 1e-6);
             if (n > 1.0) continue;
             float lift = n > 0.0 ? (2.0 / PI) * asin(n) / n : 2.0 / PI;

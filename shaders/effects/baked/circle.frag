@@ -17,13 +17,22 @@ float disc(float d) {
     return soft > 0.0 ? edge * clamp((u_radius - d) / soft, 0.0, 1.0) : edge;
 }
 
-// Stops of a radial gradient: none may lie before the one that it follows.
+// A radial gradient of five stops (offset, alpha) in any order: a browser sorts them, equal offsets as they are listed.
 float ring(float d) {
-    float inner = max(0.0, u_radius - u_thickness), soft = clamp(u_feather, 0.0, u_radius);
-    float full = min(u_radius, inner + soft), fading = max(u_radius - soft, full);
-    float rise = full > inner ? clamp((d - inner) / (full - inner), 0.0, 1.0) : step(inner, d);
-    float fall = u_radius > fading ? clamp((u_radius - d) / (u_radius - fading), 0.0, 1.0) : 1.0;
-    return min(rise, fall) * clamp(u_radius - d + 0.5, 0.0, 1.0);
+    float inner = max(0.0, u_radius - u_thickness) / u_radius, soft = clamp(u_feather, 0.0, u_radius) / u_radius;
+    vec2 stops[5] = vec2[5](
+        vec2(0.0, 0.0), vec2(max(0.0, inner - 1e-4), 0.0), vec2(min(1.0, inner + soft), 1.0),
+        vec2(max(0.0, 1.0 - soft), 1.0), vec2(1.0, 0.0));
+    float at = min(d / u_radius, 1.0);
+    vec2 below = stops[0], above = stops[4];
+    for (int i = 1; i < 4; i++) {
+        if (stops[i].x <= at && stops[i].x >= below.x) below = stops[i];
+    }
+    for (int i = 3; i > 0; i--) {
+        if (stops[i].x > at && stops[i].x <= above.x) above = stops[i];
+    }
+    float share = above.x > below.x ? (at - below.x) / (above.x - below.x) : 1.0;
+    return mix(below.y, above.y, share) * clamp(u_radius - d + 0.5, 0.0, 1.0);
 }
 
 void main() {
@@ -31,5 +40,5 @@ void main() {
     float shape = u_radius <= 0.0 ? 0.0 : u_thickness > 0.0 ? ring(d) : disc(d);
     vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * u_color.a * opacity;
     int operation = int(floor(u_composite + 0.5));
-    f_color = u_invert_circle ? composited(under, tone, operation) * (1.0 - shape) : composited(under, tone * shape, operation);
+    f_color = u_invert_circle ? composited(under, tone, operation) * (1.0 - shape * tone.a) : composited(under, tone * shape, operation);
 }

@@ -5,24 +5,24 @@
 uniform float u_radius;
 uniform float u_threshold;
 
-int reach() {
+int margin() {
     return int(clamp(floor(u_radius + 0.5), 1.0, 8.0));
 }
 
 bool counts(ivec2 offset) {
-    return offset.x * offset.x + offset.y * offset.y <= reach() * reach();
+    return offset.x * offset.x + offset.y * offset.y <= margin() * margin();
 }
 
 void main() {
     int count = 0;
-    for (int y = -reach(); y <= reach(); y++) {
-        for (int x = -reach(); x <= reach(); x++) count += counts(ivec2(x, y)) ? 1 : 0;
+    for (int y = -margin(); y <= margin(); y++) {
+        for (int x = -margin(); x <= margin(); x++) count += counts(ivec2(x, y)) ? 1 : 0;
     }
     vec4 c = here();
     if (c.a == 0.0) {
         put_through();
         return;
     }
-    vec3 middle = ranked(reach(), float(count >> 1));
+    vec3 middle = ranked(margin(), float(count >> 1));
     put(vec4(mix(c.rgb, middle, vec3(greaterThan(abs(c.rgb - middle) * 255.0, vec3(u_threshold)))), c.a));
 }

@@ -3,14 +3,14 @@
 #include "effect.glsl"
 
 uniform ivec2 u_axis;
-uniform int u_reach;       // px
+uniform int u_margin;       // px
 uniform bool u_largest;
 uniform bool u_zero_outside;
 uniform vec4 u_channels;   // 1 for channels that change
 
 void main() {
     vec4 own = here(), found = own;
-    for (int i = -u_reach; i <= u_reach; i++) {
+    for (int i = -u_margin; i <= u_margin; i++) {
         ivec2 p = pixel() + i * u_axis;
         vec4 c = u_zero_outside ? texel(p) : texel_clamped(p);
         found = u_largest ? max(found, c) : min(found, c);

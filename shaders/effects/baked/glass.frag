@@ -13,7 +13,10 @@ float field(ivec2 p) {
 
 void main() {
     ivec2 p = pixel(), x = ivec2(1, 0), y = ivec2(0, 1);
-    vec2 slope = 0.5 * vec2(field(p + x) - field(p - x), field(p + y) - field(p - y)) * u_height / 100.0;
+    // The real distance of the two samples: 1 in the first and last column or row.
+    ivec2 last = ivec2(u_canvas_size) - 1;
+    vec2 apart = max(vec2(1.0), vec2(min(p + 1, last) - max(p - 1, ivec2(0))));
+    vec2 slope = vec2(field(p + x) - field(p - x), field(p + y) - field(p - y)) / apart * u_height / 100.0;
     float intensity = u_light_intensity / 100.0;
     float facing = -dot(slope, vec2(cos(radians(u_light_angle)), -sin(radians(u_light_angle))));
     float spark = clamp(0.02 * facing, 0.0, 1.0);

@@ -6,8 +6,8 @@ uniform float u_direction;   // degrees
 uniform float u_teeth_height, u_teeth_width;  // px
 
 float tooth(float along) {
-    float period = max(2.0, u_teeth_width), phase = fract(along / period);
-    return u_teeth_height * (abs(2.0 * phase - 1.0) - 0.5);
+    float phase = fract(along / max(2.0, u_teeth_width)), height = max(1.0, u_teeth_height);
+    return height * ((phase < 0.5 ? 2.0 * phase : 2.0 - 2.0 * phase) - 0.5);
 }
 
 void main() {

@@ -8,14 +8,13 @@ uniform float u_tolerance, u_softness;  // percent
 uniform bool u_keep_matched;
 
 float off(vec3 c) {
-    int mode = int(floor(u_match_on + 0.5));
-    if (mode == 1) return 2.0 * hue_distance(rgb_to_hsl(c).x, rgb_to_hsl(u_key_color.rgb).x);
-    if (mode == 2) {
+    if (u_match_on == 1.0) return 2.0 * hue_distance(rgb_to_hsl(c).x, rgb_to_hsl(u_key_color.rgb).x);
+    if (u_match_on == 2.0) {
         float own = luma601(c), wanted = luma601(u_key_color.rgb);
         if (own <= 0.5 / 255.0) return wanted <= 0.5 / 255.0 ? 0.0 : 1.0;
         c *= wanted / own;
     }
-    return distance(c, u_key_color.rgb) * 255.0 / 441.673;
+    return min(1.0, distance(c, u_key_color.rgb) * 255.0 / 441.673);
 }
 
 void main() {

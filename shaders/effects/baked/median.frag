@@ -9,8 +9,8 @@ bool counts(ivec2 offset) {
 }
 
 void main() {
-    int reach = int(clamp(floor(u_radius + 0.5), 0.0, 8.0));
-    ivec2 low = max(pixel() - reach, ivec2(0)), high = min(pixel() + reach, ivec2(u_canvas_size) - 1);
+    int margin = int(clamp(floor(u_radius + 0.5), 0.0, 8.0));
+    ivec2 low = max(pixel() - margin, ivec2(0)), high = min(pixel() + margin, ivec2(u_canvas_size) - 1);
     int count = (high.x - low.x + 1) * (high.y - low.y + 1);
-    put(vec4(ranked(reach, float(count >> 1)), here().a));
+    put(vec4(ranked(margin, float(count >> 1)), here().a));
 }

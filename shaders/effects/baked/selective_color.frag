@@ -1,4 +1,4 @@
-// Adds inks to one range of colours (format/effects.md 8.5).
+// Adds cmyk to one range of colours (format/effects.md 8.5).
 #include "effect.glsl"
 
 uniform float u_range;  // 0 reds, yellows, greens, cyans, blues, magentas, 6 whites, 7 neutrals, 8 blacks
@@ -25,9 +25,9 @@ void main() {
     vec4 c = here();
     float w = weight(c.rgb, int(clamp(floor(u_range + 0.5), 0.0, 8.0)));
     float k = 1.0 - max(c.r, max(c.g, c.b));
-    vec3 inks = k < 1.0 ? (1.0 - c.rgb - k) / (1.0 - k) : vec3(0.0);
+    vec3 cmyk = k < 1.0 ? (1.0 - c.rgb - k) / (1.0 - k) : vec3(0.0);
     vec3 sliders = vec3(u_cyan, u_magenta, u_yellow) / 100.0;
-    if (k < 1.0) inks = vec3(inked(inks.x, sliders.x, w), inked(inks.y, sliders.y, w), inked(inks.z, sliders.z, w));
+    if (k < 1.0) cmyk = vec3(inked(cmyk.x, sliders.x, w), inked(cmyk.y, sliders.y, w), inked(cmyk.z, sliders.z, w));
     k = inked(k, u_black / 100.0, w);
-    put(vec4(floor((1.0 - inks) * (1.0 - k) * 255.0 + 0.5) / 255.0, c.a));
+    put(vec4(floor((1.0 - cmyk) * (1.0 - k) * 255.0 + 0.5) / 255.0, c.a));
 }

@@ -12,7 +12,7 @@ void main() {
     int mode = int(floor(u_composite_mode + 0.5));
     vec3 blended = mode == 1 ? c.rgb * solid
         : mode == 2 ? c.rgb + solid - c.rgb * solid
-        : mode == 3 ? min(c.rgb + solid, 1.0)
+        : mode == 3 ? c.rgb + solid
         : c.rgb;
     put(vec4(solid * under + (blended - solid * under) * over, over + under - over * under));
 }

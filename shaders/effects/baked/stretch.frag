@@ -4,11 +4,15 @@
 uniform sampler2D u_small;
 
 vec4 small(ivec2 p) {
-    return straight_bytes(texelFetch(u_small, clamp(p, ivec2(0), textureSize(u_small, 0) - 1), 0));
+    return straight_bytes(texelFetch(u_small, p, 0));
 }
 
 void main() {
-    vec2 at = v_frame / u_canvas_size * vec2(textureSize(u_small, 0)) - 0.5, corner = floor(at), part = at - corner;
-    ivec2 p = ivec2(corner);
-    put(mix(mix(small(p), small(p + ivec2(1, 0)), part.x), mix(small(p + ivec2(0, 1)), small(p + ivec2(1, 1)), part.x), part.y));
+    // The first half cell is extrapolated: the share of the second texel is negative there.
+    ivec2 last = textureSize(u_small, 0) - 1;
+    vec2 at = v_frame / u_canvas_size * vec2(last + 1) - 0.5;
+    ivec2 p = clamp(ivec2(floor(at)), ivec2(0), last), next = min(p + 1, last);
+    vec2 part = at - vec2(p);
+    vec4 top = mix(small(p), small(ivec2(next.x, p.y)), part.x);
+    put(mix(top, mix(small(ivec2(p.x, next.y)), small(next), part.x), part.y));
 }

@@ -28,8 +28,10 @@ float texture_at(vec2 p) {
 
 void main() {
     vec2 light = vec2(cos(radians(u_light_angle)), -sin(radians(u_light_angle)));
-    vec2 p = vec2(pixel()) * 100.0 / max(10.0, u_scale);
-    float shade = 1.0 + u_contrast / 100.0 * (texture_at(p + light) - texture_at(p - light));
+    // The light's offset is one canvas pixel, added before the scale.
+    vec2 p = vec2(pixel());
+    float scale = 100.0 / max(10.0, u_scale);
+    float shade = 1.0 + u_contrast / 100.0 * (texture_at((p + light) * scale) - texture_at((p - light) * scale));
     vec4 c = here();
     put(vec4(c.rgb * shade, c.a));
 }

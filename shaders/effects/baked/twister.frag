@@ -14,6 +14,7 @@ void main() {
         put_erased();
         return;
     }
-    vec4 c = sampled(vec2(place().x, middle + (place().y - middle) / squeeze));
+    float row = floor(middle + (place().y - middle) / squeeze);
+    vec4 c = texel(ivec2(pixel().x, int(clamp(row, -1.0, extent().y))));
     put(vec4(c.rgb * (0.6 + 0.4 * squeeze), c.a));
 }

@@ -95,7 +95,11 @@ def test_commands_that_begin_at_once_on_a_new_folder_take_turns(data_folder: Pat
 def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
     first = terminal.account("create", "bob", "--plan", "free")
     assert (first["plan"], first["limits"]["apiEnabled"]) == ("free", False)
-    ada = terminal.account("create", "ada", "--limit", "monthlyRenderMinutes=2.5", "--limit", "maxUploadBytes=null")
+    own = terminal.account("create", "own")
+    assert (own["plan"], set(own["limits"].values())) == ("unlimited", {True, None})
+    ada = terminal.account(
+        "create", "ada", "--plan", "pro", "--limit", "monthlyRenderMinutes=2.5", "--limit", "maxUploadBytes=null"
+    )
     assert ada["limits"] == {
         "apiEnabled": True, "monthlyRenderMinutes": 2.5, "monthlyApiRequests": 1000, "maxActiveApiKeys": 5,
         "maxUploadBytes": None,
@@ -106,7 +110,7 @@ def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
     assert changed["limits"]["apiEnabled"] is False
     back = terminal.account("set", "bob", "--limit", "monthlyApiRequests=plan", "--limit", "apiEnabled=plan")
     assert (back["limits"]["monthlyApiRequests"], back["limits"]["apiEnabled"]) == (1000, True)
-    assert [one["name"] for one in terminal.account("list")] == ["ada", "bob"]
+    assert [one["name"] for one in terminal.account("list")] == ["ada", "bob", "own"]
 
 
 def test_what_cannot_be_done_is_said_and_ends_with_1(terminal: Terminal) -> None:

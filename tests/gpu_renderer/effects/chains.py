@@ -60,7 +60,7 @@ def chained(painter: Painter, buffer: Buffer, *effects: EffectSnapshot, scene: E
     result = chain(painter, target_of(painter, buffer), effects, scene or scene_of(buffer))
     found = buffer_of(result)
     painter.pool.give_back(result)
-    assert painter.pool.lent_count == 0
+    assert painter.pool.acquired_count == 0
     return found
 
 

@@ -327,5 +327,5 @@ def run(
     baked = bake(painter, Raster(pixels, columns, rows), layer(*effects, source=source, **fields), masking)  # type: ignore[arg-type]
     found = Canvas(painter, baked.target, 1.0).pixels().copy()
     painter.pool.give_back(baked.target)
-    assert painter.pool.lent_count == 0
+    assert painter.pool.acquired_count == 0
     return found

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer import effects
-from gpu_renderer.effects import Box, EffectScene, chain, every_effect, has_chain, lit_chain, spread_px
+from gpu_renderer.effects import Box, EffectScene, buffer_chain, chain, every_effect, has_chain, spread_px
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry, picture, scene_of, target_of
@@ -114,11 +114,13 @@ def test_a_stroke_takes_the_largest_alpha_within_a_disc_and_squares_its_opacity(
 
 def largest_in_disc(alpha: Buffer, width: float) -> Buffer:
     """The largest alpha within a disc, taken pixel by pixel; the buffer's edge is repeated."""
-    reach = int(min(max(width, 1), 16))
-    padded = np.pad(alpha, reach, mode="edge")
+    margin = int(min(max(width, 1), 16))
+    padded = np.pad(alpha, margin, mode="edge")
     rows, columns = alpha.shape
-    offsets = [(y, x) for y in range(-reach, reach + 1) for x in range(-reach, reach + 1) if y * y + x * x <= width**2]
-    copies = [padded[reach + y : reach + y + rows, reach + x : reach + x + columns] for y, x in offsets]
+    offsets = [
+        (y, x) for y in range(-margin, margin + 1) for x in range(-margin, margin + 1) if y * y + x * x <= width**2
+    ]
+    copies = [padded[margin + y : margin + y + rows, margin + x : margin + x + columns] for y, x in offsets]
     return np.asarray(np.max(copies, axis=0))
 
 
@@ -250,9 +252,11 @@ def test_light_does_not_hang_on_how_much_room_the_picture_has_beside_it(
     found = []
     for held in (scene.frame, content.grown(margin[0]), content.grown(margin[1])):
         part = source[held.y : held.bottom, held.x : held.right].copy()
-        lit = lit_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
+        lit = buffer_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
         whole = painter.pool.take(scene.frame, "f4")
-        effects.lit.draw(painter, whole, lit, (scene.frame,), "over", defines={"MATTE": 0}, uniforms={"u_opacity": 1.0})
+        effects.layer_buffer.draw(
+            painter, whole, lit, (scene.frame,), "over", defines={"MATTE": 0}, uniforms={"u_opacity": 1.0}
+        )
         found.append(np.frombuffer(whole.texture.read(), np.float32))
         painter.pool.give_back(whole, *lit.targets)
     assert np.abs(found[0] - found[1]).max() < CLOSE

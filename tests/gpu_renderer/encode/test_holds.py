@@ -27,8 +27,8 @@ def picture(seed: int, size: tuple[int, int]) -> av.VideoFrame:
     chance = np.random.default_rng(seed)
     frame = encoder_frame(layout(size[0] + size[0] % 2, size[1] + size[1] % 2))
     for plane in frame.planes:
-        coarse = chance.integers(40, 200, (-(-plane.height // 8), -(-plane.line_size // 8)), np.uint8)
-        plane.update(np.kron(coarse, np.ones((8, 8), np.uint8))[: plane.height, : plane.line_size].tobytes())
+        rough = chance.integers(40, 200, (-(-plane.height // 8), -(-plane.line_size // 8)), np.uint8)
+        plane.update(np.kron(rough, np.ones((8, 8), np.uint8))[: plane.height, : plane.line_size].tobytes())
     return frame
 
 

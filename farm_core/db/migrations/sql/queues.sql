@@ -3,6 +3,9 @@
 -- Lock order: accounts, jobs, tasks, usage, account_queues. The triggers run at the end of a statement, so a statement locks the
 -- rows of account_queues last, in the order of their keys. Rows of open_jobs are written only under the lock of their account's
 -- row. A transaction must not touch jobs of further accounts after such a statement.
+--
+-- The functions that look for an account's next job forbid sorts and scans of whole tables: with statistics from before a bulk load
+-- the planner would sort the account's queue instead of following the index that has its order.
 
 CREATE FUNCTION job_base(created_at timestamptz, priority int) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
     SELECT date_part('epoch', created_at AT TIME ZONE 'UTC') - 86400.0 * priority
@@ -20,11 +23,12 @@ END $$;
 CREATE TRIGGER accounts_queue AFTER INSERT OR UPDATE OF priority, paused_at, suspended_at ON accounts
     FOR EACH ROW EXECUTE FUNCTION keep_account_queue();
 
--- Adds a statement's changes of jobs (+1 for a new state, -1 for a former one) to the counts of their accounts, and finds each
+-- Adds a statement's changes of jobs (+1 for a new state, -1 for a former one; reserved times likewise) to the counts of their accounts, and finds each
 -- account's next job and most pressing open job anew.
 CREATE FUNCTION add_to_account_queues(
     account_ids text[], statuses text[], signs int[], reserved bigint[]
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 BEGIN
     PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
     UPDATE account_queues AS queue SET
@@ -38,7 +42,7 @@ BEGIN
             coalesce(sum(sign) FILTER (WHERE status = 'completed'), 0) AS completed,
             coalesce(sum(sign) FILTER (WHERE status = 'failed'), 0) AS failed,
             coalesce(sum(sign) FILTER (WHERE status = 'cancelled'), 0) AS cancelled,
-            coalesce(sum(sign * reserved_ms) FILTER (WHERE status IN ('queued', 'processing')), 0) AS reserved_ms
+            coalesce(sum(reserved_ms) FILTER (WHERE status IN ('queued', 'processing')), 0) AS reserved_ms
         FROM unnest(account_ids, statuses, signs, reserved) AS change(account_id, status, sign, reserved_ms)
         GROUP BY account_id
     ) AS sums
@@ -60,7 +64,8 @@ DECLARE account_ids text[]; statuses text[]; signs int[]; reserved bigint[];
 BEGIN
     SELECT array_agg(account_id), array_agg(status), array_agg(jobs), array_agg(reserved_ms)
     INTO account_ids, statuses, signs, reserved FROM (
-        SELECT account_id, status, reserved_ms, count(*)::int AS jobs FROM new_jobs GROUP BY account_id, status, reserved_ms
+        SELECT account_id, status, count(*)::int AS jobs, sum(reserved_ms)::bigint AS reserved_ms
+        FROM new_jobs GROUP BY account_id, status
     ) AS change;
     IF account_ids IS NOT NULL THEN
         PERFORM add_to_account_queues(account_ids, statuses, signs, reserved);
@@ -71,9 +76,10 @@ END $$;
 CREATE FUNCTION count_gone_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE account_ids text[]; statuses text[]; signs int[]; reserved bigint[];
 BEGIN
-    SELECT array_agg(account_id), array_agg(status), array_agg(-jobs), array_agg(reserved_ms)
+    SELECT array_agg(account_id), array_agg(status), array_agg(-jobs), array_agg(-reserved_ms)
     INTO account_ids, statuses, signs, reserved FROM (
-        SELECT account_id, status, reserved_ms, count(*)::int AS jobs FROM old_jobs GROUP BY account_id, status, reserved_ms
+        SELECT account_id, status, count(*)::int AS jobs, sum(reserved_ms)::bigint AS reserved_ms
+        FROM old_jobs GROUP BY account_id, status
     ) AS change;
     IF account_ids IS NOT NULL THEN
         PERFORM add_to_account_queues(account_ids, statuses, signs, reserved);
@@ -87,7 +93,7 @@ BEGIN
     SELECT array_agg(account_id), array_agg(status), array_agg(sign), array_agg(reserved_ms)
     INTO account_ids, statuses, signs, reserved FROM (
         SELECT change.* FROM old_jobs JOIN new_jobs USING (id) CROSS JOIN LATERAL (VALUES
-            (old_jobs.account_id, old_jobs.status, -1, old_jobs.reserved_ms),
+            (old_jobs.account_id, old_jobs.status, -1, -old_jobs.reserved_ms),
             (new_jobs.account_id, new_jobs.status, 1, new_jobs.reserved_ms)
         ) AS change(account_id, status, sign, reserved_ms)
         WHERE (old_jobs.status, old_jobs.priority, old_jobs.reserved_ms)
@@ -117,7 +123,8 @@ CREATE TRIGGER jobs_deleted AFTER DELETE ON jobs REFERENCING OLD TABLE AS old_jo
 -- ended have no row in open_jobs any more.
 CREATE FUNCTION add_to_open_jobs(
     job_ids text[], account_ids text[], leased bigint[], opened bigint[], waits bigint[], runs bigint[], assembling bigint[]
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 BEGIN
     PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
     UPDATE open_jobs SET leased_frames = open_jobs.leased_frames + change.leased,

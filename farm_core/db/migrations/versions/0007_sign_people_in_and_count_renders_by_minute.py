@@ -66,7 +66,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_job_minutes_account_id"), "job_minutes", ["account_id"])
     op.create_table(
         "job_roll_up",
-        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("until", moment, nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )

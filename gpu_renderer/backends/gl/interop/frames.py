@@ -67,7 +67,7 @@ class _Tensor(ctypes.Structure):
     )
 
 
-_lent: dict[int, tuple[_Tensor, _Loan]] = {}
+_acquired: dict[int, tuple[_Tensor, _Loan]] = {}
 """Planes that somebody holds, by the address of their description."""
 _NAME = ctypes.c_char_p(b"dltensor")
 _capsule = ctypes.pythonapi.PyCapsule_New
@@ -76,7 +76,7 @@ _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes
 
 def _let_go(tensor_address: int) -> None:
     """What a consumer calls when it needs a plane no more."""
-    del _lent[tensor_address]
+    del _acquired[tensor_address]
 
 
 _deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_let_go)
@@ -87,7 +87,7 @@ def _plane(address: int, rows: int, columns: int, pitch_bytes: int, device: Devi
     kind, number = device.dlpack
     shape, strides = (ctypes.c_int64 * 2)(rows, columns), (ctypes.c_int64 * 2)(pitch_bytes, 1)
     tensor = _Tensor(address, kind, number, 2, UNSIGNED, 8, 1, shape, strides, 0, None, _deleter)
-    _lent[ctypes.addressof(tensor)] = (tensor, loan)
+    _acquired[ctypes.addressof(tensor)] = (tensor, loan)
     capsule: object = _capsule(ctypes.addressof(tensor), _NAME, None)
     return capsule
 

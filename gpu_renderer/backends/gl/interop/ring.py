@@ -16,8 +16,8 @@ from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.interop.device import Copy, Device, InteropFailed
 from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, texels_of
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.damage import Area
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.damage import Damage
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -46,15 +46,15 @@ class DeviceRing:
         return any(frame is into for into, _ in self._asked)
 
     def put(
-        self, frame: GlFrame, changed: Area, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         """Convert a frame that differs from the one put before only in `changed`, and asks for its copy.
 
         Over an `passthrough` only what is drawn there of the picture counts. `into` is complete once `collect` has returned it.
         """
         self._stale = self._stale.union(changed if self._changes_only else self._whole)
-        parts = self._drawn(frame.target) if passthrough is None else self._over(passthrough, frame.target, into)
-        self._textures.copy([copy for part in parts for copy in _copies(part, into)])
+        rects = self._drawn(frame.target) if passthrough is None else self._over(passthrough, frame.target, into)
+        self._textures.copy([copy for part in rects for copy in _copies(part, into)])
         self._asked.append((into, self._device.mark()))
 
     def collect(self) -> av.VideoFrame:
@@ -74,13 +74,13 @@ class DeviceRing:
         finally:
             self._planes.release()
 
-    def _drawn(self, picture: Target) -> Parts:
+    def _drawn(self, picture: Target) -> Rects:
         """The texels to copy: all."""
-        self._planes.convert(picture, self._stale.parts())
+        self._planes.convert(picture, self._stale.rects())
         self._stale = self._nothing
         return (self._planes.region,)
 
-    def _over(self, passthrough: VideoPassthrough, picture: Target, into: av.VideoFrame) -> Parts:
+    def _over(self, passthrough: VideoPassthrough, picture: Target, into: av.VideoFrame) -> Rects:
         """The texels to copy: those drawn over the video, whose own samples are brought up first."""
         for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
             self._device.upload(samples, plane.buffer_ptr, plane.line_size)

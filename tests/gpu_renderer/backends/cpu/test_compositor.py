@@ -49,7 +49,7 @@ from motion.snapshot import (
     Snapshot,
     Transform2D,
 )
-from tests.gpu_renderer.backends.cpu import kernel_trials
+from tests.gpu_renderer.backends.cpu import kernel_agreement
 from tests.gpu_renderer.drawing import gradient, is_close, pixels, rect, renderer, snapshot
 
 pytestmark = [
@@ -83,7 +83,7 @@ def software(painter: Painter) -> Painter:
 def test_every_kind_of_content_comes_out_as_it_is_drawn(software: Painter, variant: Variant) -> None:
     loops = kernels()
     assert loops is not None
-    assert kernel_trials.agrees(software, loops, variant)
+    assert kernel_agreement.agrees(software, loops, variant)
 
 
 @pytest.mark.parametrize("thread_count", [2, 3, 100])
@@ -180,23 +180,23 @@ def frames(painter: Painter, *, by_kernels: bool) -> FrameRenderer:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_frames_agree_with_those_of_opengl(software: Painter, name: str) -> None:
-    lent = software.pool.lent_count
-    laid, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    acquired = software.pool.acquired_count
+    composited, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     for frame in FRAMES:
         expected = pixels(drawn.draw(SCENES[name](frame), *SIZE)).copy()
-        assert is_close(pixels(laid.draw(SCENES[name](frame), *SIZE)), expected), f"frame {frame}"
-    laid.release()
+        assert is_close(pixels(composited.draw(SCENES[name](frame), *SIZE)), expected), f"frame {frame}"
+    composited.release()
     drawn.release()
-    assert software.pool.lent_count == lent
+    assert software.pool.acquired_count == acquired
 
 
 @pytest.mark.parametrize("name", ["shapes", "an upright photo", "a raster", "glowing", "screened one after the other"])
 def test_so_have_frames_of_several_strips(software: Painter, name: str) -> None:
-    laid, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    composited, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     for frame in (0, 1, 3):
         expected = pixels(drawn.draw(SCENES[name](frame), 1280, 800)).copy()
-        assert is_close(pixels(laid.draw(SCENES[name](frame), 1280, 800)), expected), f"frame {frame}"
-    laid.release()
+        assert is_close(pixels(composited.draw(SCENES[name](frame), 1280, 800)), expected), f"frame {frame}"
+    composited.release()
     drawn.release()
 
 
@@ -205,20 +205,20 @@ def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> 
     assert texels.bytes_of(np.zeros((2, 2), np.uint8)) is not None
     assert texels.bytes_of(np.zeros((1, 9), np.uint8)) is None
     assert texels.bytes_of(np.zeros((9, 1, 4), np.uint8)) is None
-    with software.pool.lent(Region(0, 0, 9, 1), "f1") as thin:
+    with software.pool.acquired(Region(0, 0, 9, 1), "f1") as thin:
         assert texels.bytes_of(thin) is None
 
 
 @pytest.mark.parametrize("size", [(320, 260), (420, 200), (1280, 1000)])
 @pytest.mark.parametrize("name", ["shapes", "glowing", "screened", "matted", "beneath a mode that is drawn"])
 def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: str, size: tuple[int, int]) -> None:
-    laid, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    composited, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     for frame in (0, 1, 2):
         expected = pixels(drawn.draw(SCENES[name](frame), *size)).copy()
         draws.clear()
-        assert is_close(pixels(laid.draw(SCENES[name](frame), *size)), expected), f"frame {frame}"
+        assert is_close(pixels(composited.draw(SCENES[name](frame), *size)), expected), f"frame {frame}"
     assert not draws or name in ("matted", "beneath a mode that is drawn")
-    laid.release()
+    composited.release()
     drawn.release()
 
 

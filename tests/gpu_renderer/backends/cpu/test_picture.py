@@ -10,15 +10,15 @@ import pytest
 
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.gl.frame import GlFrame
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.host.kernels import kernels
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import ColorManagement
 
 pytestmark = pytest.mark.gl
 FRAME = Region(0, 0, 301, 77)
-PARTS: Parts = (Region(0, 0, 7, 77), Region(30, 5, 200, 41), Region(250, 60, 51, 17))
-PENDING: Parts = (Region(100, 10, 60, 20), Region(250, 60, 8, 8))
+PARTS: Rects = (Region(0, 0, 7, 77), Region(30, 5, 200, 41), Region(250, 60, 51, 17))
+PENDING: Rects = (Region(100, 10, 60, 20), Region(250, 60, 8, 8))
 SPACES: tuple[Literal["srgb-linear", "aces-cg"], ...] = ("srgb-linear", "aces-cg")
 DISPLAYS: tuple[Literal["srgb", "aces", "pq", "hlg"], ...] = ("srgb", "aces", "pq", "hlg")
 COLORS = [ColorManagement(space, display) for space, display in itertools.product(SPACES, DISPLAYS)]
@@ -36,7 +36,7 @@ def test_every_way_of_display_gives_the_bytes_of_the_shader(
     rng = np.random.default_rng(2)
     values = rng.uniform(-0.2, 1.4, (FRAME.height, FRAME.width, 4)) ** rng.integers(1, 5, (1, FRAME.width, 1))
     values[..., 3] = 1.0 if is_opaque else rng.uniform(0, 1, values.shape[:2])
-    with painter.pool.lent(FRAME, format) as scene:  # type: ignore[arg-type]
+    with painter.pool.acquired(FRAME, format) as scene:  # type: ignore[arg-type]
         scene.texture.write(values.astype(np.float16 if format == "f2" else np.float32).tobytes(), alignment=1)
         gpu, host = GlFrame.taken(painter, FRAME), CpuFrame(painter, loops, FRAME)
         gpu.target.framebuffer.clear()

@@ -15,7 +15,7 @@ SQUARE = '<rect width="20" height="20" fill="red" {}/>'
 FILTERED = '<rect x="20" y="20" width="60" height="60" fill="red" filter="url(#f)"/>'
 
 
-def ink(body: str) -> tuple[float, ...]:
+def painted(body: str) -> tuple[float, ...]:
     """Left, top, right and bottom of what is drawn, in user units."""
     pixels, _ = svg_pixels(svg(body), reference_fonts())
     rows, columns = np.nonzero(pixels[..., 3] > 128)
@@ -110,7 +110,7 @@ def test_a_stroke_that_does_not_scale_is_as_wide_as_pixels_of_the_raster() -> No
     body = (
         '<path d="M0 10H25" transform="scale(4 1)" stroke="red" stroke-width="40" vector-effect="non-scaling-stroke"/>'
     )
-    _, top, _, bottom = ink(body)
+    _, top, _, bottom = painted(body)
     assert bottom - top == pytest.approx(40 / 20.48, abs=0.1)
 
 
@@ -169,15 +169,15 @@ def test_a_marker_may_take_the_paints_of_its_line() -> None:
 
 
 def test_lists_of_positions_reach_into_spans_and_rotation_lasts() -> None:
-    _, top, _, bottom = ink('<text y="20" dy="40" font-size="20"><tspan>H</tspan></text>')
+    _, top, _, bottom = painted('<text y="20" dy="40" font-size="20"><tspan>H</tspan></text>')
     assert (top, bottom) == pytest.approx((46.9, 60), abs=0.3)
-    left, _, right, _ = ink('<text y="40" font-size="20" rotate="90"><tspan>I</tspan></text>')
+    left, _, right, _ = painted('<text y="40" font-size="20" rotate="90"><tspan>I</tspan></text>')
     assert right - left > 12
 
 
 def test_text_is_spread_or_stretched_to_its_length() -> None:
     for adjusted in ("spacing", "spacingAndGlyphs"):
-        left, _, right, _ = ink(
+        left, _, right, _ = painted(
             f'<text x="5" y="20" textLength="90" lengthAdjust="{adjusted}" font-size="20">HIH</text>'
         )
         assert (left, right) == pytest.approx((5, 95), abs=2.0)
@@ -200,13 +200,13 @@ def test_text_along_a_path_starts_at_shares_of_its_stated_length_and_moves_with_
         '<defs><path id="c" d="M0 20H100" pathLength="10" transform="translate(0 30)"/></defs>'
         '<text font-size="20" x="40">A<textPath href="#c" startOffset="5">H</textPath></text>'
     )
-    _, _, right, bottom = ink(body)
+    _, _, right, bottom = painted(body)
     assert (right, bottom) == pytest.approx((64, 50), abs=2.0)
 
 
 def test_spans_are_raised_lowered_and_faded() -> None:
-    _, top, _, _ = ink('<text y="50" font-size="20"><tspan baseline-shift="10">x</tspan></text>')
-    _, plain, _, _ = ink('<text y="50" font-size="20">x</text>')
+    _, top, _, _ = painted('<text y="50" font-size="20"><tspan baseline-shift="10">x</tspan></text>')
+    _, plain, _, _ = painted('<text y="50" font-size="20">x</text>')
     assert plain - top == pytest.approx(10, abs=0.2)
     body = svg('<text y="50" font-size="40"><tspan opacity=".5">I</tspan></text>')
     assert svg_pixels(body, reference_fonts())[0][..., 3].max() == pytest.approx(128, abs=1)
@@ -217,11 +217,11 @@ def test_the_box_of_a_text_is_that_of_its_cells() -> None:
         '<filter id="f" x="0" y="0" width="1" height="1"><feFlood flood-color="red"/></filter>'
         '<text x="20" y="50" font-size="20" font-family="sans-serif" filter="url(#f)">x</text>'
     )
-    left, top, _, bottom = ink(body)
+    left, top, _, bottom = painted(body)
     assert left == pytest.approx(20, abs=0.1)
     assert (top, bottom) == pytest.approx((50 - 18.1, 54.2), abs=0.2)
 
 
 def test_a_picture_without_a_height_keeps_its_shape() -> None:
     png = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAABytg0kAAAAGklEQVR4AWP4z8Dwn+EEw38mxoD/DP9FGBgAPsUGK3uuWLcAAAAASUVORK5CYII="
-    assert ink(f'<image width="40" href="data:image/png;base64,{png}"/>') == pytest.approx((0, 0, 40, 40), abs=0.1)
+    assert painted(f'<image width="40" href="data:image/png;base64,{png}"/>') == pytest.approx((0, 0, 40, 40), abs=0.1)

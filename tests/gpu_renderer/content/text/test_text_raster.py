@@ -24,7 +24,7 @@ def raster(source: TextSource, supersample: float = 2) -> Raster:
     return replace(drawn, pixels=rgba_of(drawn), color=None)
 
 
-def ink(drawn: Raster) -> tuple[int, int, int, int]:
+def painted(drawn: Raster) -> tuple[int, int, int, int]:
     rows, columns = np.nonzero(drawn.pixels[..., 3])
     return int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1
 
@@ -41,7 +41,7 @@ def test_coverage_is_strengthened_by_the_colour(color: str, values: list[int]) -
 
 def test_a_line_stands_where_the_reference_draws_it() -> None:
     drawn = raster(MOTION)
-    left, _, right, bottom = ink(drawn)
+    left, _, right, bottom = painted(drawn)
     assert drawn.pixels.shape == (168, 416, 4)
     assert [136 + left / 2, 136 + right / 2] == pytest.approx([152, 328.5], abs=0.5)
     assert bottom == pytest.approx(116, abs=1)
@@ -121,8 +121,8 @@ def test_a_moved_glyph_is_the_same_picture_elsewhere() -> None:
 
 
 def test_a_quarter_turn_lays_the_letter_down() -> None:
-    left, top, right, bottom = ink(raster(posed(GlyphPose(rotation=90, dx=0.01))))
-    upright = ink(raster(posed(GlyphPose(dx=0.01))))
+    left, top, right, bottom = painted(raster(posed(GlyphPose(rotation=90, dx=0.01))))
+    upright = painted(raster(posed(GlyphPose(dx=0.01))))
     assert (right - left, bottom - top) == pytest.approx((upright[3] - upright[1], upright[2] - upright[0]), abs=2)
 
 

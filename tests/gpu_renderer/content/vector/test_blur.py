@@ -23,11 +23,13 @@ def blots() -> Pixels:
 
 
 def expected(pixels: Pixels, sigma: float) -> npt.NDArray[np.float64]:
-    reach = math.ceil(5 * sigma)
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    margin = math.ceil(5 * sigma)
+    weights = np.exp(-0.5 * (np.arange(-margin, margin + 1) / sigma) ** 2)
     found = pixels.astype(np.float64)
     for axis in (0, 1):
-        found = np.apply_along_axis(lambda line: np.convolve(line, weights / weights.sum())[reach:-reach], axis, found)
+        found = np.apply_along_axis(
+            lambda line: np.convolve(line, weights / weights.sum())[margin:-margin], axis, found
+        )
     return found
 
 

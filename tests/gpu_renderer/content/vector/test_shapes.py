@@ -85,8 +85,8 @@ def test_a_fill_covers_the_whole_box() -> None:
 def test_strokes_straddle_stay_inside_or_stay_outside() -> None:
     def painted(align: str) -> list[bool]:
         source = rect(20, 20, strokes=(Stroke(WHITE, 4, align=align),))  # type: ignore[arg-type]
-        reach = 10 + padding(source)
-        return [x < reach and at(source, x, 0)[:3] == [255, 255, 255] for x in (7, 9, 11, 13)]
+        margin = 10 + padding(source)
+        return [x < margin and at(source, x, 0)[:3] == [255, 255, 255] for x in (7, 9, 11, 13)]
 
     assert painted("center") == [False, True, True, False]
     assert painted("inside") == [True, True, False, False]

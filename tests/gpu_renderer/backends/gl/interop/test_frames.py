@@ -54,7 +54,7 @@ def test_a_picture_arrives_as_it_does_through_the_processors_memory(painter: Pai
     region = Region(0, 0, *size)
     frames = DeviceFrames(device, of)
     ring, readback = DeviceRing(painter, of, device), ReadbackRing(painter, of, 1, pixel_buffers=False)
-    with painter.pool.lent(region, "f1") as target:
+    with painter.pool.acquired(region, "f1") as target:
         target.texture.write(np.random.default_rng(1).integers(0, 256, 4 * size[0] * size[1], np.uint8), alignment=1)
         for way, into in ((ring, frames.take()), (readback, encoder_frame(of))):
             way.put(GlFrame(painter, target), damage.whole(region), into)

@@ -37,14 +37,14 @@ class StillingScene(DiscScene):
 
 
 def rendered(
-    painter: Painter, path: Path, handover: Handover | None, levers: PipelineOptions, hold_frames: int = 3
+    painter: Painter, path: Path, handover: Handover | None, options: PipelineOptions, hold_frames: int = 3
 ) -> SegmentReport:
     with closing(StillingScene(painter, 97, 63, hold_frames=hold_frames)) as scene:
-        return SegmentPipeline(painter, scene, PROFILE, levers, software=True, handover=handover).run(range(40), path)
+        return SegmentPipeline(painter, scene, PROFILE, options, software=True, handover=handover).run(range(40), path)
 
 
 @pytest.mark.parametrize(
-    "levers",
+    "options",
     [
         PipelineOptions(),
         PipelineOptions(readback_depth=1, encode_ahead_frames=0),
@@ -55,12 +55,12 @@ def rendered(
 )
 @pytest.mark.parametrize("hold_frames", [3, 20])
 def test_frames_that_stay_on_the_device_give_the_same_bytes(
-    painter: Painter, tmp_path: Path, levers: PipelineOptions, hold_frames: int
+    painter: Painter, tmp_path: Path, options: PipelineOptions, hold_frames: int
 ) -> None:
     device = HostDevice()
     handover = Handover(device)
     usual = rendered(painter, tmp_path / "usual.mp4", None, PipelineOptions(), hold_frames)
-    report = rendered(painter, tmp_path / "device.mp4", handover, levers, hold_frames)
+    report = rendered(painter, tmp_path / "device.mp4", handover, options, hold_frames)
     assert (tmp_path / "usual.mp4").read_bytes() == (tmp_path / "device.mp4").read_bytes()
     assert report.held_frames == usual.held_frames
     assert (usual.held_frames > 0) == (hold_frames == 20)
@@ -83,19 +83,19 @@ def test_memory_is_kept_from_segment_to_segment_of_one_size(painter: Painter, tm
 
 
 def test_a_stop_leaves_nothing_shared_and_nothing_lent(painter: Painter, tmp_path: Path) -> None:
-    device, before = HostDevice(), painter.pool.lent_count
+    device, before = HostDevice(), painter.pool.acquired_count
     with closing(DiscScene(painter, 96, 64)) as scene, pytest.raises(RenderStopped):
         SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), software=True, handover=Handover(device)).run(
             range(100), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 5
         )
-    assert (device.shared_count, painter.pool.lent_count) == (0, before)
+    assert (device.shared_count, painter.pool.acquired_count) == (0, before)
 
 
 def test_a_device_that_fails_ends_the_segment_with_its_reason(painter: Painter, tmp_path: Path) -> None:
-    device, before = HostDevice(copies_max=10), painter.pool.lent_count
+    device, before = HostDevice(copies_max=10), painter.pool.acquired_count
     with pytest.raises(InteropFailed, match="the device is gone"):
         rendered(painter, tmp_path / "a.mp4", Handover(device), PipelineOptions())
-    assert (device.shared_count, painter.pool.lent_count) == (0, before)
+    assert (device.shared_count, painter.pool.acquired_count) == (0, before)
     assert not (tmp_path / "a.mp4").exists()
 
 

@@ -70,10 +70,10 @@ def test_other_bytes_close_the_way(painter: Painter) -> None:
 
 
 def test_a_device_that_fails_closes_the_way_with_its_reason(painter: Painter) -> None:
-    before = painter.pool.lent_count
+    before = painter.pool.acquired_count
     verdict = compared(painter, SOFTWARE, Handover(HostDevice(copies_max=7)))
     assert verdict == Verdict(Obstacle.REFUSED, "the device is gone")
-    assert painter.pool.lent_count == before
+    assert painter.pool.acquired_count == before
 
 
 def test_an_encoder_that_fails_closes_the_way_with_its_reason(painter: Painter) -> None:
@@ -85,8 +85,8 @@ def test_an_encoder_that_fails_closes_the_way_with_its_reason(painter: Painter) 
 @pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")
 @pytest.mark.parametrize(("switch", "obstacle"), [(True, Obstacle.ENCODER), (False, Obstacle.TURNED_OFF)])
 def test_a_session_tells_why_its_frames_leave_the_gpu(switch: bool, obstacle: Obstacle) -> None:
-    levers = PipelineOptions(encode_from_gpu=switch)
-    options = SessionOptions(fonts=FontFolders(FONTS), encoder=SOFTWARE, pipeline=levers)
+    pipeline = PipelineOptions(encode_from_gpu=switch)
+    options = SessionOptions(fonts=FontFolders(FONTS), encoder=SOFTWARE, pipeline=pipeline)
     with RenderSession(options) as session:
         assert session.from_gpu.obstacle is obstacle
         assert str(obstacle) in str(session.from_gpu)

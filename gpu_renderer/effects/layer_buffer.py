@@ -12,8 +12,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred, levels_of
-from gpu_renderer.geometry.region import Parts, Region, enclosing, outside, pixels, shared
+from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred, levels_of
+from gpu_renderer.geometry.region import Rects, Region, enclosing, outside, pixels, shared
 from gpu_renderer.opengl.painter import FULLSCREEN, PARTS_MAX, Blend, Instances, Painter
 from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Format, Target
@@ -26,14 +26,14 @@ ROWS_PX = 32
 """Rows of the frame that end together where their light ends."""
 MOVABLE_FROM_SIGMA = 5.0
 """From here on light is worked out in cells of at least two px (`levels_of`, `halo.SIGMA_CELLS`), and can be moved by part of one."""
-COARSE_LEVELS, SPARSE_FROM_PX = 3, 20000
+SPARSE_LEVELS, SPARSE_FROM_PX = 3, 20000
 """From which size of its cells on, and of how many pixels, it pays to look for the ends of the light."""
 _ROWS: Layout = (("i_rows", 4),)
 _EDGES = struct.Struct("4f").pack
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class GlowBuffer:
     """Linear premultiplied colour in cells of `cell_px` frame pixels a side, for the frame pixels of `region`."""
 
     target: Target
@@ -41,15 +41,15 @@ class Light:
     region: Region
     origin: tuple[float, float] = (0.0, 0.0)
     """How far it was moved since it was drawn, px."""
-    is_lent: bool = False
+    is_cached: bool = False
     """Whether somebody else keeps the target."""
 
-    def moved(self, right: float, down: float, frame: Region) -> Light:
+    def moved(self, right: float, down: float, frame: Region) -> GlowBuffer:
         """The same light so many px farther on, within the frame; the target stays whose it is. Cells must be larger than pixels."""
         assert self.levels, "light in cells of a pixel is asked for at their centres only"
         x, y, width, height = self.region
         shown = enclosing(x + right, y + down, x + right + width, y + down + height).intersection(frame)
-        return replace(self, region=shown, origin=(self.origin[0] + right, self.origin[1] + down), is_lent=True)
+        return replace(self, region=shown, origin=(self.origin[0] + right, self.origin[1] + down), is_cached=True)
 
     @property
     def cell_px(self) -> float:
@@ -78,23 +78,23 @@ class Light:
 
 
 @dataclass(frozen=True, slots=True)
-class Lit:
+class LayerBuffer:
     """A picture in frame pixels, over its light where it has any. Owns both targets, but for light that is lent."""
 
     sharp: Target
-    light: Light | None = None
-    is_light_alone: bool = False
+    glow: GlowBuffer | None = None
+    is_glow_alone: bool = False
     """Whether there is nothing in front of the light: `sharp` is one transparent pixel."""
 
     @property
     def region(self) -> Region:
         """The frame pixels that it may paint."""
-        return self.sharp.region if self.light is None else self.light.region
+        return self.sharp.region if self.glow is None else self.glow.region
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """All that is to be given back."""
-        return (self.sharp,) if self.light is None or self.light.is_lent else (self.sharp, self.light.target)
+        return (self.sharp,) if self.glow is None or self.glow.is_cached else (self.sharp, self.glow.target)
 
 
 def cells(region: Region, levels: int) -> Region:
@@ -103,17 +103,17 @@ def cells(region: Region, levels: int) -> Region:
     return Region(left, top, -(-region.right >> levels) - left, -(-region.bottom >> levels) - top)
 
 
-def light_cells(region: Region, levels: int) -> Region:
+def glow_cells(region: Region, levels: int) -> Region:
     """The same with one more on every side, so that interpolating never leaves them; beyond the frame's edge too."""
     return cells(region, levels).grown(1) if levels else region
 
 
-def light_room(painter: Painter, region: Region, levels: int, format: Format) -> Target:
+def glow_target(painter: Painter, region: Region, levels: int, format: Format) -> Target:
     """A target for the light of a region, its contents undefined: `light_cells` of it are to be drawn.
 
     Where it is small its cells are floats: they cost a software rasteriser's filter less than half floats.
     """
-    held = light_cells(region, levels)
+    held = glow_cells(region, levels)
     if not levels:
         return painter.pool.take(held, format, clear=False)
     width, height = (1 << (side - 1).bit_length() for side in (held.width, held.height))
@@ -123,8 +123,8 @@ def light_room(painter: Painter, region: Region, levels: int, format: Format) ->
 def draw(
     painter: Painter,
     into: Target,
-    lit: Lit,
-    parts: Parts,
+    lit: LayerBuffer,
+    rects: Rects,
     blend: Blend,
     *,
     textures: Mapping[str, Target] | None = None,
@@ -132,7 +132,7 @@ def draw(
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
     """Draws the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
-    light, where = lit.light, shared(parts, lit.sharp.region)
+    light, where = lit.glow, shared(rects, lit.sharp.region)
     if where:
         painter.draw(
             "compositing/layer.frag",
@@ -144,15 +144,15 @@ def draw(
             uniforms={**(uniforms or {}), **(light.uniforms if light else {})},
         )
     if light is not None:
-        beside = outside(shared(parts, light.region), lit.sharp.region)
-        draw_light(painter, into, light, beside, blend, textures=textures, defines=defines, uniforms=uniforms)
+        beside = outside(shared(rects, light.region), lit.sharp.region)
+        draw_glow(painter, into, light, beside, blend, textures=textures, defines=defines, uniforms=uniforms)
 
 
-def draw_light(
+def draw_glow(
     painter: Painter,
     into: Target,
-    light: Light,
-    parts: Parts,
+    light: GlowBuffer,
+    rects: Rects,
     blend: Blend,
     *,
     textures: Mapping[str, Target] | None = None,
@@ -160,15 +160,15 @@ def draw_light(
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
     """Draws light alone into parts of its region."""
-    if not parts:
+    if not rects:
         return
-    rows = _rows(parts) if blend != "replace" and light.levels >= COARSE_LEVELS else None
+    rows = _rows(rects) if blend != "replace" and light.levels >= SPARSE_LEVELS else None
     painter.draw(
         "compositing/layer.frag",
         into,
         textures={**(textures or {}), **light.textures},
         blend=blend,
-        scissor=parts if rows is None else None,
+        scissor=rects if rows is None else None,
         defines={**(defines or {}), "LIT": LIGHT_ALONE, **light.defines},
         vertex=FULLSCREEN if rows is None else "compositing/light.vert",
         instances=rows,
@@ -176,20 +176,20 @@ def draw_light(
     )
 
 
-def _rows(parts: Parts) -> Instances | None:
+def _rows(rects: Rects) -> Instances | None:
     """What shaders/compositing/light.vert draws of the parts; None where that is no gain."""
     rows = [
         _EDGES(part.x, top, part.right, min(top + ROWS_PX, part.bottom))
-        for part in parts
+        for part in rects
         for top in range(part.y, part.bottom, ROWS_PX)
     ]
-    is_worth_it = pixels(parts) >= SPARSE_FROM_PX and len(rows) <= PARTS_MAX
+    is_worth_it = pixels(rects) >= SPARSE_FROM_PX and len(rows) <= PARTS_MAX
     return Instances(_ROWS, b"".join(rows), len(rows)) if is_worth_it else None
 
 
-def flattened(painter: Painter, lit: Lit) -> Target:
+def flattened(painter: Painter, lit: LayerBuffer) -> Target:
     """The picture and its light as one. Takes what the picture owns; the caller owns the result."""
-    if lit.light is None:
+    if lit.glow is None:
         return lit.sharp
     into = painter.pool.take(lit.region, lit.sharp.format, clear=False)
     draw(painter, into, lit, (lit.region,), "replace", defines={"MATTE": 0, "TAILS": 1}, uniforms={"u_opacity": 1.0})
@@ -197,22 +197,22 @@ def flattened(painter: Painter, lit: Lit) -> Target:
     return into
 
 
-def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, exact: bool) -> Lit:
+def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, exact: bool) -> LayerBuffer:
     """A picture blurred by the Gaussian of the GPU route, within the limit: light alone where the blur is wide.
 
     Takes the source. `exact`: with the reference's own taps, however wide.
     """
-    region = source.region.grown(math.ceil(blur_reach_px(sigma)) + MARGIN_PX).intersection(limit)
+    region = source.region.grown(math.ceil(blur_margin_px(sigma)) + MARGIN_PX).intersection(limit)
     levels = 0 if exact else levels_of(sigma)
     halves = halved(painter, source, levels, has_rim=True)
-    drawn = light_cells(region, levels)
-    room = light_room(painter, region, levels, source.format) if levels else None
+    drawn = glow_cells(region, levels)
+    room = glow_target(painter, region, levels, source.format) if levels else None
     soft = halves_blurred(painter, halves, sigma, levels, drawn, into=room)
     painter.pool.give_back(source, *([halves] if levels else []))
-    return only_light(painter, Light(soft, levels, region)) if levels else Lit(soft)
+    return only_glow(painter, GlowBuffer(soft, levels, region)) if levels else LayerBuffer(soft)
 
 
-def only_light(painter: Painter, light: Light) -> Lit:
+def only_glow(painter: Painter, light: GlowBuffer) -> LayerBuffer:
     """Light with nothing in front of it."""
     nothing = painter.pool.take(Region(light.region.x, light.region.y, 1, 1))
-    return Lit(nothing, light, is_light_alone=True)
+    return LayerBuffer(nothing, light, is_glow_alone=True)

@@ -16,7 +16,7 @@ from gpu_renderer.content.vector.surface import Pixels, coverage, image, rgba
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plate:
+class GlyphCanvas:
     """A buffer of a raster's part, its corner at `left`, `top`; the canvas draws into it in the raster's own px."""
 
     pixels: Pixels
@@ -25,7 +25,7 @@ class Plate:
     top: int
 
     @classmethod
-    def of(cls, width: int, height: int, left: int = 0, top: int = 0, *, is_coverage: bool) -> Plate:
+    def of(cls, width: int, height: int, left: int = 0, top: int = 0, *, is_coverage: bool) -> GlyphCanvas:
         """An empty one: uint8 (rows, columns) where it is coverage, else premultiplied (rows, columns, 4)."""
         pixels, canvas = (coverage if is_coverage else rgba)(width, height)
         canvas.translate(-left, -top)

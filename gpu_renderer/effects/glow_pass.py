@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from gpu_renderer.effects.gaussian import blur_reach_px, halved, halves_blurred
-from gpu_renderer.effects.lit import MARGIN_PX, Light, Lit, cells, light_cells, light_room
+from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred
+from gpu_renderer.effects.layer_buffer import MARGIN_PX, GlowBuffer, LayerBuffer, cells, glow_cells, glow_target
 from gpu_renderer.effects.values import Rgba
-from gpu_renderer.geometry.region import Parts, Region, outside, shared
+from gpu_renderer.geometry.region import Rects, Region, outside, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -19,7 +19,7 @@ LEVELS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Halo:
+class GlowPass:
     """A colour (straight sRGB, its strength as alpha) on the alpha blurred by sigma, px; a wider lobe under it if not 0."""
 
     color: Rgba
@@ -28,9 +28,9 @@ class Halo:
     offset: tuple[float, float] = (0.0, 0.0)
 
     @property
-    def reach_px(self) -> float:
+    def margin_px(self) -> float:
         """How far it lies beyond the silhouette."""
-        return blur_reach_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
+        return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
 
 class Halves:
@@ -52,38 +52,50 @@ class Halves:
         del self._made[1:]
 
 
-def cast(painter: Painter, lit: Lit, halves: Halves, halo: Halo, limit: Region, *, exact: bool) -> Lit:
+def cast(
+    painter: Painter, lit: LayerBuffer, halves: Halves, glow_pass: GlowPass, limit: Region, *, exact: bool
+) -> LayerBuffer:
     """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
 
     `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
     """
-    region = lit.region.grown(math.ceil(halo.reach_px) + MARGIN_PX).intersection(limit)
-    shape = _Silhouette(painter, halves, lit.light)
-    lobes = {"near": halo.sigma} | ({"far": halo.wide_sigma} if halo.wide_sigma > 0 else {})
+    region = lit.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
+    shape = _Silhouette(painter, halves, lit.glow)
+    lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
     blurs = {name: _lobe(painter, shape, sigma, region, exact=exact) for name, sigma in lobes.items()}
-    front = lit.light
+    front = lit.glow
     levels = min([light.levels for light in blurs.values()] + ([front.levels] if front else []))
-    target = light_room(painter, region, levels, lit.sharp.format)
-    drawn = light_cells(region, levels)
-    lit_before = light_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
+    target = glow_target(painter, region, levels, lit.sharp.format)
+    drawn = glow_cells(region, levels)
+    lit_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
     if front:
-        _draw(painter, target, halo, blurs, levels, shared((drawn,), lit_before), front)
-    _draw(painter, target, halo, blurs, levels, outside((drawn,), lit_before), None)
+        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front)
+    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    return replace(lit, light=Light(target, levels, region))
+    return replace(lit, glow=GlowBuffer(target, levels, region))
 
 
 def _draw(
-    painter: Painter, into: Target, halo: Halo, blurs: dict[str, Light], levels: int, parts: Parts, front: Light | None
+    painter: Painter,
+    into: Target,
+    glow_pass: GlowPass,
+    blurs: dict[str, GlowBuffer],
+    levels: int,
+    rects: Rects,
+    front: GlowBuffer | None,
 ) -> None:
     shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
-    own: dict[str, UniformValue] = {"u_cell": float(1 << levels), "u_offset": halo.offset, "u_color": tuple(halo.color)}
+    own: dict[str, UniformValue] = {
+        "u_cell": float(1 << levels),
+        "u_offset": glow_pass.offset,
+        "u_color": tuple(glow_pass.color),
+    }
     painter.draw(
-        "effects/halo.frag",
+        "effects/glow_pass.frag",
         into,
         textures={f"u_{name}": blur.target for name, blur in blurs.items()} | (front.textures if front else {}),
-        scissor=parts,
+        scissor=rects,
         defines=({"FAR": 1} if "far" in blurs else {}) | ({"FRONT": 1, **front.defines} if front else {}),
         uniforms={**shares, **own, **(front.uniforms if front else {})},
     )
@@ -92,7 +104,7 @@ def _draw(
 class _Silhouette:
     """The alpha of a picture over its light, at 1, 1/2, 1/4 ... of the frame's size."""
 
-    def __init__(self, painter: Painter, halves: Halves, light: Light | None) -> None:
+    def __init__(self, painter: Painter, halves: Halves, light: GlowBuffer | None) -> None:
         self._painter = painter
         self._halves = halves
         self._light = light
@@ -114,7 +126,7 @@ class _Silhouette:
         """Gives back what was worked out here."""
         self._painter.pool.give_back(*self._made.values())
 
-    def _over_light(self, alpha: Target, light: Light, levels: int) -> Target:
+    def _over_light(self, alpha: Target, light: GlowBuffer, levels: int) -> Target:
         return self._painter.applied(
             "effects/lit_alpha.frag",
             alpha,
@@ -126,14 +138,14 @@ class _Silhouette:
         )
 
 
-def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> Light:
+def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> GlowBuffer:
     """The silhouette blurred over a region of the frame. The caller owns its target."""
     levels = 0 if exact else _levels_of(sigma)
-    alpha, drawn = shape.at(levels), light_cells(region, levels)
+    alpha, drawn = shape.at(levels), glow_cells(region, levels)
     if sigma <= 0:
         alone = painter.applied("effects/alpha.frag", alpha, region=drawn, format="a2")
-        return Light(alone, levels, region)
-    return Light(halves_blurred(painter, alpha, sigma, levels, drawn, "a2"), levels, region)
+        return GlowBuffer(alone, levels, region)
+    return GlowBuffer(halves_blurred(painter, alpha, sigma, levels, drawn, "a2"), levels, region)
 
 
 def _levels_of(sigma: float) -> int:

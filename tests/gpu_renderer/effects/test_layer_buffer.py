@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.effects import lit
-from gpu_renderer.effects.lit import Lit
-from gpu_renderer.geometry.region import Parts, Region
+from gpu_renderer.effects import layer_buffer
+from gpu_renderer.effects.layer_buffer import LayerBuffer
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 
 pytestmark = pytest.mark.gl
@@ -17,12 +17,12 @@ SMALL_PARTS = tuple(Region(x, y, 64, 100) for x in range(0, 640, 64) for y in ra
 """The frame in parts that are each too small to look for the ends of the light."""
 
 
-def over_colour(painter: Painter, layer: Lit, draws: list[Parts]) -> npt.NDArray[np.float16]:
+def over_colour(painter: Painter, layer: LayerBuffer, draws: list[Rects]) -> npt.NDArray[np.float16]:
     """The texels of a target that a layer is drawn over, in so many draws."""
-    with painter.pool.lent(FRAME) as into:
+    with painter.pool.acquired(FRAME) as into:
         painter.erase(into, FRAME, (0.1, 0.3, 0.2, 1.0))
-        for parts in draws:
-            lit.draw(painter, into, layer, parts, "over", defines={"MATTE": 0}, uniforms={"u_opacity": 0.7})
+        for rects in draws:
+            layer_buffer.draw(painter, into, layer, rects, "over", defines={"MATTE": 0}, uniforms={"u_opacity": 0.7})
         return np.frombuffer(into.texture.read(), np.float16)
 
 
@@ -41,9 +41,9 @@ def test_light_drawn_as_far_as_it_reaches_is_the_same_as_drawn_everywhere(
     painter: Painter, spots: tuple[Region, ...]
 ) -> None:
     source = painter.pool.take(FRAME)
-    for spot in spots:
-        painter.erase(source, spot.intersection(FRAME), (0.9, 0.5, 0.1, 1.0))
-    layer = lit.softened(painter, source, 40.0, FRAME, exact=False)
+    for point in spots:
+        painter.erase(source, point.intersection(FRAME), (0.9, 0.5, 0.1, 1.0))
+    layer = layer_buffer.softened(painter, source, 40.0, FRAME, exact=False)
     bounded = over_colour(painter, layer, [(FRAME,)])
     everywhere = over_colour(painter, layer, [(part,) for part in SMALL_PARTS])
     assert np.array_equal(bounded, everywhere)

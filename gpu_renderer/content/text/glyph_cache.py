@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import skia
 
-from gpu_renderer.cache.lru import Recent
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.text.contrast import luminance, table
 from gpu_renderer.content.text.face import Styled
+from gpu_renderer.content.text.glyph_canvas import GlyphCanvas
 from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage, glyph_outline
-from gpu_renderer.content.text.plate import Plate
 from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.surface import Pixels, coverage
 
-STAMPS_MAX_BYTES = 48 << 20
+GLYPH_CACHE_BYTES_MAX = 48 << 20
 _PHASES = 4
 _MARGIN_PX = 2
 
@@ -40,11 +40,13 @@ class Stamp:
     top: int
 
 
-_stamps: Recent[Stamp | None] = Recent(STAMPS_MAX_BYTES, lambda stamp: 64 if stamp is None else stamp.pixels.nbytes)
+_glyph_cache: LruCache[Stamp | None] = LruCache(
+    GLYPH_CACHE_BYTES_MAX, lambda stamp: 64 if stamp is None else stamp.pixels.nbytes
+)
 
 
 def draw_stamp(
-    plate: Plate,
+    glyph_canvas: GlyphCanvas,
     styled: Styled,
     glyph: int,
     size: float,
@@ -59,9 +61,11 @@ def draw_stamp(
     x = _phase(pen[0])
     whole_x, whole_y = math.floor(x), math.floor(y)
     key = (styled, glyph, size, linear, x - whole_x, y - whole_y, luminance(color))
-    stamp = _stamps.get(key, lambda: _made(styled, glyph, size, linear, (x - whole_x, y - whole_y), color, upright))
+    stamp = _glyph_cache.get(
+        key, lambda: _made(styled, glyph, size, linear, (x - whole_x, y - whole_y), color, upright)
+    )
     if stamp is not None:
-        plate.lay(stamp.pixels, whole_x + stamp.left, whole_y + stamp.top, paint)
+        glyph_canvas.lay(stamp.pixels, whole_x + stamp.left, whole_y + stamp.top, paint)
 
 
 def _phase(value: float) -> float:

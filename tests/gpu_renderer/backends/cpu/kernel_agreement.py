@@ -21,7 +21,7 @@ from gpu_renderer.content.vector import css
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import MatteUse
 from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
-from gpu_renderer.effects import Light, Lit
+from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
@@ -56,7 +56,7 @@ _MATTES: tuple[tuple[Literal["alpha", "luma"], bool], ...] = (
     ("alpha", False), ("alpha", True), ("luma", False), ("luma", True),
 )  # fmt: skip
 _TEXELS = (48, 40)
-_TRIALS, _COLOURS = 4, 12
+_ROUNDS, _COLOURS = 4, 12
 """Of each variant, by turns opaque and fading, whole and in part; and of one that blends one colour at a time."""
 _LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
 _HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
@@ -74,27 +74,27 @@ class _Trial(NamedTuple):
 def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
     """Whether a kernel composites a variant as OpenGL draws it, within a level."""
     rng = np.random.default_rng(0)
-    return all(_agrees(painter, kernels, trial, variant, rng) for trial in _trials(painter, variant, rng))
+    return all(_agrees(painter, kernels, trial, variant, rng) for trial in _cases(painter, variant, rng))
 
 
 def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant, rng: np.random.Generator) -> bool:
     """Whether coats over noise come out as they are drawn; the last one must be of the variant."""
-    laid = [coat for coat in trial.coats if coat is not None]
-    if not laid or laid[-1].variant != variant:
+    composited = [coat for coat in trial.coats if coat is not None]
+    if not composited or composited[-1].variant != variant:
         return False
     first = int(rng.integers(_ROWS_MORE))
     below = _noise()[first : first + _FRAME.height]
     shape = below.shape
-    with painter.pool.lent(_FRAME, "f2") as into:
+    with painter.pool.acquired(_FRAME, "f2") as into:
         into.texture.write(below.tobytes())
         trial.draw(into)
-        painter.settle()
+        painter.finish()
         drawn = np.frombuffer(into.texture.read(), np.uint16).reshape(shape)[..., :3]
     ground = Ground(halves=below.view(np.uint16))
     found = np.zeros(shape[:2] + (3,), np.uint16)
     for shift, levels in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
         picture = np.zeros(shape, np.uint8)
-        kernels.composed(ground, Coats(laid), levels, picture, _FRAME)
+        kernels.composed(ground, Coats(composited), levels, picture, _FRAME)
         found |= picture[..., :3].astype(np.uint16) << np.uint16(shift)
     return bool(np.abs(_floats(found) - _floats(drawn)).max() <= TOLERANCE)
 
@@ -112,10 +112,10 @@ def _noise() -> npt.NDArray[np.float16]:
     return noise
 
 
-def _trials(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iterator[_Trial]:
+def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iterator[_Trial]:
     texels = HostTexels(painter)
     is_one_colour = variant.kind in (RECTANGLE, ELLIPSE, COVERAGE) and not variant.gradient
-    for number in range(_COLOURS if variant.mode and is_one_colour else _TRIALS):
+    for number in range(_COLOURS if variant.mode and is_one_colour else _ROUNDS):
         opacity, alpha = (1.0, rng.random())[number % 2], (1.0, rng.random())[number // 2 % 2]
         red, green, blue = rng.random(3).tolist()
         color = Rgba(red, green, blue, alpha)
@@ -143,9 +143,9 @@ def _shown(
 
     def draw_blended(into: Target) -> None:
         blend.quantise(painter, into, (_FRAME,))
-        for parts, backdrop in blend.backdrops(painter, into, (_FRAME,)):
+        for rects, backdrop in blend.backdrops(painter, into, (_FRAME,)):
             merged = BackdropBlend({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
-            quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), parts=parts)
+            quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), rects=rects)
 
     return _Trial(draw_blended, [coat_of(Variant(COARSE), _FRAME), coat]) if mode else _Trial(draw, [coat])
 
@@ -156,27 +156,30 @@ def _buffer(
     """A picture, its light, or both."""
     is_fine = variant.is_nearest
     held = _FRAME if is_fine else Region(-3, -2, 128, 64)
-    with painter.pool.lent(held, "f2" if is_fine else "f4") as cells, painter.pool.lent(_PICTURE, "f2") as sharp:
+    with (
+        painter.pool.acquired(held, "f2" if is_fine else "f4") as cells,
+        painter.pool.acquired(_PICTURE, "f2") as sharp,
+    ):
         noise = _premultiplied(rng, held.height, held.width, over=1.05)
         cells.texture.write(noise.astype(np.float16 if is_fine else np.float32).tobytes())
         sharp.texture.write(_premultiplied(rng, *_PICTURE[:1:-1], over=1.05).astype(np.float16).tobytes())
         levels = 0 if is_fine else int(rng.integers(1, 4))
         origin = (0.0, 0.0) if is_fine else (rng.uniform(-9, 20), rng.uniform(-9, 20))
-        light = None if variant.kind == BUFFER else Light(cells, levels, Region(5, 7, 230, 170), origin)
-        shown = Lit(sharp, light, is_light_alone=variant.kind == LIGHT)
-        if shown.is_light_alone:
+        light = None if variant.kind == BUFFER else GlowBuffer(cells, levels, Region(5, 7, 230, 170), origin)
+        shown = LayerBuffer(sharp, light, is_glow_alone=variant.kind == LIGHT)
+        if shown.is_glow_alone:
             sharp.texture.write(bytes(8 * _PICTURE.width * _PICTURE.height))
 
         matte = MatteUse(None, *_MATTES[variant.matte_mode - 1]) if variant.matte_mode else None
-        with painter.pool.lent(_MATTE, "f2") as through:
+        with painter.pool.acquired(_MATTE, "f2") as through:
             through.texture.write(_premultiplied(rng, *_MATTE[:1:-1], over=1.05).astype(np.float16).tobytes())
 
             def draw(into: Target) -> None:
                 layers.composite(painter, into, shown, opacity, "over", (_FRAME,), matte, through if matte else None)
 
             source = through if matte else None
-            laid = kernel_operations.of_buffer(shown, texels, _FRAME, opacity, variant.matte_mode, source)
-            yield _Trial(draw, [*laid[1:], laid[0]])
+            composited = kernel_operations.of_buffer(shown, texels, _FRAME, opacity, variant.matte_mode, source)
+            yield _Trial(draw, [*composited[1:], composited[0]])
 
 
 def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
@@ -211,12 +214,12 @@ def _drawables(
             radius = rng.uniform(0, 30)
             yield Shape("rect" if variant.kind == RECTANGLE else "ellipse", fill, width, height, radius, is_hard)
     elif variant.kind == GROUP:
-        with painter.pool.lent(_PICTURE, "f2") as target:
+        with painter.pool.acquired(_PICTURE, "f2") as target:
             target.texture.write(_premultiplied(rng, *_PICTURE[:1:-1], over=1.05).astype(np.float16).tobytes())
             yield GroupTarget(target, width, height)
     elif variant.kind in (CELLS, HALF_CELLS):
         is_half = variant.kind == HALF_CELLS
-        with painter.pool.lent(Region(0, 0, columns, rows), "f2" if is_half else "f4") as target:
+        with painter.pool.acquired(Region(0, 0, columns, rows), "f2" if is_half else "f4") as target:
             noise = _premultiplied(rng, rows, columns)
             target.texture.write(noise.astype(np.float16 if is_half else np.float32).tobytes())
             yield FlatTarget(target, width, height, crop=crop)

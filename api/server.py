@@ -1,0 +1,214 @@
+"""The HTTP server's limits, which hold before a request reaches the app.
+
+| Limit | Value | Answer |
+|---|---|---|
+| Request line and headers, trailers included | 32 KiB, 100 headers | 431 |
+| Time to send them | 15 s | 408 |
+| Speed of a body | 8 KiB in every 20 s | 408 |
+| Connections of one address, proxies aside | 256 | 503 |
+| Connections in all | 10,000, or what `nofile` leaves | 503 |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import secrets
+from collections import Counter
+from http import HTTPStatus
+from typing import Any, ClassVar, Final
+
+import orjson
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_BYTES_MAX: Final = 32 * 1024
+HEADERS_MAX: Final = 100
+HEAD_SECONDS: Final = 15.0
+BODY_SECONDS: Final = 20.0
+BODY_BYTES_LEAST: Final = 8 * 1024
+"""Of every BODY_SECONDS in which the app waits for a body."""
+
+CONNECTIONS_PER_ADDRESS: Final = 256
+CONNECTIONS_MAX: Final = 10_000
+_RESERVED_DESCRIPTORS: Final = 200
+"""For the database, Redis, storage and worker processes."""
+
+_MESSAGES: Final = {
+    400: "The request is not valid HTTP.",
+    408: "The request took too long to arrive.",
+    431: "The request line and headers are too long.",
+    503: "There are too many connections. Try again later.",
+}
+
+
+def config(app: Any, **options: Any) -> uvicorn.Config:
+    """The server's configuration with its limits; `options` are uvicorn's."""
+    fixed: dict[str, Any] = {
+        "http": LimitedProtocol, "ws": "none", "log_config": None, "access_log": False, "server_header": False,
+        "limit_concurrency": _connections_max(), "timeout_keep_alive": 75,
+        "proxy_headers": False, "forwarded_allow_ips": "",
+    }  # fmt: skip
+    return uvicorn.Config(app, **(fixed | options))
+
+
+def _connections_max() -> int:
+    """As many as the process has file descriptors for, after it has asked for as many as it may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = CONNECTIONS_MAX + _RESERVED_DESCRIPTORS
+    wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return max(64, min(CONNECTIONS_MAX, soft - _RESERVED_DESCRIPTORS))
+
+
+class TooLong(Exception):
+    """The head of a request is over its limit."""
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection. Everything that a client can make the server hold is counted while it arrives."""
+
+    per_address: ClassVar[Counter[str]] = Counter()
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._timer: asyncio.TimerHandle | None = None
+        self._counted: str | None = None
+        self._refused = False
+        self._head_bytes = 0
+        self._overhead = 0
+        """Bytes received since the message began that were no body: head, trailers, framing of chunks."""
+        self._body_bytes = 0
+        self._body_seen = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Counts the connection, and waits for its first request only so long."""
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        if address and address not in str(self.config.forwarded_allow_ips or "").split(","):
+            self._counted = address
+            self.per_address[address] += 1
+        over = self._counted is not None and self.per_address[self._counted] > CONNECTIONS_PER_ADDRESS
+        if over or len(self.connections) > (self.limit_concurrency or CONNECTIONS_MAX):
+            self._refuse(503)
+        else:
+            self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forgets the connection."""
+        self._stop_timer()
+        if self._counted is not None:
+            self.per_address[self._counted] -= 1
+            if not self.per_address[self._counted]:
+                del self.per_address[self._counted]
+            self._counted = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parses what came, as far as the limits allow."""
+        if self._refused:
+            return
+        self._overhead += len(data)
+        waiting = self.cycle is None or self.cycle.response_complete
+        if waiting and self._timer is None:
+            self._await_head()
+        super().data_received(data)
+        if self._refused or self.parser is None:
+            return
+        if self._overhead > 2 * HEAD_BYTES_MAX + 16 * self._body_bytes:
+            self._refuse(431)
+        elif (
+            self.cycle is not None and self.cycle.more_body and self._timer is None and not self.cycle.response_complete
+        ):
+            self._body_seen = self._body_bytes
+            self._timer = self.loop.call_later(BODY_SECONDS, self._check_body)
+
+    def send_400_response(self, msg: str) -> None:
+        """What the parser cannot read is refused in the interface's envelope."""
+        self._refuse(431 if self._head_bytes > HEAD_BYTES_MAX or len(self.headers or ()) >= HEADERS_MAX else 400)
+
+    def on_message_begin(self) -> None:
+        """A new request: its counts begin."""
+        super().on_message_begin()
+        self._head_bytes = self._overhead = self._body_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the request line."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a trailer."""
+        self._count(len(name) + len(value) + 4)
+        if len(self.headers) >= HEADERS_MAX:
+            raise TooLong
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is there; a body has a time limit of its own."""
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_bytes += len(body)
+        self._overhead -= len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is whole."""
+        self._stop_timer()
+        super().on_message_complete()
+        if self.cycle.response_complete:  # refused early; its keep-alive time ended as the rest arrived
+            self._await_head()
+
+    def _count(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > HEAD_BYTES_MAX:
+            raise TooLong
+
+    def _await_head(self) -> None:
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._refuse, 408)
+
+    def _check_body(self) -> None:
+        """Closes a connection whose body stands still, unless it is the app that does not read."""
+        self._timer = None
+        if self.transport.is_closing() or self.cycle.response_complete or not self.cycle.more_body:
+            return
+        if not self.flow.read_paused and self._body_bytes - self._body_seen < BODY_BYTES_LEAST:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self._refuse(408)
+            return
+        self._body_seen = self._body_bytes
+        self._timer = self.loop.call_later(BODY_SECONDS, self._check_body)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, status: int) -> None:
+        """Answers with the status, unless an answer has begun, and closes the connection."""
+        self._stop_timer()
+        if self._refused or self.transport.is_closing():
+            return
+        self._refused = True
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(_answer(status))
+        self.transport.close()
+
+
+def _answer(status: int) -> bytes:
+    name = HTTPStatus(status).phrase
+    request_id = f"req_{secrets.token_hex(12)}"
+    body = orjson.dumps(
+        {"statusCode": status, "message": _MESSAGES[status], "error": name, "requestId": request_id, "path": ""}
+    )
+    head = (
+        f"HTTP/1.1 {status} {name}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"X-Request-Id: {request_id}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

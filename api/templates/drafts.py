@@ -1,0 +1,139 @@
+"""Templates before they are stored: what a project or a document offers. Runs in the sandbox: JSON in, JSON out.
+
+The document's bytes go to a file, everything else into the returned draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from farm_core.errors import BadRequest
+from farm_core.net.addresses import UrlRefused, checked_target
+from farm_core.strict_json import storable
+from farm_core.templates.manifest import NO_TARGET
+from motion import bundle, template
+from motion.notices import of_document
+from motion.schema.compositions import CompositionSettings, chosen
+from motion.schema.stored import Document
+from motion.template import InputField, Target
+
+SIDE_MAX: Final = 8192
+FPS_MAX: Final = 240
+SECONDS_MAX: Final = 3600
+INPUTS_MAX: Final = template.MAX_IMPORTED
+_MEDIA: Final = ("image", "media")
+
+
+def published(source: str, target: str, inputs: list[dict[str, Any]], allow_private: bool) -> dict[str, Any]:
+    """The inputs of a document of the editor, with their targets, and the layers that cannot be fetched.
+
+    `source` holds the document as JSON; `target` receives it migrated. Raises BadRequest and DocumentError.
+    """
+    document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
+    fields = _with_targets(document, inputs)
+    if lost := [field.id for field in fields if field.target == NO_TARGET]:
+        names = ", ".join(map(repr, lost[:20]))
+        raise BadRequest(f"These inputs write to no layer of the document: {names}.")
+    unrenderable = template.unrenderable_layers(document, fields) + _unreachable(document, fields, allow_private)
+    Path(target).write_bytes(storable(document))
+    return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}
+
+
+def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private: bool) -> dict[str, Any]:
+    """The inputs of a `.motion` project, its composition's settings, and warnings; `hasMedia` false: nothing to expose.
+
+    Raises BadRequest and DocumentError.
+    """
+    document = bundle.read_file(Path(source))
+    composition_id = wanted["composition_id"]
+    composition = chosen(document, composition_id)
+    found = template.discover(document, composition_id, wanted["include_text"])
+    leftover = template.unrenderable_layers(document, found.fields, composition_id)
+    if not found.has_media:
+        return {"has_media": False}
+    _check_limits(composition)
+    if len(found.fields) > INPUTS_MAX:
+        raise BadRequest(f"The project offers {len(found.fields)} inputs; a template has at most {INPUTS_MAX}.")
+    fields, private = _without_private_defaults(found.fields, allow_private)
+    silent = (notice.message for notice in of_document(document))
+    warnings = [*found.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
+    Path(target).write_bytes(storable(document))
+    return {
+        "has_media": True, "fields": [asdict(field) for field in fields], "warnings": list(dict.fromkeys(warnings)),
+        "name": composition.name, "width": composition.width, "height": composition.height, "fps": composition.fps,
+        "duration_seconds": composition.duration_seconds,
+    }  # fmt: skip
+
+
+def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
+    """The inputs of a draft."""
+    return [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
+
+
+def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> list[InputField]:
+    """The inputs as declared, with the write targets that the document holds for them.
+
+    The document's own fields say where an input goes; for one that they do not know, a layer of that name is found.
+    """
+    authored = {field.id: field for field in template.authored_fields(document)}
+    layers = {field.id: field for field in template.discover(document, None, include_text=True).fields}
+    by_label = {(field.label, field.kind): field for field in layers.values()}
+    return [
+        _declared(one, authored.get(one["id"]) or layers.get(one["id"]) or by_label.get((one["label"], one["kind"])))
+        for one in inputs
+    ]
+
+
+def _declared(one: Mapping[str, Any], known: InputField | None) -> InputField:
+    required = one["kind"] in _MEDIA if one["required"] is None else one["required"]
+    target = known.target if known else NO_TARGET
+    return InputField(one["id"], one["label"], one["kind"], required, one["default"], target)
+
+
+def _unreachable(document: Document, fields: Iterable[InputField], allow_private: bool) -> list[tuple[str, str]]:
+    """Layers whose address is not a public one, and that no input replaces."""
+    replaced = {field.target.node_id for field in fields if field.kind in _MEDIA}
+    shown = [field for field in template.discover(document).fields if field.target.node_id not in replaced]
+    return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private))]
+
+
+def _address_fault(field: InputField, allow_private: bool) -> str | None:
+    if field.kind not in _MEDIA or not isinstance(field.default, str):
+        return None
+    try:
+        checked_target(field.default, allow_private=allow_private)
+    except UrlRefused as refusal:
+        return f"its source is not a public http(s) URL: {refusal}"
+    return None
+
+
+def _without_private_defaults(fields: Iterable[InputField], allow_private: bool) -> tuple[list[InputField], list[str]]:
+    """Fields whose present source the farm could not fetch become required; returns warnings about them too."""
+    kept, warnings = [], []
+    for field in fields:
+        fault = _address_fault(field, allow_private)
+        kept.append(replace(field, default=None, required=True) if fault else field)
+        if fault:
+            warnings.append(f"Layer “{field.label}”: {fault} A source must be given with every render.")
+    return kept, warnings
+
+
+def _check_limits(composition: CompositionSettings) -> None:
+    limits = (
+        ("width", composition.width, SIDE_MAX),
+        ("height", composition.height, SIDE_MAX),
+        ("fps", composition.fps, FPS_MAX),
+        ("durationSeconds", composition.duration_seconds, SECONDS_MAX),
+    )
+    faults = [
+        f"The composition's {name} is {value:g}; at most {most} is allowed."
+        for name, value, most in limits
+        if value > most
+    ]
+    if faults:
+        raise BadRequest(faults)

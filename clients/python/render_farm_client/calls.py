@@ -1,0 +1,165 @@
+"""Each operation as data: what is sent, and how the answer is read. Both clients send these."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from render_farm_client import models
+from render_farm_client.models import Asset, Batch, Job, Template, Validation
+
+Answer = TypeVar("Answer")
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class Call(Generic[Answer]):
+    """A request. `repeats` says that it may be sent again after a lost answer."""
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response], Answer]
+    json: Any = None
+    params: Mapping[str, Any] | None = None
+    data: Mapping[str, str] | None = None
+    file: Path | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeats: bool = True
+
+
+@dataclass(frozen=True)
+class Page(Generic[Answer]):
+    """A part of a list."""
+
+    items: Sequence[Answer]
+    total: int
+
+
+def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:
+    """Imports a project."""
+    data = {"includeText": "true" if include_text else "false"}
+    data |= {"name": name} if name else {}
+    data |= {"compId": comp_id} if comp_id else {}
+    return Call(
+        "POST", "/templates/import", lambda answer: models.template(answer.json()), data=data, file=Path(path),
+        repeats=False,
+    )  # fmt: skip
+
+
+def publish_template(body: Mapping[str, Any]) -> Call[Template]:
+    """Publishes a document."""
+    return Call("POST", "/templates", lambda answer: models.template(answer.json()), json=dict(body), repeats=False)
+
+
+def template(template_id: str) -> Call[Template]:
+    """Reads a template."""
+    return Call("GET", f"/templates/{template_id}", lambda answer: models.template(answer.json()))
+
+
+def delete_template(template_id: str) -> Call[None]:
+    """Deletes a template."""
+    return Call("DELETE", f"/templates/{template_id}", lambda _: None)
+
+
+def templates(offset: int) -> Call[Page[Template]]:
+    """A page of templates."""
+    return _page("/templates", offset, models.template)
+
+
+def renders(offset: int) -> Call[Page[Job]]:
+    """A page of renders."""
+    return _page("/renders", offset, models.job)
+
+
+def upload(path: str | Path) -> Call[Asset]:
+    """Uploads a file."""
+    return Call("POST", "/assets", lambda answer: models.asset(answer.json()), file=Path(path))
+
+
+def still(
+    template_id: str, inputs: Mapping[str, Any] | None, time: float | None, frame: int | None, width: int | None,
+    format: str,
+) -> Call[bytes]:  # fmt: skip
+    """A picture of a template; without inputs as it was published."""
+    options = {"time": time, "frame": frame, "width": width, "format": format}
+    chosen = {name: value for name, value in options.items() if value is not None}
+    path = f"/templates/{template_id}/still"
+    if inputs is None:
+        return Call("GET", path, lambda answer: answer.content, params=chosen)
+    return Call("POST", path, lambda answer: answer.content, json={**chosen, "inputs": dict(inputs)})
+
+
+def thumbnail(job_id: str, width: int | None, sprite: bool, format: str) -> Call[bytes]:
+    """A picture of a completed render."""
+    params = {"format": format, "sprite": str(sprite).lower()} | ({} if width is None else {"width": width})
+    return Call("GET", f"/renders/{job_id}/thumbnail", lambda answer: answer.content, params=params)
+
+
+def render_body(
+    template_id: str, inputs: Mapping[str, Any], output: Mapping[str, Any] | None, callback_url: str | None,
+    metadata: Mapping[str, Any] | None,
+) -> dict[str, Any]:  # fmt: skip
+    """A render request."""
+    optional = {"output": output, "callbackUrl": callback_url, "metadata": metadata}
+    held = {name: value for name, value in optional.items() if value is not None}
+    return {"templateId": template_id, "inputs": dict(inputs), **held}
+
+
+def render(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:
+    """Creates a render; every repeat has the same key."""
+    return Call("POST", "/renders", lambda answer: models.job(answer.json()), json=body, headers=_key(idempotency_key))
+
+
+def validate(body: Mapping[str, Any]) -> Call[Validation]:
+    """Checks a render."""
+    return Call("POST", "/renders/validate", lambda answer: models.validation(answer.json()), json=body)
+
+
+def job(job_id: str) -> Call[Job]:
+    """Reads a render."""
+    return Call("GET", f"/renders/{job_id}", lambda answer: models.job(answer.json()))
+
+
+def cancel(job_id: str) -> Call[Job]:
+    """Cancels a render."""
+    return Call("POST", f"/renders/{job_id}/cancel", lambda answer: models.job(answer.json()))
+
+
+def create_batch(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Batch]:
+    """Creates a batch; every repeat has the same key."""
+    return Call(
+        "POST", "/batches", lambda answer: models.batch(answer.json()), json=body, headers=_key(idempotency_key)
+    )
+
+
+def batch(batch_id: str, offset: int) -> Call[Batch]:
+    """A batch with a page of its rows."""
+    params = {"limit": PAGE, "offset": offset}
+    return Call("GET", f"/batches/{batch_id}", lambda answer: models.batch(answer.json()), params=params)
+
+
+def cancel_batch(batch_id: str) -> Call[int]:
+    """Cancels a batch; answers how many renders."""
+    return Call("POST", f"/batches/{batch_id}/cancel", lambda answer: int(answer.json()["cancelled"]))
+
+
+def usage() -> Call[dict[str, Any]]:
+    """The account's usage."""
+    return Call("GET", "/usage", lambda answer: dict(answer.json()))
+
+
+def _page(path: str, offset: int, read: Callable[[models.Record], Answer]) -> Call[Page[Answer]]:
+    def page(answer: httpx.Response) -> Page[Answer]:
+        body = answer.json()
+        return Page([read(one) for one in body["items"]], body["total"])
+
+    return Call("GET", path, page, params={"limit": PAGE, "offset": offset})
+
+
+def _key(idempotency_key: str | None) -> dict[str, str]:
+    return {"Idempotency-Key": idempotency_key or uuid.uuid4().hex}

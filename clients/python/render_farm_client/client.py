@@ -1,0 +1,215 @@
+"""The blocking client."""
+
+from __future__ import annotations
+
+import time as time_of
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from render_farm_client import calls
+from render_farm_client.calls import Call
+from render_farm_client.errors import RenderFailed
+from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, Validation
+from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
+
+Answer = TypeVar("Answer")
+
+
+class FarmClient:
+    """Talks to a farm. `server` is its origin; `key` an API key, or `token` a session token.
+
+    Every method raises ApiError for a failure that the farm reports, and NoAnswer where it cannot be reached.
+    """
+
+    def __init__(
+        self, server: str, key: str | None = None, *, token: str | None = None, timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:  # fmt: skip
+        self._http = httpx.Client(
+            base_url=base_url(server),
+            headers=headers(key, token),
+            timeout=timeout,
+            transport=transport,
+            trust_env=False,
+        )
+
+    def import_template(
+        self, path: str | Path, *, name: str | None = None, include_text: bool = False, comp_id: str | None = None
+    ) -> Template:
+        """Makes a template of a `.motion` project (zip or single file)."""
+        return self._send(calls.import_template(path, name, include_text, comp_id))
+
+    def publish_template(self, body: Mapping[str, Any]) -> Template:
+        """Makes a template of an editor's document."""
+        return self._send(calls.publish_template(body))
+
+    def template(self, template_id: str) -> Template:
+        """One template."""
+        return self._send(calls.template(template_id))
+
+    def delete_template(self, template_id: str) -> None:
+        """Deletes a template."""
+        self._send(calls.delete_template(template_id))
+
+    def templates(self) -> Iterator[Template]:
+        """All templates, newest first."""
+        offset = 0
+        while True:
+            page = self._send(calls.templates(offset))
+            yield from page.items
+            offset += len(page.items)
+            if not page.items or offset >= page.total:
+                return
+
+    def upload(self, path: str | Path) -> Asset:
+        """Uploads a picture, video or sound; its `url` can be an input for 24 hours."""
+        return self._send(calls.upload(path))
+
+    def still(
+        self, template_id: str, inputs: Mapping[str, Any] | None = None, *, time: float | None = None,
+        frame: int | None = None, width: int | None = None, format: str = "png",
+    ) -> bytes:  # fmt: skip
+        """A picture of a template: with inputs, or as it was published. It costs no minutes."""
+        return self._send(calls.still(template_id, inputs, time, frame, width, format))
+
+    def thumbnail(self, job_id: str, *, width: int | None = None, sprite: bool = False, format: str = "jpeg") -> bytes:
+        """A picture of a completed render, or a sheet of its frames."""
+        return self._send(calls.thumbnail(job_id, width, sprite, format))
+
+    def render(
+        self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, idempotency_key: str | None = None,
+    ) -> Job:  # fmt: skip
+        """Queues a render. Repeats of the request carry the same key, so it is rendered once."""
+        body = calls.render_body(template_id, inputs, output, callback_url, metadata)
+        return self._send(calls.render(body, idempotency_key))
+
+    def validate(
+        self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None
+    ) -> Validation:
+        """Faults, minutes, expected time and warnings of a render; nothing is queued."""
+        return self._send(calls.validate(calls.render_body(template_id, inputs, output, None, None)))
+
+    def job(self, job_id: str) -> Job:
+        """One render."""
+        return self._send(calls.job(job_id))
+
+    def renders(self) -> Iterator[Job]:
+        """All renders, newest first."""
+        offset = 0
+        while True:
+            page = self._send(calls.renders(offset))
+            yield from page.items
+            offset += len(page.items)
+            if not page.items or offset >= page.total:
+                return
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancels a render unless it has ended; its status is the one that holds."""
+        return self._send(calls.cancel(job_id))
+
+    def wait(self, job_id: str, timeout: float = 3600.0) -> Job:
+        """Waits until a render is completed. Raises RenderFailed, and TimeoutError after `timeout` seconds."""
+        deadline = time_of.monotonic() + timeout
+        for pause in poll_pauses():
+            job = self.job(job_id)
+            if job.status == "completed":
+                return job
+            if job.has_ended:
+                raise RenderFailed(job_id, job.status, job.error)
+            if time_of.monotonic() + pause > deadline:
+                break
+            time_of.sleep(pause)
+        raise TimeoutError(f"{job_id} has not ended after {timeout:g} s")
+
+    def download(self, job_id: str, path: str | Path) -> Path:
+        """Writes the MP4 of a completed render to a file, whole or not at all."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(target.name + ".part")
+        with self._http.stream("GET", f"/renders/{job_id}/download", follow_redirects=True) as answer:
+            if not answer.is_success:
+                answer.read()
+                answered(calls.job(job_id), answer)
+            with part.open("wb") as file:
+                for chunk in answer.iter_bytes():
+                    file.write(chunk)
+        part.replace(target)
+        return target
+
+    def create_batch(
+        self, template_id: str, rows: Sequence[Mapping[str, Any]], *, output: Mapping[str, Any] | None = None,
+        callback_url: str | None = None, partial: bool = False, idempotency_key: str | None = None,
+    ) -> Batch:  # fmt: skip
+        """Queues a render for each row: {"inputs": ..., "metadata": ...}."""
+        shared = {"output": output, "callbackUrl": callback_url, "partial": partial or None}
+        held = {name: value for name, value in shared.items() if value is not None}
+        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **held}
+        return self._send(calls.create_batch(body, idempotency_key))
+
+    def batch(self, batch_id: str) -> Batch:
+        """A batch with its totals and its first rows."""
+        return self._send(calls.batch(batch_id, 0))
+
+    def batch_rows(self, batch_id: str) -> Iterator[BatchRow]:
+        """All rows of a batch."""
+        offset = 0
+        while True:
+            page = self._send(calls.batch(batch_id, offset))
+            yield from page.rows
+            offset += len(page.rows)
+            if not page.rows or offset >= page.total:
+                return
+
+    def cancel_batch(self, batch_id: str) -> int:
+        """Cancels what has not ended of a batch; answers how many renders."""
+        return self._send(calls.cancel_batch(batch_id))
+
+    def usage(self) -> dict[str, Any]:
+        """What the account has used this month, and its limits."""
+        return self._send(calls.usage())
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, call: Call[Answer]) -> Answer:
+        """Sends a call, again where that may help."""
+        attempt = 0
+        while True:
+            answer, failure = self._sent(call)
+            pause = None if answer is not None and answer.status_code < 429 else pause_after(call, answer, attempt)
+            if pause is None:
+                break
+            time_of.sleep(pause)
+            attempt += 1
+        if answer is None:
+            assert failure is not None, "there is an answer or a failure"
+            raise lost(call, failure) from failure
+        found: Answer = answered(call, answer)
+        return found
+
+    def _sent(self, call: Call[Any]) -> tuple[httpx.Response | None, httpx.TransportError | None]:
+        with ExitStack() as files:
+            file = None if call.file is None else {"file": (call.file.name, files.enter_context(call.file.open("rb")))}
+            try:
+                answer = self._http.request(
+                    call.method, call.path, json=call.json, params=call.params, data=call.data, files=file,
+                    headers=dict(call.headers),
+                )  # fmt: skip
+            except httpx.TransportError as error:
+                return None, error
+        return answer, None

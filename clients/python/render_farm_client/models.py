@@ -1,0 +1,145 @@
+"""What answers hold, as records. `raw` is the whole answer: fields of newer farms are in it too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ENDED = frozenset({"completed", "failed", "cancelled"})
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TemplateInput:
+    """One thing that may vary per render. `kind` is text, color, number, image or media."""
+
+    id: str
+    label: str
+    kind: str
+    required: bool
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template. `warnings` are those of its import."""
+
+    id: str
+    name: str
+    width: float
+    height: float
+    fps: float
+    duration_seconds: float
+    inputs: Sequence[TemplateInput]
+    warnings: Sequence[str] = ()
+    raw: Record = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A render. `video_url` is there once it is completed. `progress` is 0 to 100."""
+
+    job_id: str
+    status: str
+    progress: float = 0.0
+    video_url: str | None = None
+    error: str | None = None
+    warnings: Sequence[Record] = ()
+    metadata: Record | None = None
+    raw: Record = field(default_factory=dict, repr=False)
+
+    @property
+    def has_ended(self) -> bool:
+        """True once the status will not change any more."""
+        return self.status in ENDED
+
+
+@dataclass(frozen=True)
+class Asset:
+    """An upload, whose URL can be an input for 24 hours."""
+
+    url: str
+    bytes: int
+    mime: str
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What a render would cost and lack."""
+
+    valid: bool
+    errors: Sequence[Record]
+    render_minutes: float
+    expected_seconds: float | None
+    warnings: Sequence[Record]
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """A row of a batch: its job, or why it was refused (status `refused`)."""
+
+    index: int
+    status: str
+    job_id: str | None
+    progress: float
+    error: str | None
+    errors: Sequence[Record]
+    metadata: Record | None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch and one page of its rows."""
+
+    batch_id: str
+    status: str
+    progress: float
+    totals: Mapping[str, int]
+    rows: Sequence[BatchRow]
+    total: int
+
+
+def template(raw: Record) -> Template:
+    """A template from its answer."""
+    inputs = [
+        TemplateInput(one["id"], one["label"], one["kind"], one["required"], one.get("default"))
+        for one in raw["inputs"]
+    ]
+    return Template(
+        raw["id"], raw["name"], raw["width"], raw["height"], raw["fps"], raw["durationSeconds"], inputs,
+        tuple(raw.get("warnings", ())), raw,
+    )  # fmt: skip
+
+
+def job(raw: Record) -> Job:
+    """A job from its answer; the answer of a creation has only its id and status."""
+    return Job(
+        raw["jobId"], raw["status"], raw.get("progress", 0.0), raw.get("videoUrl"), raw.get("error"),
+        tuple(raw.get("warnings", ())), raw.get("metadata"), raw,
+    )  # fmt: skip
+
+
+def asset(raw: Record) -> Asset:
+    """An upload from its answer."""
+    return Asset(raw["url"], raw["bytes"], raw["mime"], raw["expiresAt"])
+
+
+def validation(raw: Record) -> Validation:
+    """A validation from its answer."""
+    return Validation(
+        raw["valid"], raw["errors"], raw["renderMinutes"], raw.get("expectedSeconds"), raw.get("warnings", ())
+    )
+
+
+def batch(raw: Record) -> Batch:
+    """A batch from its answer."""
+    rows = [
+        BatchRow(
+            one["index"], one["status"], one.get("jobId"), one.get("progress", 0.0), one.get("error"),
+            one.get("errors", ()), one.get("metadata"),
+        )
+        for one in raw["items"]
+    ]  # fmt: skip
+    return Batch(raw["batchId"], raw["status"], raw["progress"], raw["totals"], rows, raw["total"])

@@ -1,0 +1,71 @@
+"""When a request is sent again, and after how long."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from render_farm_client.calls import Call
+from render_farm_client.errors import ApiError, NoAnswer
+
+ATTEMPTS = 6
+PAUSE_SECONDS = 0.3
+PAUSE_SECONDS_MAX = 20.0
+POLL_SECONDS = 0.25
+POLL_SECONDS_MAX = 5.0
+
+
+def answered(call: Call[Any], answer: httpx.Response) -> Any:
+    """What the answer holds. Raises ApiError."""
+    if answer.is_success or answer.is_redirect:
+        return call.read(answer)
+    try:
+        body = answer.json()
+    except ValueError:
+        body = {}
+    raise ApiError(answer.status_code, body if isinstance(body, dict) else {})
+
+
+def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) -> float | None:
+    """Seconds until the request is sent again; None where it is not. `answer` is None for a lost connection."""
+    if attempt + 1 >= ATTEMPTS:
+        return None
+    if answer is None:
+        return _pause(attempt) if call.repeats else None
+    if answer.status_code == 429:
+        return max(float(answer.headers.get("Retry-After", 0)), _pause(attempt))
+    return _pause(attempt) if answer.status_code >= 500 and call.repeats else None
+
+
+def lost(call: Call[Any], error: Exception) -> NoAnswer:
+    """What is raised for a farm that does not answer."""
+    return NoAnswer(f"{call.method} {call.path}: {error}")
+
+
+def poll_pauses() -> Iterator[float]:
+    """Pauses between looks at a render: short at first."""
+    pause = POLL_SECONDS
+    while True:
+        yield pause
+        pause = min(POLL_SECONDS_MAX, pause * 1.3)
+
+
+def base_url(server: str) -> str:
+    """The API's address, from an origin or from the address itself."""
+    bare = server.rstrip("/")
+    if bare.endswith("/v1"):
+        return bare
+    return f"{bare}/v1" if bare.endswith("/api") else f"{bare}/api/v1"
+
+
+def headers(key: str | None, token: str | None) -> dict[str, str]:
+    """The credential."""
+    credential = key or token
+    return {} if credential is None else {"Authorization": f"Bearer {credential}"}
+
+
+def _pause(attempt: int) -> float:
+    return min(PAUSE_SECONDS_MAX, PAUSE_SECONDS * 2.0**attempt) * random.uniform(0.5, 1.0)

@@ -1,0 +1,127 @@
+"""A Model Context Protocol server over the API: an agent's tools. Needs the package `mcp`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Image, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from render_farm_client.asynchronous import AsyncFarmClient
+from render_farm_client.errors import ApiError, NoAnswer, RenderFailed
+from render_farm_client.models import Job, Template
+
+WAIT_SECONDS_MAX = 600
+_INSTRUCTIONS = (
+    "Renders videos from templates. List the templates, describe one to see its inputs, validate values, preview a frame to "
+    "see how it looks (free), then render and wait. Media inputs are public http(s) URLs."
+)
+Inputs = Annotated[dict[str, str | float], Field(description="Values by input id, as the template declares them.")]
+TemplateId = Annotated[str, Field(description="A template's id, from list_templates.")]
+JobId = Annotated[str, Field(description="A render's id.")]
+
+
+def server(farm: AsyncFarmClient) -> MCPServer:
+    """A server whose tools call this farm. What they may do is what the client's key may do."""
+    made = MCPServer("render-farm", title="Render farm", instructions=_INSTRUCTIONS, log_level="WARNING")
+    tools = _Tools(farm)
+    for tool in (
+        tools.list_templates, tools.describe_template, tools.validate_inputs, tools.preview_frame, tools.render_video,
+        tools.get_render, tools.wait_for_render, tools.cancel_render, tools.get_usage,
+    ):  # fmt: skip
+        made.add_tool(_reporting(tool))
+    return made
+
+
+def _reporting(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """The tool, whose failures reach the agent in words."""
+
+    @wraps(tool)
+    async def reporting(*args: Any, **named: Any) -> Any:
+        try:
+            return await tool(*args, **named)
+        except (ApiError, NoAnswer) as error:
+            raise ToolError(str(error)) from error
+
+    return reporting
+
+
+class _Tools:
+    """Each public method is a tool; its docstring is what an agent reads."""
+
+    def __init__(self, farm: AsyncFarmClient) -> None:
+        self._farm = farm
+
+    async def list_templates(self) -> list[dict[str, Any]]:
+        """List the account's templates with their ids, names, sizes and input ids."""
+        return [
+            {"id": one.id, "name": one.name, "inputs": [each.id for each in one.inputs], **_format(one)}
+            async for one in self._farm.templates()
+        ]
+
+    async def describe_template(self, template_id: TemplateId) -> dict[str, Any]:
+        """Describe a template: its size, rate, duration, and each input with kind, label and whether it is required."""
+        one = await self._farm.template(template_id)
+        inputs = [
+            {"id": each.id, "label": each.label, "kind": each.kind, "required": each.required} for each in one.inputs
+        ]
+        return {"id": one.id, "name": one.name, **_format(one), "inputs": inputs}
+
+    async def validate_inputs(self, template_id: TemplateId, inputs: Inputs) -> dict[str, Any]:
+        """Check values without rendering: every fault, the minutes a render costs, expected seconds, warnings."""
+        found = await self._farm.validate(template_id, inputs)
+        return {
+            "valid": found.valid, "errors": list(found.errors), "renderMinutes": found.render_minutes,
+            "expectedSeconds": found.expected_seconds, "warnings": list(found.warnings),
+        }  # fmt: skip
+
+    async def preview_frame(
+        self, template_id: TemplateId, inputs: Inputs | None = None, time: float | None = None, width: int = 640
+    ) -> Image:
+        """Show one frame of a template as a picture, with inputs or as published. Free and quick."""
+        picture = await self._farm.still(template_id, inputs, time=time, width=width, format="jpeg")
+        return Image(data=picture, format="jpeg")
+
+    async def render_video(
+        self, template_id: TemplateId, inputs: Inputs, width: int | None = None, height: int | None = None,
+        fps: int | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Start rendering an MP4. Answers the render's id at once; wait_for_render gives the link."""
+        output = {name: value for name, value in (("width", width), ("height", height), ("fps", fps)) if value}
+        return _job(await self._farm.render(template_id, inputs, output=output or None))
+
+    async def get_render(self, job_id: JobId) -> dict[str, Any]:
+        """Show a render: status, progress, link to the video once it is completed, warnings."""
+        return _job(await self._farm.job(job_id))
+
+    async def wait_for_render(self, job_id: JobId, timeout_seconds: int = 300) -> dict[str, Any]:
+        """Wait until a render has ended, and answer its link. Ask again if it has not ended in time."""
+        try:
+            return _job(await self._farm.wait(job_id, min(timeout_seconds, WAIT_SECONDS_MAX)))
+        except (TimeoutError, RenderFailed):
+            return _job(await self._farm.job(job_id))
+
+    async def cancel_render(self, job_id: JobId) -> dict[str, Any]:
+        """Cancel a render that has not ended."""
+        return _job(await self._farm.cancel(job_id))
+
+    async def get_usage(self) -> dict[str, Any]:
+        """Show what the account has used this month, and its limits. Needs the scope usage:read."""
+        try:
+            return await self._farm.usage()
+        except ApiError as error:
+            return {"error": error.message}
+
+
+def _format(one: Template) -> dict[str, float]:
+    return {"width": one.width, "height": one.height, "fps": one.fps, "durationSeconds": one.duration_seconds}
+
+
+def _job(job: Job) -> dict[str, Any]:
+    return {
+        "jobId": job.job_id, "status": job.status, "progress": job.progress, "videoUrl": job.video_url, "error": job.error,
+        "warnings": list(job.warnings),
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Videos from the rows of a table."""

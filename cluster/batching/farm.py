@@ -1,0 +1,122 @@
+"""Renders rows on a farm, through its API: in batches, whose videos are downloaded as they are completed."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from render_farm_client import ApiError, BatchRow, NoAnswer
+from render_farm_client.retrying import poll_pauses
+
+from cluster.batching.rows import Row
+from cluster.commands import connecting
+from farm_core.failure import Failure
+
+ROWS_MAX: Final = 1000
+
+
+class BatchFailed(Failure):
+    """The farm refused the batch."""
+
+
+class FarmRenderer:
+    """A template's inputs are columns; media cells that are files are uploaded, once each."""
+
+    def __init__(self, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
+        self._farm = connecting.client(arguments)
+        self._folder: Path | None = arguments.media
+        self._output = dict(output)
+        self._uploads: dict[Path, str] = {}
+        try:
+            self._template = self._farm.template(arguments.template)
+        except (ApiError, NoAnswer) as error:
+            raise BatchFailed(
+                f"{arguments.template} is neither a file here nor a template of the account: {error}"
+            ) from error
+        self._kinds = {one.id: one.kind for one in self._template.inputs}
+        self.identity = hashlib.sha256(json.dumps([self._template.id, self._output]).encode()).hexdigest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._farm.close()
+
+    def faults(self, rows: Sequence[Row]) -> list[str]:
+        """Columns, numbers and files that are wrong. The farm checks the rest before it queues a row."""
+        if not self._kinds.keys() & {name for row in rows for name in row.cells}:
+            return [f"no column is an input; the template offers {', '.join(sorted(self._kinds)) or 'none'}"]
+        return [f"line {row.number}: {fault}" for row in rows for fault in self._row_faults(row)]
+
+    def render(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
+        """Each row when its video is there, or with why it is not. Raises BatchFailed where rows are refused."""
+        for start in range(0, len(rows), ROWS_MAX):
+            part = rows[start : start + ROWS_MAX]
+            try:
+                yield from self._rendered(part)
+            except (ApiError, NoAnswer) as error:
+                raise BatchFailed(f"{error}") from error
+
+    def _rendered(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
+        bodies = [{"inputs": self._inputs(row), "metadata": {"line": row.number}} for row in rows]
+        key = hashlib.sha256(json.dumps([self.identity, bodies]).encode()).hexdigest()
+        batch = self._farm.create_batch(self._template.id, bodies, output=self._output or None, idempotency_key=key)
+        done: set[int] = set()
+        for pause in poll_pauses():
+            for item in self._farm.batch_rows(batch.batch_id):
+                if item.index not in done and item.status in ("completed", "failed", "cancelled", "refused"):
+                    done.add(item.index)
+                    yield rows[item.index], self._fetched(item, rows[item.index])
+            if len(done) == len(rows):
+                return
+            time.sleep(pause)
+
+    def _fetched(self, item: BatchRow, row: Row) -> str | None:
+        if item.status != "completed" or item.job_id is None:
+            return item.error or f"the render was {item.status}"
+        self._farm.download(item.job_id, row.path)
+        return None
+
+    def _row_faults(self, row: Row) -> Iterator[str]:
+        for name, text in row.cells.items():
+            kind = self._kinds.get(name)
+            if kind == "number" and not _is_number(text):
+                yield f"{name} must be a number, not {text!r}"
+            if kind in ("image", "media") and not _is_address(text) and not self._path(text).is_file():
+                yield f"{name}: {text} is neither an address nor a file"
+
+    def _inputs(self, row: Row) -> dict[str, Any]:
+        return {name: self._value(self._kinds[name], text) for name, text in row.cells.items() if name in self._kinds}
+
+    def _value(self, kind: str, text: str) -> str | float:
+        if kind == "number":
+            return float(text)
+        if kind not in ("image", "media") or _is_address(text):
+            return text
+        path = self._path(text)
+        if path not in self._uploads:
+            self._uploads[path] = self._farm.upload(path).url
+        return self._uploads[path]
+
+    def _path(self, text: str) -> Path:
+        return Path(text) if self._folder is None else self._folder / text
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith(("http://", "https://"))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,77 @@
+"""Rows of a CSV file, and the file that each one's video goes to."""
+
+from __future__ import annotations
+
+import csv
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from farm_core.failure import Failure
+
+FAULTS_SHOWN_MAX: Final = 20
+
+
+class RowsRefused(Failure):
+    """Rows that cannot be rendered: every fault."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        shown = list(faults[:FAULTS_SHOWN_MAX])
+        if len(faults) > FAULTS_SHOWN_MAX:
+            shown.append(f"and {len(faults) - FAULTS_SHOWN_MAX} more")
+        super().__init__("nothing was rendered:\n  " + "\n  ".join(shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the file: its number (2 is the first below the names), its cells that are not empty, and its video's path."""
+
+    number: int
+    cells: Mapping[str, str]
+    path: Path
+
+
+def read_rows(path: Path, pattern: str) -> list[Row]:
+    """The rows of a CSV file. Raises RowsRefused for a file or pattern that does not fit, OSError where it cannot be read."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        reader = csv.DictReader(file, strict=True)
+        try:
+            lines = [(reader.line_num, dict(line.items())) for line in reader]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise RowsRefused([f"{path} is not a CSV file in UTF-8: {error}"]) from error
+    names = reader.fieldnames or []
+    faults = [
+        f"--out names a column {name!r}, and the file has {', '.join(names)}"
+        for name in _names(pattern)
+        if name not in names
+    ]
+    faults += [f"line {number} has more cells than there are names" for number, line in lines if None in line]
+    if faults or not lines:
+        raise RowsRefused(faults or [f"{path} has no rows"])
+    rows = [_row(number, line, pattern) for number, line in lines]
+    twice = [str(one) for one, count in Counter(row.path for row in rows).items() if count > 1]
+    if twice:
+        raise RowsRefused([f"several rows write {one}: put a column that differs into --out" for one in twice])
+    return rows
+
+
+def _names(pattern: str) -> list[str]:
+    try:
+        return [name for _, name, _, _ in string.Formatter().parse(pattern) if name is not None and name != "row"]
+    except ValueError as error:
+        raise RowsRefused([f"--out {pattern!r}: {error}"]) from error
+
+
+def _row(number: int, line: Mapping[str, str | None], pattern: str) -> Row:
+    cells = {name: value for name, value in line.items() if value}
+    words = {name: _as_file_name(value or "") for name, value in line.items()}
+    return Row(number, cells, Path(pattern.format(**{**words, "row": f"{number - 1:04d}"})))
+
+
+def _as_file_name(text: str) -> str:
+    """The text without what a file's name cannot hold, or would lead elsewhere."""
+    kept = "".join("-" if one in "/\\:\0" or not one.isprintable() else one for one in text.strip())
+    return kept.strip(". ")[:100] or "empty"

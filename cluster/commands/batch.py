@@ -1,0 +1,82 @@
+"""One video per row of a CSV file: against a farm (--server, --key, or the one that runs here) or, with a project FILE,
+without any service.
+
+The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". All rows
+are checked first. Rows that the manifest (PATTERN's folder, manifest.json) has as done are left out, so that a batch that was
+interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from cluster.batching.farm import FarmRenderer
+from cluster.batching.local import LocalRenderer
+from cluster.batching.manifest import Manifest
+from cluster.batching.rows import Row, RowsRefused, read_rows
+from cluster.commands import connecting
+from gpu_renderer.commands import options
+
+LOCAL_ENDINGS = (".mp4",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Template or file, rows, pattern."""
+    parser.add_argument(
+        "template", metavar="TEMPLATE_OR_FILE", help="a template's id, or a .motion folder, zip or file"
+    )
+    parser.add_argument("rows", type=Path, metavar="ROWS.csv", help="a row for each video, a column for each input")
+    parser.add_argument("--out", required=True, metavar="PATTERN", help='where videos go, as "out/{name}.mp4"')
+    parser.add_argument("--size", metavar="WxH", type=options.size, default=(None, None), help="output size in pixels")
+    parser.add_argument("--fps", metavar="N", type=int, help="output frames per second")
+    parser.add_argument("--media", metavar="DIR", type=Path, help="folder of media files that rows name")
+    parser.add_argument("--again", action="store_true", help="render rows that the manifest has as done too")
+    connecting.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Renders every row; 1 where one of them failed. Raises RowsRefused and NoFarm."""
+    rows = read_rows(arguments.rows, arguments.out)
+    manifest = Manifest.beside(rows)
+    output = _output(arguments)
+    kind = LocalRenderer if Path(arguments.template).exists() else FarmRenderer
+    with kind(arguments, output) as renderer:
+        if faults := renderer.faults(rows):
+            raise RowsRefused(faults)
+        wanted = rows if arguments.again else [row for row in rows if not manifest.has(row, renderer.identity)]
+        if len(wanted) < len(rows):
+            print(f"{len(rows) - len(wanted)} of {len(rows)} videos are there already", file=sys.stderr)
+        failed = _rendered(renderer, wanted, manifest)
+    print(f"{len(rows) - failed} of {len(rows)} videos are done; {manifest.path} says where they are")
+    return 1 if failed else 0
+
+
+def _output(arguments: argparse.Namespace) -> dict[str, int]:
+    width, height = arguments.size
+    asked = {"width": width, "height": height, "fps": arguments.fps}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest: Manifest) -> int:
+    """Renders the rows with a bar; returns how many failed."""
+    columns = (
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f} videos"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    failed = 0
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        line = bar.add_task("", total=len(rows))
+        for row, error in renderer.render(rows):
+            manifest.note(row, renderer.identity, error)
+            failed += error is not None
+            if error is not None:
+                bar.console.print(f"row {row.number}: {error}", markup=False)
+            bar.advance(line)
+    return failed

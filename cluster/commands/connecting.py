@@ -1,0 +1,54 @@
+"""How a command reaches a farm's API: a server and key that are named, or the farm that runs on the data folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from render_farm_client import AsyncFarmClient, FarmClient
+
+from cluster.local.accounts import session_token
+from farm_core import running
+from farm_core.failure import Failure
+from farm_core.settings import settings
+
+
+class NoFarm(Failure):
+    """There is no farm to talk to; the message says how to name one."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--server`, `--key`, `--account`, `--data`."""
+    parser.add_argument("--server", metavar="URL", help="the farm's origin (default: the farm that runs here)")
+    parser.add_argument("--key", metavar="KEY", help="an API key of that farm")
+    parser.add_argument("--account", default="local", metavar="NAME", help="account on the farm that runs here (local)")
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+
+
+def credential(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Origin and credential. Raises NoFarm."""
+    if arguments.server is not None:
+        if arguments.key is None:
+            raise NoFarm("--server needs --key, an API key of that farm")
+        return arguments.server, arguments.key
+    chosen = settings()
+    folder = (arguments.data or chosen.data_folder).resolve()
+    found = running.read(folder)
+    if found is None:
+        raise NoFarm(f"no farm runs on {folder}: start one with ./farm up, or name one with --server and --key")
+    if arguments.key is not None:
+        return found.origin, arguments.key
+    local = chosen.model_copy(update={"data_folder": folder})
+    return found.origin, session_token(local, found.database_url, arguments.account)
+
+
+def client(arguments: argparse.Namespace) -> FarmClient:
+    """A client of the farm. Raises NoFarm."""
+    server, key = credential(arguments)
+    return FarmClient(server, key)
+
+
+def async_client(arguments: argparse.Namespace) -> AsyncFarmClient:
+    """The same, asynchronous. Raises NoFarm."""
+    server, key = credential(arguments)
+    return AsyncFarmClient(server, key)

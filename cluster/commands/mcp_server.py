@@ -1,0 +1,30 @@
+"""A Model Context Protocol server over the API, for agents: list templates, preview frames, render, get links.
+
+Speaks over standard input and output, or with --http over HTTP at /mcp. Without --server it works on the farm that runs here.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from render_farm_client.tools import server
+
+from cluster.commands import connecting
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--http`, and which farm."""
+    parser.add_argument("--http", action="store_true", help="serve over HTTP instead of standard input and output")
+    parser.add_argument("--host", default="127.0.0.1", help="address for --http (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8765, help="port for --http (8765)")
+    connecting.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serves until it is ended. Raises NoFarm."""
+    made = server(connecting.async_client(arguments))
+    if arguments.http:
+        made.run("streamable-http", host=arguments.host, port=arguments.port)
+    else:
+        made.run("stdio")
+    return 0

@@ -1,0 +1,113 @@
+"""Publish any project as a template: its texts, colours, numbers and media become inputs, local media are embedded.
+
+Prints the template as JSON. Media that the project names but that are not public are looked for in the bundle's folder and in
+--media DIR. They become the inputs' default pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import mimetypes
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import unquote, urlsplit
+
+from render_farm_client import ApiError, NoAnswer
+
+from cluster.commands import connecting
+from farm_core.failure import Failure
+from gpu_renderer.commands.local import read_local
+from motion import template
+from motion.errors import DocumentError
+from motion.schema.compositions import chosen
+from motion.schema.stored import Document
+from motion.template import InputField
+
+BODY_BYTES_MAX: Final = 10_000_000
+"""The API's limit of a request body."""
+
+
+class NotPublished(Failure):
+    """The project cannot be published; the message says why."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`add FILE`."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="add")
+    add = actions.add_parser("add", help="publish a project", description=__doc__)
+    add.add_argument("file", type=Path, metavar="FILE", help="a .motion folder, zip or single file")
+    add.add_argument("--name", metavar="N", help="the template's name (default: the composition's)")
+    add.add_argument("--media", type=Path, metavar="DIR", help="where local media are looked for, by name")
+    connecting.add_arguments(add)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the template. Raises NotPublished and NoFarm."""
+    try:
+        body = publication(read_local(arguments.file), arguments.name, _folders(arguments))
+        with connecting.client(arguments) as farm:
+            made = farm.publish_template(body)
+    except DocumentError as error:
+        raise NotPublished(f"{arguments.file}: {error.message}") from error
+    except (ApiError, NoAnswer) as error:
+        raise NotPublished(f"{arguments.file}: {error}") from error
+    print(json.dumps(dict(made.raw), indent=2))
+    return 0
+
+
+def publication(document: Document, name: str | None, folders: Iterable[Path]) -> dict[str, Any]:
+    """The request that publishes a document, with every input it offers. Raises DocumentError, NotPublished."""
+    composition = chosen(document, None)
+    found = template.discover(document, include_text=True)
+    pictures, fields = _with_media(found.fields, list(folders))
+    document = template.apply(document, fields, pictures)
+    inputs = [
+        {
+            "id": field.id,
+            "label": field.label,
+            "kind": field.kind,
+            "required": field.required and field.id not in pictures,
+        }
+        for field in fields
+    ]
+    body = {
+        "name": name or composition.name or "Template", "document": document, "inputs": inputs, "width": composition.width,
+        "height": composition.height, "fps": composition.fps, "durationSeconds": composition.duration_seconds,
+    }  # fmt: skip
+    size = len(json.dumps(body))
+    if size > BODY_BYTES_MAX:
+        raise NotPublished(
+            f"with its media the project has {size} bytes, and a request at most {BODY_BYTES_MAX}: put large media on a "
+            "public server, name their URLs in the project, and publish again"
+        )
+    return cast(dict[str, Any], body)
+
+
+def _folders(arguments: argparse.Namespace) -> list[Path]:
+    file: Path = arguments.file
+    own = [file, file / "assets"] if file.is_dir() else [file.parent, file.parent / "media"]
+    return [*([arguments.media] if arguments.media else []), *own]
+
+
+def _with_media(fields: Iterable[InputField], folders: list[Path]) -> tuple[dict[str, str | float], list[InputField]]:
+    """For each media input without a public source the file of its name, as a data URL."""
+    pictures: dict[str, str | float] = {}
+    held = list(fields)
+    for field in held:
+        if field.kind in ("image", "media") and field.required and (path := _file_of(field, folders)):
+            mime = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            pictures[field.id] = f"data:{mime};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return pictures, held
+
+
+def _file_of(field: InputField, folders: list[Path]) -> Path | None:
+    name = unquote(urlsplit(str(field.default or "")).path).rsplit("/", 1)[-1]
+    names = [name] if name else []
+    for folder in folders:
+        for candidate in (*(folder / one for one in names), *sorted(folder.glob(f"{field.id}.*"))):
+            if candidate.is_file():
+                return candidate
+    return None

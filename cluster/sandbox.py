@@ -1,0 +1,83 @@
+"""What a render thread may touch once it draws: its scratch folder, storage, and what Python, fonts and drivers read.
+
+The sandbox keeps libraries that read foreign files (decoders, SVG, fonts) from opening other files and connections. It is one of
+several walls: it holds for the render thread and its helpers, not for the threads that talk to Ray and Redis.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from cluster import landlock
+from cluster.landlock import Policy, SandboxUnavailable
+from farm_core.settings import ENV_FILE, ROOT, Settings
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
+
+_SYSTEM: Final = (
+    "/usr", "/lib", "/lib64", "/bin", "/opt", "/sys", "/etc/fonts", "/etc/ssl", "/etc/pki", "/etc/ca-certificates",
+    "/etc/ld.so.cache", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/localtime",
+    "/etc/glvnd", "/etc/OpenCL", "/etc/vulkan", "/etc/nvidia", "/etc/drirc", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
+    "/proc/self", "/proc/sys", "/proc/driver", "/proc/devices", "/proc/modules", "/run/systemd/resolve", "/run/nvidia",
+)  # fmt: skip
+_DEVICES: Final = ("/dev",)
+_CREDENTIALS: Final = ("~/.aws",)
+_DNS_PORT: Final = 53
+
+
+def policy_of(settings: Settings, scratch: Path) -> Policy:
+    """The policy of a render thread."""
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, *(path for path in sys.path if path)}
+    read = [*map(Path, sorted(prefixes)), ROOT, *settings.further_fonts, *map(Path, _SYSTEM), *_credentials(settings)]
+    write = [scratch]
+    if settings.s3_bucket is None:
+        write.append(settings.data_folder.resolve() / "storage")
+    secret = [settings.data_folder.resolve(), ROOT / ENV_FILE, Path.cwd() / ENV_FILE]
+    allowed = [found for path in read for found in _without(path, secret)]
+    return Policy(tuple(dict.fromkeys(allowed)), tuple(write), tuple(map(Path, _DEVICES)), _ports(settings))
+
+
+def enter(settings: Settings, scratch: Path) -> bool:
+    """Restrict this thread; return whether the kernel could. Without Landlock drawing goes on without the sandbox."""
+    if not settings.drawing_sandbox:
+        return False
+    policy = policy_of(settings, scratch)
+    for folder in policy.write:
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        abi = landlock.enter(policy)
+    except SandboxUnavailable as error:
+        _log.warning("drawing has no sandbox", reason=str(error))
+        return False
+    _log.info("drawing is in a sandbox", landlock=abi)
+    return True
+
+
+def _without(path: Path, secret: list[Path]) -> list[Path]:
+    """The path or, where something secret lies in it, what else lies there. Never `/`, which would allow everything."""
+    resolved = path.resolve()
+    if resolved == Path("/") or any(resolved.is_relative_to(hidden) for hidden in secret):
+        return []
+    if not any(hidden.is_relative_to(resolved) for hidden in secret):
+        return [path]
+    return [found for child in resolved.iterdir() for found in _without(child, secret)] if resolved.is_dir() else []
+
+
+def _credentials(settings: Settings) -> list[Path]:
+    """Files from which credentials of the bucket are read again when they expire."""
+    if settings.s3_bucket is None:
+        return []
+    return [Path(name).expanduser() for name in _CREDENTIALS] + [Path("/var/run/secrets")]
+
+
+def _ports(settings: Settings) -> tuple[int, ...]:
+    """Of the bucket's server; of AWS's own where none is named. A proxy is not passed through."""
+    if settings.s3_bucket is None:
+        return ()
+    server = urlsplit(settings.s3_endpoint_url or "https://s3")
+    port = server.port or (80 if server.scheme == "http" else 443)
+    return tuple(sorted({port, 443, 80, _DNS_PORT}))

@@ -1,0 +1,190 @@
+"""Functions that read foreign files run in worker processes with limits of processor time, memory and wall time.
+
+A worker that exceeds a limit, or crashes in a decoder, is killed and replaced; the file is refused and the farm goes on. Workers
+stay warm between calls, so an ordinary call costs one round trip over a pipe. Arguments and results are JSON: nothing that a
+worker says is executed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Final
+
+from farm_core.errors import BadRequest
+from farm_core.settings import environment_of_children
+from farm_core.telemetry import logs
+
+WORKERS_MAX: Final = 3
+CALLS_PER_OWNER: Final = 2
+"""Calls of one account at once; its others wait without holding a worker."""
+
+CPU_SECONDS: Final = 10
+WALL_SECONDS: Final = 90.0
+MEMORY_BYTES: Final = 1_200_000_000
+"""Address space of a worker."""
+
+RESIDENT_BYTES: Final = 300_000_000
+"""A worker that has grown beyond this is replaced after its call."""
+
+NOT_EXAMINED: Final = "The file cannot be examined: it is damaged, or takes too much time or memory."
+_log = logs.logger(__name__)
+
+
+class Refused(BadRequest):
+    """A function in the sandbox refused its input."""
+
+
+class Exhausted(BadRequest):
+    """A function in the sandbox exceeded a limit or crashed."""
+
+    def __init__(self) -> None:
+        super().__init__(NOT_EXAMINED)
+
+
+class Sandbox:
+    """A few warm worker processes. One instance serves a whole process; `close` ends the workers."""
+
+    def __init__(self, cpu_seconds: int = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES) -> None:
+        self._limits = (cpu_seconds, memory_bytes)
+        self._threads = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="sandbox")
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._gates: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(CALLS_PER_OWNER))
+        self._waiting: dict[str, int] = defaultdict(int)
+
+    def warm(self) -> None:
+        """Starts a worker in the background."""
+        self._threads.submit(self._warmed)
+
+    async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return `function(*arguments)`, run in a worker on behalf of the account `owner`.
+
+        The function is one of a module; arguments and result are JSON values. It may raise BadRequest and DocumentError.
+
+        Raises Refused with the function's own reason, and Exhausted where it exceeded a limit or crashed.
+        """
+        self._waiting[owner] += 1
+        try:
+            async with self._gates[owner]:
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._threads, self.call_now, function, *arguments)
+        finally:
+            self._waiting[owner] -= 1
+            if not self._waiting[owner]:
+                del self._waiting[owner], self._gates[owner]
+
+    def call_now(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """`call`, blocking this thread."""
+        with self._worker() as worker:
+            answer = worker.ask(f"{function.__module__}:{function.__qualname__}", list(arguments))
+        if answer is None:
+            raise Exhausted
+        if "failed" in answer:
+            _log.error("a sandboxed function failed", function=function.__qualname__, traceback=answer["failed"])
+            raise Exhausted
+        if "refused" in answer:
+            raise Refused(answer["refused"])
+        return answer["result"]
+
+    def close(self) -> None:
+        """Ends every worker."""
+        with self._lock:
+            self._closed = True
+            workers, self._all = self._all, set()
+        for worker in workers:
+            worker.kill()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _warmed(self) -> None:
+        with self._worker() as worker:
+            worker.ask("farm_core.sandbox_worker:ready", [])
+
+    @contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        with self._lock:
+            worker = self._idle.pop() if self._idle else None
+        if worker is None or not worker.living():
+            worker = _Worker(*self._limits)
+        with self._lock:
+            self._all.add(worker)
+        try:
+            yield worker
+        finally:
+            with self._lock:
+                keep = worker.living() and not worker.grown and not self._closed
+                if keep:
+                    self._idle.append(worker)
+                else:
+                    self._all.discard(worker)
+            if not keep:
+                worker.kill()
+
+
+class _Worker:
+    """One process of `farm_core.sandbox_worker`; a line of JSON in, a line of JSON out."""
+
+    def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
+        command = [sys.executable, "-m", "farm_core.sandbox_worker", str(cpu_seconds), str(memory_bytes)]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment_of_children(),
+        )
+        self.grown = False
+
+    def living(self) -> bool:
+        """Return True while the process runs."""
+        return self._process.poll() is None
+
+    def ask(self, function: str, arguments: list[Any]) -> dict[str, Any] | None:
+        """The worker's answer; None where it was killed by a limit, or crashed."""
+        try:
+            answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
+            told: dict[str, Any] = json.loads(answer)
+        except (OSError, ValueError):
+            self.kill()
+            _log.warning("a sandbox worker was killed", function=function, status=self._process.returncode)
+            return None
+        self.grown = told.pop("resident_bytes") > RESIDENT_BYTES
+        return told
+
+    def kill(self) -> None:
+        """Ends the process."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def _exchanged(self, request: bytes) -> bytes:
+        """The line that answers the request; incomplete or empty where the worker died or took too long."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        self._process.stdin.write(request)
+        self._process.stdin.flush()
+        answer = bytearray()
+        deadline = time.monotonic() + WALL_SECONDS
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            while not answer.endswith(b"\n"):
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise TimeoutError
+                if not (chunk := os.read(descriptor, 1 << 16)):
+                    raise BrokenPipeError
+                answer += chunk
+        return bytes(answer)

@@ -1,0 +1,70 @@
+"""The process behind `farm_core.sandbox`: calls one function after the other, each under limits of its own.
+
+`python -m farm_core.sandbox_worker CPU_SECONDS MEMORY_BYTES`: reads lines `[function, arguments]`, writes lines
+`{"result": ...}`, `{"refused": message}` or `{"failed": traceback}`, with `resident_bytes`, the most memory it has held.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from importlib import import_module
+from typing import Any, BinaryIO
+
+from farm_core.errors import BadRequest
+from motion.errors import DocumentError
+
+
+def ready() -> bool:
+    """Imports the modules that calls need, so that the first one does not wait for them."""
+    import_module("farm_core.assets.inspection")
+    import_module("motion.template")
+    return True
+
+
+def main(words: list[str]) -> int:
+    """Serves calls until the input ends."""
+    cpu_seconds, memory_bytes = map(int, words)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which drains first
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break the protocol
+    ready()
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return _serve(answers, cpu_seconds)
+
+
+def _serve(answers: BinaryIO, cpu_seconds: int) -> int:
+    for line in sys.stdin.buffer:
+        function, arguments = json.loads(line)
+        soft = int(time.process_time()) + 1 + cpu_seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
+        try:
+            answer = _answer(function, arguments)
+        except MemoryError:
+            return 1
+        answer["resident_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        answers.write(json.dumps(answer).encode() + b"\n")
+        answers.flush()
+    return 0
+
+
+def _answer(function: str, arguments: list[Any]) -> dict[str, Any]:
+    module, _, name = function.partition(":")
+    try:
+        return {"result": getattr(import_module(module), name)(*arguments)}
+    except (BadRequest, DocumentError) as refusal:
+        return {"refused": refusal.message}
+    except MemoryError:
+        raise
+    except Exception:  # the process's boundary: the parent logs it
+        return {"failed": traceback.format_exc(limit=-12)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

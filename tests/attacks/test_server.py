@@ -1,0 +1,103 @@
+"""Connections that once held the API's memory, its loop or its file descriptors, without a credential."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from urllib.parse import urlsplit
+
+import pytest
+
+from api import server
+from tests.api.world import World
+
+pytestmark = pytest.mark.service
+
+
+def connected(world: World) -> socket.socket:
+    address = urlsplit(world.origin)
+    assert address.hostname and address.port
+    return socket.create_connection((address.hostname, address.port), timeout=10)
+
+
+def answer(connection: socket.socket) -> bytes:
+    """All that comes until the server closes; also where it closes with what was sent unread."""
+    received = b""
+    try:
+        while chunk := connection.recv(65536):
+            received += chunk
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def sent(connection: socket.socket, parts: Iterator[bytes]) -> int:
+    """How many bytes the server took before it closed."""
+    count = 0
+    try:
+        for part in parts:
+            connection.sendall(part)
+            count += len(part)
+    except (ConnectionResetError, BrokenPipeError):
+        pass
+    return count
+
+
+@pytest.mark.parametrize(
+    ("start", "unit"),
+    [
+        (b"GET /api/health HTTP/1.1\r\nHost: x\r\n", b"X-Filler: " + b"y" * 50_000 + b"\r\n"),
+        (b"GET /api/health HTTP/1.1\r\nHost: x\r\n", b"A: b\r\n" * 10_000),
+        (b"GET /api/health HTTP/1.1\r\nHost: x\r\nX-One: ", b"y" * 60_000),
+        (b"GET /api/health?", b"y" * 60_000),
+        (b"POST /api/v1/renders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"A: b\r\n" * 10_000),
+        (b"POST /api/v1/renders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-One: ", b"y" * 60_000),
+    ],
+    ids=["long headers", "many headers", "one header", "url", "trailers", "one trailer"],
+)
+def test_a_head_without_end_is_closed_after_a_few_kilobytes(world: World, start: bytes, unit: bytes) -> None:
+    with closing(connected(world)) as connection:
+        taken = sent(connection, iter([start, *[unit] * 1000]))
+        assert taken < 20_000_000, "what fits into buffers on the way, not the 60 MB that were offered"
+    assert world.client.get("/api/health").status_code == 200
+
+
+def test_a_long_head_is_refused_in_the_envelope(world: World) -> None:
+    refused = world.client.get("/api/health", headers={"X-Filler": "y" * (server.HEAD_BYTES_MAX + 1)})
+    assert refused.status_code == 431
+    assert refused.json()["statusCode"] == 431
+    assert world.client.get("/api/health", headers={"X-Filler": "y" * 20_000}).status_code == 200
+
+
+def test_what_is_not_http_is_refused_in_the_envelope(world: World) -> None:
+    with closing(connected(world)) as connection:
+        connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+        assert answer(connection).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("start", [b"", b"GET /api/health HTTP/1.1\r\nHost:"], ids=["nothing", "half a head"])
+def test_a_head_that_stands_still_is_closed(world: World, start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
+    with closing(connected(world)) as connection:
+        connection.sendall(start)
+        assert answer(connection).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_body_that_stands_still_is_closed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.3)
+    token = world.account().headers["Authorization"].encode()
+    head = b"POST /api/v1/renders HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: " + token
+    with closing(connected(world)) as connection:
+        connection.sendall(head + b"\r\n\r\n{")
+        assert answer(connection).startswith(b"HTTP/1.1 408 ")
+
+
+def test_one_address_has_only_so_many_connections(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert world.client.get("/api/health").status_code == 200  # this connection stays open
+    monkeypatch.setattr(server, "CONNECTIONS_PER_ADDRESS", 8)
+    with ExitStack() as held:
+        for _ in range(7):
+            held.enter_context(closing(connected(world))).sendall(b"GET /api/health HTTP/1.1\r\n")
+        assert answer(held.enter_context(closing(connected(world)))).startswith(b"HTTP/1.1 503 ")
+        assert world.client.get("/api/health").status_code == 200

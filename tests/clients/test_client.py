@@ -1,0 +1,169 @@
+"""The Python client against the real API, and the agent's tools through the protocol's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+from render_farm_client import ApiError, AsyncFarmClient, FarmClient, NoAnswer, RenderFailed
+from render_farm_client.tools import server
+
+from tests.api.conftest import own_world, settings, start
+from tests.api.workers import drawing
+from tests.api.world import Someone, World, bundle, document, layer, picture, text_template
+
+pytestmark = pytest.mark.service
+__all__ = ["own_world", "settings", "start"]
+
+
+@pytest.fixture
+def ada(own_world: World) -> Someone:
+    return own_world.account()
+
+
+@pytest.fixture
+def farm(ada: Someone) -> Iterator[FarmClient]:
+    secret = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    with FarmClient(ada.world.origin, secret) as client:
+        yield client
+
+
+def test_a_project_is_imported_rendered_and_downloaded(farm: FarmClient, ada: Someone, tmp_path: Path) -> None:
+    project, logo = tmp_path / "card.motion", tmp_path / "logo.png"
+    project.write_bytes(bundle(document(layer("n1", "Title", "text"), layer("n2", "Logo", "image", src=""))))
+    logo.write_bytes(picture())
+    template = farm.import_template(project, name="Card", include_text=True)
+    assert [(one.id, one.required) for one in template.inputs] == [("title", False), ("logo", True)]
+    assert [one.id for one in farm.templates()] == [template.id]
+    inputs = {"title": "Hello", "logo": farm.upload(logo).url}
+    assert farm.validate(template.id, inputs).valid
+    job = farm.render(template.id, inputs, metadata={"order": 1}, idempotency_key="once-and-only")
+    assert farm.render(template.id, inputs, metadata={"order": 1}, idempotency_key="once-and-only").job_id == job.job_id
+    (ada.world.settings.data_folder / "storage/objects/results").mkdir(parents=True)
+    (ada.world.settings.data_folder / "storage/objects/results/x.mp4").write_bytes(b"video")
+    ada.world.move(job.job_id, "completed", video_key="results/x.mp4", progress=100)
+    done = farm.wait(job.job_id)
+    assert (done.status, done.metadata) == ("completed", {"order": 1})
+    assert farm.download(job.job_id, tmp_path / "out/card.mp4").read_bytes() == b"video"
+    assert [one.job_id for one in farm.renders()] == [job.job_id]
+
+
+def test_failures_are_typed(farm: FarmClient, ada: Someone, tmp_path: Path) -> None:
+    template = text_template(ada)
+    with pytest.raises(ApiError) as refused:
+        farm.render(template, {"headline": 7, "extra": "?"})
+    assert refused.value.status == 400
+    assert {fault.field for fault in refused.value.errors} == {"headline", "extra"}
+    job = farm.render(template, {})
+    with pytest.raises(ApiError) as early:
+        farm.download(job.job_id, tmp_path / "x.mp4")
+    assert (early.value.status, early.value.body["status"]) == (409, "queued")
+    assert not (tmp_path / "x.mp4").exists()
+    farm.cancel(job.job_id)
+    with pytest.raises(RenderFailed, match="cancelled"):
+        farm.wait(job.job_id)
+
+
+def test_a_batch_is_followed_row_by_row(farm: FarmClient, ada: Someone) -> None:
+    rows = [{"inputs": {"headline": f"Row {number}"}} for number in range(130)]
+    batch = farm.create_batch(text_template(ada), rows)
+    assert (batch.totals["queued"], batch.total) == (130, 130)
+    assert [row.index for row in farm.batch_rows(batch.batch_id)] == list(range(130))
+    assert farm.cancel_batch(batch.batch_id) == 130
+    assert farm.batch(batch.batch_id).status == "ended"
+
+
+class Flaky(httpx.BaseTransport):
+    """Loses the first answers: after the farm has seen the request, or with a 503."""
+
+    def __init__(self, *faults: int) -> None:
+        self.faults = list(faults)
+        self.keys: list[str] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.keys.append(request.headers.get("Idempotency-Key", ""))
+        fault = self.faults.pop(0) if self.faults else 201
+        if fault == 0:
+            raise httpx.ReadError("lost", request=request)
+        return httpx.Response(fault, json={"jobId": "job_1", "status": "queued"} if fault == 201 else {})
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("render_farm_client.retrying.PAUSE_SECONDS", 0.001)
+
+
+def test_a_creation_is_repeated_with_the_same_key() -> None:
+    transport = Flaky(503, 0, 429)
+    with FarmClient("http://farm.example", "key", transport=transport) as farm:
+        assert farm.render("tpl", {}).job_id == "job_1"
+    assert len(transport.keys) == 4
+    assert len(set(transport.keys)) == 1 and transport.keys[0]
+
+
+def test_what_would_be_done_twice_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "a.motion").write_bytes(b"{}")
+    transport = Flaky(0)
+    with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(NoAnswer):
+        farm.import_template(tmp_path / "a.motion")
+    assert len(transport.keys) == 1
+
+
+def test_the_asynchronous_client_does_the_same(ada: Someone) -> None:
+    async def run() -> None:
+        token = ada.headers["Authorization"].removeprefix("Bearer ")
+        async with AsyncFarmClient(ada.world.origin, token=token) as farm:
+            template = text_template(ada)
+            job = await farm.render(template, {"headline": "Hi"})
+            assert [one.job_id async for one in farm.renders()] == [job.job_id]
+            assert (await farm.cancel(job.job_id)).status == "cancelled"
+            with pytest.raises(RenderFailed):
+                await farm.wait(job.job_id)
+
+    asyncio.run(run())
+
+
+def test_an_agent_lists_previews_validates_and_renders(ada: Someone, tmp_path: Path) -> None:
+    template = text_template(ada)
+
+    async def call(client: Client, name: str, **arguments: Any) -> Any:
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, result.content
+        return result
+
+    async def run() -> None:
+        secret = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+        async with AsyncFarmClient(ada.world.origin, secret) as farm, Client(server(farm)) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"list_templates", "describe_template", "validate_inputs", "preview_frame", "render_video"} <= names
+            described = json.loads((await call(client, "describe_template", template_id=template)).content[0].text)
+            assert [one["id"] for one in described["inputs"]] == ["headline"]
+            shown = await call(client, "preview_frame", template_id=template, inputs={"headline": "Hi"}, width=64)
+            assert (shown.content[0].type, shown.content[0].mime_type) == ("image", "image/jpeg")
+            checked = await call(client, "validate_inputs", template_id=template, inputs={"headline": 3})
+            assert not json.loads(checked.content[0].text)["valid"]
+            made = await call(client, "render_video", template_id=template, inputs={"headline": "Hi"})
+            job_id = json.loads(made.content[0].text)["jobId"]
+            ended = await call(client, "cancel_render", job_id=job_id)
+            assert json.loads(ended.content[0].text)["status"] == "cancelled"
+            refused = await client.call_tool("describe_template", {"template_id": "tpl_none"})
+            assert refused.is_error and "no such template" in str(refused.content)
+
+    with drawing(ada.world, tmp_path):
+        asyncio.run(run())
+
+
+def test_the_workflow_for_n8n_holds_together() -> None:
+    from farm_core.settings import ROOT
+
+    flow = json.loads((ROOT / "docs/recipes/n8n-render.json").read_text())
+    names = {node["name"] for node in flow["nodes"]}
+    targets = [one["node"] for held in flow["connections"].values() for outputs in held["main"] for one in outputs]
+    assert set(flow["connections"]) | set(targets) == names
+    assert len({node["id"] for node in flow["nodes"]}) == len(names)

@@ -1,0 +1,128 @@
+"""`./farm batch` and `./farm template add`: rows and pattern, without any service and against the real API."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+
+from cluster.batching.manifest import Manifest
+from cluster.batching.rows import RowsRefused, read_rows
+from cluster.commands import batch, template
+from farm_core.settings import ROOT
+from gpu_renderer.commands.options import Machine
+from tests.api.conftest import own_world, settings, start
+from tests.api.world import World, document, layer, picture, text_template
+from tests.gpu_renderer import documents
+
+__all__ = ["own_world", "settings", "start"]
+needs_gl = [pytest.mark.gl, pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "rows.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def arguments(command: Any, *words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    found = parser.parse_args(list(words))
+    found.machine = Machine
+    return found
+
+
+def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
+    rows = read_rows(written(tmp_path, "name,headline\nAda,Hi\n../Bob/x,\n"), f"{tmp_path}/{{row}}-{{name}}.mp4")
+    assert [str(row.path.relative_to(tmp_path)) for row in rows] == ["0001-Ada.mp4", "0002--Bob-x.mp4"]
+    assert [dict(row.cells) for row in rows] == [{"name": "Ada", "headline": "Hi"}, {"name": "../Bob/x"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "words"),
+    [
+        ("name\nAda\nAda\n", "{name}.mp4", "several rows write"),
+        ("name\nAda\n", "{nome}.mp4", "a column 'nome'"),
+        ("name\n", "{name}.mp4", "no rows"),
+        ("name\nAda,Bob\n", "{name}.mp4", "more cells"),
+        ("name\nAda\n", "{name.mp4", "--out"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(tmp_path: Path, text: str, pattern: str, words: str) -> None:
+    with pytest.raises(RowsRefused, match=words):
+        read_rows(written(tmp_path, text), pattern)
+
+
+@pytest.mark.gl
+@pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")
+def test_a_batch_without_a_service_is_checked_rendered_and_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    title = documents.layer("Title", __kind="text", content="Hello", fontSize=20, color="#ffffff")
+    title["components"].append({"id": "x", "type": "Text", "props": {"content": "Hello"}})
+    project = documents.written(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
+    rows, out = written(tmp_path, "name,title\na,Ada\nb,Bob\n"), str(tmp_path / "out" / "{name}.mp4")
+    assert batch.run(arguments(batch, str(project), str(rows), "--out", out)) == 0
+    with av.open(str(tmp_path / "out/a.mp4")) as video:
+        assert sum(1 for _ in video.decode(video=0)) == 6
+    held = json.loads((tmp_path / "out/manifest.json").read_text())["videos"]
+    assert [one["status"] for one in held.values()] == ["done", "done"]
+
+    first = (tmp_path / "out/a.mp4").stat().st_mtime_ns
+    (tmp_path / "out/b.mp4").unlink()
+    assert batch.run(arguments(batch, str(project), str(rows), "--out", out)) == 0
+    assert "1 of 2 videos are there already" in capsys.readouterr().err
+    assert (tmp_path / "out/a.mp4").stat().st_mtime_ns == first
+    assert (tmp_path / "out/b.mp4").is_file()
+
+
+def test_a_manifest_knows_rows_by_what_they_hold(tmp_path: Path) -> None:
+    rows = read_rows(written(tmp_path, "name\na\nb\n"), f"{tmp_path}/{{name}}.mp4")
+    manifest = Manifest.beside(rows)
+    rows[0].path.write_bytes(b"video")
+    manifest.note(rows[0], "template", None)
+    manifest.note(rows[1], "template", "it failed")
+    again = Manifest.beside(rows)
+    assert [again.has(row, "template") for row in rows] == [True, False]
+    assert not again.has(rows[0], "another template")
+
+
+@pytest.mark.service
+def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: World, tmp_path: Path) -> None:
+    ada = own_world.account()
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    where = ("--server", own_world.origin, "--key", key)
+    rows = written(tmp_path, "name,photo,size\na,none.png,big\n")
+    with pytest.raises(RowsRefused) as refused:
+        batch.run(arguments(batch, ada.template(), str(rows), "--out", f"{tmp_path}/{{name}}.mp4", *where))
+    assert "size must be a number" in str(refused.value) and "neither an address nor a file" in str(refused.value)
+    wrong = written(tmp_path, "name\na\n")
+    with pytest.raises(RowsRefused, match="headline"):
+        batch.run(arguments(batch, text_template(ada), str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
+    assert ada.get("/renders").json()["total"] == 0
+
+
+@pytest.mark.service
+def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ada = own_world.account()
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    project = tmp_path / "card.motion"
+    held = document(layer("n1", "Headline", "text"), layer("n2", "Logo", "image", src="assets/logo.png"))
+    project.write_text(json.dumps(held))
+    (tmp_path / "media").mkdir()
+    (tmp_path / "media/logo.png").write_bytes(picture())
+    words = ("add", str(project), "--server", own_world.origin, "--key", key, "--name", "Mine")
+    assert template.run(arguments(template, *words)) == 0
+    printed = capsys.readouterr().out
+    made = json.loads(printed[printed.index("{\n") :])
+    assert made["name"] == "Mine"
+    assert [(one["id"], one["required"]) for one in made["inputs"]] == [("headline", False), ("logo", False)]
+    assert ada.render(made["id"], inputs={"headline": "Hi"}).status_code == 201
+
+    project.write_text(json.dumps(document(layer("n1", "Headline", "text"))))
+    assert template.run(arguments(template, *words)) == 0, "a project without media has texts"
