@@ -15,6 +15,7 @@ from cluster import landlock
 from cluster.landlock import Policy, SandboxUnavailable
 from farm_core.settings import ENV_FILE, ROOT, Settings
 from farm_core.telemetry import logs
+from gpu_renderer.content.text.folders import fonts_folder
 
 _log = logs.logger(__name__)
 
@@ -32,7 +33,14 @@ _DNS_PORT: Final = 53
 def policy_of(settings: Settings, scratch: Path) -> Policy:
     """The policy of a render thread."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, *(path for path in sys.path if path)}
-    read = [*map(Path, sorted(prefixes)), ROOT, *settings.further_fonts, *map(Path, _SYSTEM), *_credentials(settings)]
+    read = [
+        *map(Path, sorted(prefixes)),
+        ROOT,
+        fonts_folder(),
+        *settings.further_fonts,
+        *map(Path, _SYSTEM),
+        *_credentials(settings),
+    ]
     write = [scratch]
     if settings.s3_bucket is None:
         write.append(settings.data_folder.resolve() / "storage")
