@@ -33,14 +33,8 @@ _DNS_PORT: Final = 53
 def policy_of(settings: Settings, scratch: Path) -> Policy:
     """The policy of a render thread."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, *(path for path in sys.path if path)}
-    read = [
-        *map(Path, sorted(prefixes)),
-        ROOT,
-        fonts_folder(),
-        *settings.further_fonts,
-        *map(Path, _SYSTEM),
-        *_credentials(settings),
-    ]
+    fonts = (fonts_folder(), *settings.further_fonts)
+    read = [*map(Path, sorted(prefixes)), ROOT, *fonts, *map(Path, _SYSTEM), *_credentials(settings)]
     write = [scratch]
     if settings.s3_bucket is None:
         write.append(settings.data_folder.resolve() / "storage")

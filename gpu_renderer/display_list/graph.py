@@ -110,11 +110,12 @@ class Draw:
     @property
     def gain(self) -> Tint:
         """By what the encoded colours of its content are multiplied."""
+        if self.plane is not None:
+            return (self.plane.gain,) * 3
+        if self.tint == UNTINTED:
+            return self.tint
         # The encoded gain is decoded, and that number multiplies encoded texels (compositing.md 1.4).
-        tint = self.tint if self.plane is None else (self.plane.gain,) * 3
-        if tint == UNTINTED:
-            return tint
-        red, green, blue = tint
+        red, green, blue = self.tint
         return decoded(red), decoded(green), decoded(blue)
 
 
