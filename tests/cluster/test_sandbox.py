@@ -120,3 +120,13 @@ def test_drawing_encoding_and_storing_work_in_the_sandbox_with_the_same_bytes(pl
         hashes.append(hashlib.sha256(storage.get_bytes(report.key)).hexdigest())
         storage.delete(report.key)
     assert hashes[0] == hashes[1]
+
+
+def test_the_fonts_of_an_installation_can_be_read(
+    places: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    (fonts / "face.otf").write_text("outlines")
+    monkeypatch.setattr(sandbox, "fonts_folder", lambda: fonts)
+    assert inside(places, (fonts / "face.otf").read_text) == "outlines"
