@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +55,8 @@ def main(words: list[str]) -> int:
 
 async def _run(chosen: Settings) -> int:
     stop = asyncio.Event()
-    _listen_to_signals(stop)
+    # Nothing has been taken on before the start is over, and a cluster that does not answer cannot be interrupted.
+    _listen_to_signals(lambda: os._exit(0))
     with Scratch("scheduler") as scratch:
         dependencies = parts_of(chosen, scratch)
         scheduler = Scheduler(dependencies, str(chosen.database_url))
@@ -63,7 +65,7 @@ async def _run(chosen: Settings) -> int:
         except (TimeoutError, ConnectionError) as error:
             _log.warning("the cluster does not answer", error=type(error).__name__)
             return RESTART
-        _listen_to_signals(stop)  # again: joining a cluster has put its own handlers in place
+        _listen_to_signals(stop.set)  # joining a cluster has put its own handlers in place
         _log.info("scheduler ready", workers=len(dependencies.executor.workers()))
         lost = await _first(stop, dependencies.executor.gone)
         await scheduler.stop()
@@ -91,9 +93,9 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
     )
 
 
-def _listen_to_signals(stop: asyncio.Event) -> None:
+def _listen_to_signals(end: Callable[[], None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, end)
 
 
 async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
