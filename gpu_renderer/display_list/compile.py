@@ -47,6 +47,8 @@ from motion.snapshot import (
 from motion.timing import Fit, fit, round_half_up
 
 FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+PROJECTED_SCALE_DIGITS = 9
+"""A projection's own rounding must not choose a finer raster. Flat layers are compared exactly (layers.md 5.3)."""
 ISOLATED_LEVELS_MAX = 4
 """Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
 
@@ -264,7 +266,7 @@ class _List:
             layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
         affine = projection.affine(transform, self.eye)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
-        scale = self.stage.view_scale * larger
+        scale = self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
         if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
             flat = self._flat(layer, transform.flat, matte)
             tint = lights.gain_at_origin(transform, self.snapshot.lights)
