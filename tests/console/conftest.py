@@ -31,9 +31,27 @@ def member(own_world: Any) -> Iterator[Person]:
         yield person
 
 
+class Chromium:
+    """Debian's Chromium, started again if it has died: a browser that dies fails one test only."""
+
+    def __init__(self, playwright: Any) -> None:
+        self._playwright = playwright
+        self._browser: Any = None
+
+    def new_context(self, **options: Any) -> Any:
+        if self._browser is None or not self._browser.is_connected():
+            arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+            self._browser = self._playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        return self._browser.new_context(**options)
+
+    def close(self) -> None:
+        if self._browser is not None:
+            self._browser.close()
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Debian's Chromium, which `./farm test` installs where it may.
+    """The browser, which `./farm test` installs where it may.
 
     It ends with the module: while Playwright runs, no other test of the process can start an event loop.
     """
@@ -42,7 +60,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = Chromium(playwright)
         yield browser
         browser.close()
 
