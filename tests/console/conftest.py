@@ -43,7 +43,9 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     # `./farm` points Fontconfig at its own folder; a Chromium that finds no font there ends itself.
-    environment = {name: value for name, value in os.environ.items() if name != "FONTCONFIG_SYSROOT"}
+    environment: dict[str, str | float | bool] = {
+        name: value for name, value in os.environ.items() if name != "FONTCONFIG_SYSROOT"
+    }
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     with (
         sync_playwright() as playwright,
