@@ -154,13 +154,19 @@ class LayerContents:
 
     def _raster(self, step: Draw) -> Raster | None:
         layer = step.layer
-        width, height = self.source.box(layer.source)
-        scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
-        samples = raster_scale.supersample(scale, max(width, height, 1.0))
-        raster = self.source.raster(layer.source, samples)
+        raster = self.source.raster(layer.source, self._samples(step))
         if raster is None or layer.mesh is None or layer.masks:  # a masked layer draws undeformed (compositing.md 5.6)
             return raster
         return self._deformed(layer, layer.mesh, raster)
+
+    def _samples(self, step: Draw) -> float:
+        """Raster px per layer px of an unbaked layer's content."""
+        layer = step.layer
+        width, height = self.source.box(layer.source)
+        if isinstance(layer.source, ParticleSource):
+            return raster_scale.of_field(step.raster_scale, width, height)
+        scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
+        return raster_scale.supersample(scale, max(width, height, 1.0))
 
     def _deformed(self, layer: LayerSnapshot, mesh: Mesh, raster: Raster) -> Raster:
         """The raster under its mesh: the same object while neither changes."""
