@@ -22,7 +22,7 @@ from gpu_renderer.effects import (
     table,
     time,
 )
-from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, keeps_color, needs_baking
+from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, container_padding_px, keeps_color, needs_baking
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
@@ -61,6 +61,7 @@ __all__ = [
     "channel",
     "color",
     "color_stage",
+    "container_padding_px",
     "distort",
     "every_effect",
     "find",
