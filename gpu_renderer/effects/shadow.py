@@ -34,6 +34,7 @@ def shadow_offset(values: EffectValues) -> tuple[float, float]:
 class DropShadow(Effect):
     """A blurred copy in one colour, displaced and under the layer."""
 
+    is_drawn = True
     parameters = (
         pixels("distance", 6, 0, 200),
         degrees("angle", 135, 0, 360),
@@ -69,6 +70,7 @@ class DropShadow(Effect):
 class Glow(Effect):
     """A soft light around the layer."""
 
+    is_drawn = True
     parameters = (
         pixels("radius", 16, 0, 60),
         color("color", "#78b4ff"),
@@ -102,6 +104,7 @@ class Glow(Effect):
 class Stroke(Effect):
     """An outline outside the layer's alpha."""
 
+    is_drawn = True
     parameters = (
         pixels("width", 3, 0, 50),
         color("color", "#ffffff"),
