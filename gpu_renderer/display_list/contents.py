@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_renderer import effects
 from gpu_renderer.content import masks, raster_scale
 from gpu_renderer.content.raster import WHOLE, Raster, Share
 from gpu_renderer.content.source import ContentSource
 from gpu_renderer.content.vector.css import Rgba
-from gpu_renderer.content.vector.mesh import deformed
+from gpu_renderer.content.vector.mesh import deformed, deformed_padding
 from gpu_renderer.display_list import analytic
 from gpu_renderer.display_list.gradients import gradient_of
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
@@ -158,7 +158,7 @@ class LayerContents:
         scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         samples = raster_scale.supersample(scale, max(width, height, 1.0))
         raster = self.source.raster(layer.source, samples)
-        if raster is None or layer.mesh is None or layer.masks:  # a masked layer draws undeformed (compositing.md 5.6)
+        if raster is None or layer.mesh is None or _is_undeformed(layer, raster):
             return raster
         return self._deformed(layer, layer.mesh, raster)
 
@@ -181,12 +181,14 @@ class LayerContents:
         paths = masks.paths(layer, raster.width, raster.height)
         flat = _baked_color(raster, layer)
         value = (
-            id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity,
+            id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity, layer.mesh,
         )  # fmt: skip
-        pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=flat is not None)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
+        pixels = BakedPixels(value, raster, layer, plan.scale, padding, is_coverage=flat is not None)
+        if layer.mesh is not None:
+            padding = deformed_padding(replace(raster, padding=padding), layer.mesh)
         shown = _linear(flat, step.gain, scene)
         crop = _crop(layer, raster)
         return Image(pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown)
@@ -222,6 +224,13 @@ def part_shown(source: Source, columns: int, rows: int) -> Share:
         return ((1 - part) / 2, 0.0, part, 1.0)
     part = own / box
     return (0.0, (1 - part) / 2, 1.0, part)
+
+
+def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
+    """Return True if a mask or a table, neither of them baked, makes the layer ignore its mesh (compositing.md 5.6)."""
+    stage = effects.color_stage(layer.effects)
+    is_tabled = stage is not None and stage.table is not None
+    return is_tabled or masks.is_masked(masks.paths(layer, raster.width, raster.height))
 
 
 def _image(step: Draw, raster: Raster, scene: Scene) -> Image:

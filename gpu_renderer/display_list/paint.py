@@ -42,6 +42,8 @@ class BakedPixels:
     raster: Raster = field(compare=False, repr=False)
     layer: LayerSnapshot = field(compare=False, repr=False)
     scale: float
+    padding: float
+    """Layer px on every side of the box that the canvas covers."""
     is_coverage: bool
     """Only the alpha is needed: the colour is the same everywhere."""
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import flattening, glow, layers
 from gpu_renderer.backends.gl.depth import ProjectedPlane
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, smooth
 from gpu_renderer.backends.gl.glow import LayerGlow
 from gpu_renderer.cache.layers import LayerCache
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.mesh import deformed
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
@@ -24,9 +28,11 @@ from gpu_renderer.effects import LayerBuffer
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
+from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Mesh, Transform2D
 
 _HOME = Transform2D(0.0, 0.0)
+MESH_SUPERSAMPLE = 3.0
+"""Pixels of a deformed baked layer for each of its canvas: baked layers have one for each px of the frame."""
 
 DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
@@ -217,11 +223,24 @@ class LayerBuffers:
         target = effects.bake(
             self._painter, pixels.raster, pixels.layer, source.mask, source.monospace, scale_max=pixels.scale
         ).target
+        if pixels.layer.mesh is not None:
+            target = self._deformed(target, pixels, pixels.layer.mesh)
         if pixels.is_coverage:  # costs less to filter than four channels
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
             self._painter.pool.give_back(canvas)
         self._cache.put(place, pixels, None, target)
         return replace(image, pixels=target)
+
+    def _deformed(self, canvas: Target, pixels: BakedPixels, mesh: Mesh) -> Target:
+        """A baked canvas under the layer's mesh (layers.md 3.4). Takes the canvas."""
+        rows, columns = canvas.region.height, canvas.region.width
+        texels = np.frombuffer(canvas.texture.read(alignment=1), np.uint8).reshape(rows, columns, 4)
+        raster = Raster(texels, pixels.raster.width, pixels.raster.height, pixels.padding)
+        shown = deformed(raster, mesh, MESH_SUPERSAMPLE).pixels
+        self._painter.pool.give_back(canvas)
+        target = self._painter.pool.take(Region(0, 0, shown.shape[1], shown.shape[0]), "f1", clear=False)
+        target.texture.write(np.ascontiguousarray(shown).data, alignment=1)
+        return target
 
 
 def _is_cropped(step: Draw) -> bool:

@@ -17,22 +17,27 @@ MARGIN_MAX_PX = 512.0
 """How far a mesh may reach out of its box; what lies farther is cut off."""
 
 
-def deformed(raster: Raster, mesh: Mesh) -> Raster:
-    """The raster's pixels carried along by the mesh, in the same box with the padding that the mesh needs."""
-    padding = _padding(raster, mesh)
+def deformed(raster: Raster, mesh: Mesh, supersample: float = 1.0) -> Raster:
+    """The raster's pixels carried along by the mesh, in the same box with the padding that the mesh needs.
+
+    The result has `supersample` times as many pixels a side for each layer px as the raster.
+    """
+    padding = deformed_padding(raster, mesh)
     rows, columns = raster.pixels.shape[:2]
     scale_x = columns / (raster.width + 2.0 * raster.padding)
     scale_y = rows / (raster.height + 2.0 * raster.padding)
     width, height = raster.width + 2.0 * padding, raster.height + 2.0 * padding
-    fitting = surface.fitting_scale(width * scale_x, height * scale_y, 1.0)
-    pixels, canvas = surface.rgba(*(max(1, round(extent * fitting)) for extent in (width * scale_x, height * scale_y)))
+    sides = width * scale_x * supersample, height * scale_y * supersample
+    fitting = surface.fitting_scale(*sides, 1.0)
+    pixels, canvas = surface.rgba(*(max(1, round(extent * fitting)) for extent in sides))
     canvas.scale(pixels.shape[1] / width, pixels.shape[0] / height)
     canvas.translate(width / 2.0, height / 2.0)
     canvas.drawVertices(_triangles(raster, mesh, scale_x, scale_y), _texture(raster), skia.BlendMode.kSrcOver)
     return Raster(pixels, raster.width, raster.height, padding)
 
 
-def _padding(raster: Raster, mesh: Mesh) -> float:
+def deformed_padding(raster: Raster, mesh: Mesh) -> float:
+    """The padding of a raster under a mesh, layer px."""
     places = np.abs(np.array(mesh.vertices)[:, :2])
     margin = places.max(axis=0) - (raster.width / 2.0, raster.height / 2.0)
     return max(raster.padding, float(math.ceil(min(MARGIN_MAX_PX, max(0.0, float(margin.max()))))))
