@@ -202,6 +202,14 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
     )
 
 
+def shadow_offsets(
+    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False
+) -> list[tuple[float, float]]:
+    """How far each pass of a stack of soft effects displaces the silhouette, output px."""
+    passes = _passes(effects, after_baking)
+    return [effect.offset_px(values, scene) for effect, values in passes]
+
+
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
     """Whether all passes of a stack make each pixel of that pixel of the picture alone."""
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))

@@ -89,7 +89,9 @@ class LayerBuffer:
     @property
     def region(self) -> Region:
         """The frame pixels that it may paint."""
-        return self.sharp.region if self.glow is None else self.glow.region
+        if self.glow is None:
+            return self.sharp.region
+        return self.glow.region if self.is_glow_alone else self.glow.region.union(self.sharp.region)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -191,7 +193,8 @@ def flattened(painter: Painter, lit: LayerBuffer) -> Target:
     """The picture and its light as one. Takes what the picture owns; the caller owns the result."""
     if lit.glow is None:
         return lit.sharp
-    into = painter.pool.take(lit.region, lit.sharp.format, clear=False)
+    is_covered = lit.region in (lit.glow.region, lit.sharp.region)
+    into = painter.pool.take(lit.region, lit.sharp.format, clear=not is_covered)
     draw(painter, into, lit, (lit.region,), "replace", defines={"MATTE": 0, "TAILS": 1}, uniforms={"u_opacity": 1.0})
     painter.pool.give_back(*lit.targets)
     return into

@@ -134,6 +134,11 @@ class Effect:
         del values, scene
         return 0.0
 
+    def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
+        """How far a soft effect displaces its light, in output px."""
+        del values, scene
+        return 0.0, 0.0
+
     def draw(self, chain: Chain, values: EffectValues) -> None:
         """The GPU form: passes over the layer's linear premultiplied buffer, in screen space."""
         chain.apply(self.shader, values)

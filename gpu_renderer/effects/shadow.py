@@ -53,10 +53,13 @@ class DropShadow(Effect):
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("softness") * scene.length_scale
 
+    def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
+        right, down = shadow_offset(values)
+        return right * scene.output_scale, down * scene.output_scale
+
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
-        color = values.color_with("color", values.fraction("opacity"))
-        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=(dx, dy)))
+        color, offset = values.color_with("color", values.fraction("opacity")), self.offset_px(values, chain.scene)
+        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=offset))
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("distance") + 3 * values.number("softness")

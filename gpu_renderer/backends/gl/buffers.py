@@ -92,7 +92,7 @@ class LayerBuffers:
         """The layer's content, ready to be drawn; None where there is nothing."""
         if layer.group is not None:
             target = self._group(layer, layer.group, place)
-            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step))
+            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:

@@ -34,11 +34,13 @@ class LayerGlow(NamedTuple):
     glow: GlowBuffer
     is_alone: bool
     """The glow is everything that shows of the layer."""
+    offset: tuple[float, float] = (0.0, 0.0)
+    """How far the only shadow of the stack lies from its layer, px."""
 
     def moved(self, step: Draw, frame: Region) -> LayerGlow:
         """The same glow where the layer of a step is."""
         _, _, right, _, _, down, *_ = step.placement.matrix
-        return self._replace(glow=self.glow.moved(right, down, frame))
+        return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, fi
     lit = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
     assert lit.glow is not None, "soft effects make a glow"
     painter.pool.give_back(lit.sharp)
-    return LayerGlow(lit.glow, lit.is_glow_alone)
+    offsets = effects.shadow_offsets(home.layer.effects, where, after_baking=baked)
+    return LayerGlow(lit.glow, lit.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
 
 
 def is_translatable(layer: Layer) -> bool:
@@ -86,10 +89,17 @@ def is_translatable(layer: Layer) -> bool:
     where = EffectScene(
         scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
     )
-    if not effects.is_movable_glow(step.layer.effects, where, after_baking=effects.needs_baking(step.layer)):
+    stack, baked = step.layer.effects, effects.needs_baking(step.layer)
+    if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
-    return not held.is_empty and held.intersection(scene.frame) == held
+    if held.is_empty:
+        return False
+    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
+    if len(offsets) > 1 and any(offset != (0.0, 0.0) for offset in offsets):
+        # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
+        held = held.grown(effects.spread_px(stack, where, after_baking=baked))
+    return all(held.intersection(scene.frame.displaced(*offset)) == held for offset in ((0.0, 0.0), *offsets))
 
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:

@@ -115,6 +115,13 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed)
 
 
+def container_padding_px(layer: LayerSnapshot) -> float:
+    """How far a group's quad, and with it its mask, is stretched by effects that no group has (compositing.md 2.4), layer px."""
+    if not any(_route(entry) is Route.RASTER for entry in layer.effects):
+        return 0.0
+    return Baking(1.0, min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))).padding_px
+
+
 def bake(
     painter: Painter,
     raster: Raster,
