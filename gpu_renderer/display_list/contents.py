@@ -186,7 +186,7 @@ class LayerContents:
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
-        pixels = BakedPixels(value, raster, layer, plan.scale, padding, is_coverage=flat is not None)
+        pixels = BakedPixels(value, raster, layer, plan.scale, padding, plan.mask_scale, is_coverage=flat is not None)
         if layer.mesh is not None:
             padding = deformed_padding(replace(raster, padding=padding), layer.mesh)
         shown = _linear(flat, step.gain, scene)

@@ -44,6 +44,8 @@ class BakedPixels:
     scale: float
     padding: float
     """Layer px on every side of the box that the canvas covers."""
+    mask_scale: float | None
+    """As in `effects.Baking`."""
     is_coverage: bool
     """Only the alpha is needed: the colour is the same everywhere."""
 

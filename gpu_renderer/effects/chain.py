@@ -77,7 +77,8 @@ class Chain(Surface):
     def cast(self, glow_pass: GlowPass) -> None:
         """Lays a halo behind the picture and its light."""
         self._halves = self._halves or Halves(self.painter, self.target)
-        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, exact=self.scene.exact_blur)
+        frame, exact = self.scene.frame, self.scene.exact_blur
+        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
         self._light = lit.glow
 
     def soften(self, sigma: float) -> None:

@@ -58,11 +58,18 @@ class Halves:
 
 
 def cast(
-    painter: Painter, lit: LayerBuffer, halves: Halves, glow_pass: GlowPass, limit: Region, *, exact: bool
+    painter: Painter,
+    lit: LayerBuffer,
+    halves: Halves,
+    glow_pass: GlowPass,
+    limit: Region,
+    frame: Region,
+    *,
+    exact: bool,
 ) -> LayerBuffer:
     """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
 
-    `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
+    `frame`: what lies beyond it casts no light. `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
     """
     region = lit.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
     shape = _Silhouette(painter, halves, lit.glow)
@@ -74,10 +81,10 @@ def cast(
     drawn = glow_cells(region, levels)
     lit_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
     # The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
-    bounds = limit.displaced(*glow_pass.offset) if glow_pass.is_displaced else limit
+    bounds = frame.displaced(*glow_pass.offset) if glow_pass.is_displaced else limit
     if front:
-        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), bounds, front)
-    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), bounds)
+        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front, bounds)
+    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None, bounds if front else None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
     return replace(lit, glow=GlowBuffer(target, levels, region if front else region.intersection(bounds)))
@@ -90,8 +97,8 @@ def _draw(
     blurs: dict[str, GlowBuffer],
     levels: int,
     rects: Rects,
-    bounds: Region,
-    front: GlowBuffer | None = None,
+    front: GlowBuffer | None,
+    bounds: Region | None,
 ) -> None:
     shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
     own: dict[str, UniformValue] = {
@@ -99,7 +106,7 @@ def _draw(
         "u_offset": glow_pass.offset,
         "u_color": tuple(glow_pass.color),
     }
-    if glow_pass.is_displaced:
+    if bounds is not None:
         own["u_bounds"] = (bounds.x, bounds.y, bounds.right, bounds.bottom)
     painter.draw(
         "effects/glow_pass.frag",
@@ -107,7 +114,7 @@ def _draw(
         textures={f"u_{name}": blur.target for name, blur in blurs.items()} | (front.textures if front else {}),
         scissor=rects,
         defines=({"FAR": 1} if "far" in blurs else {})
-        | ({"DISPLACED": 1} if glow_pass.is_displaced else {})
+        | ({"BOUNDED": 1} if bounds is not None else {})
         | ({"FRONT": 1, **front.defines} if front else {}),
         uniforms={**shares, **own, **(front.uniforms if front else {})},
     )

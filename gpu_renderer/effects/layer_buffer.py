@@ -135,16 +135,22 @@ def draw(
 ) -> None:
     """Draws the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
     light, where = lit.glow, shared(rects, lit.sharp.region)
-    if where:
-        painter.draw(
-            "compositing/layer.frag",
-            into,
-            textures={"u_layer": lit.sharp, **(textures or {}), **(light.textures if light else {})},
-            blend=blend,
-            scissor=where,
-            defines={**(defines or {}), "LIT": OVER_LIGHT if light else ALONE, **(light.defines if light else {})},
-            uniforms={**(uniforms or {}), **(light.uniforms if light else {})},
-        )
+    lit_parts = shared(where, light.region) if light else ()
+    for behind, parts in ((light, lit_parts), (None, outside(where, light.region) if light else where)):
+        if parts:
+            painter.draw(
+                "compositing/layer.frag",
+                into,
+                textures={"u_layer": lit.sharp, **(textures or {}), **(behind.textures if behind else {})},
+                blend=blend,
+                scissor=parts,
+                defines={
+                    **(defines or {}),
+                    "LIT": OVER_LIGHT if behind else ALONE,
+                    **(behind.defines if behind else {}),
+                },
+                uniforms={**(uniforms or {}), **(behind.uniforms if behind else {})},
+            )
     if light is not None:
         beside = outside(shared(rects, light.region), lit.sharp.region)
         draw_glow(painter, into, light, beside, blend, textures=textures, defines=defines, uniforms=uniforms)

@@ -1,6 +1,6 @@
 // Light or shade in one colour from a blurred silhouette (effects.md 8.2), behind what light there is, at a fraction of the
 // frame's size. in: u_near, the silhouette's alpha blurred; u_color: straight sRGB, its strength as alpha; u_offset, frame px.
-// DISPLACED: u_bounds, frame px (left, top, right, bottom), beyond which it has no light of its own.
+// BOUNDED: u_bounds, frame px (left, top, right, bottom), beyond which it has no light of its own.
 // FAR: u_far, blurred wider, is screened under it. FRONT: u_light lies in front. out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
@@ -28,7 +28,7 @@ void main() {
 #ifdef FAR
     light += 0.4 * silhouette(sample_of(u_far, u_far_region, (frame - u_offset) * u_far_share).a) * (1.0 - light);
 #endif
-#ifdef DISPLACED
+#ifdef BOUNDED
     light *= float(all(greaterThan(frame, u_bounds.xy)) && all(lessThan(frame, u_bounds.zw)));
 #endif
 #ifdef FRONT

@@ -221,7 +221,13 @@ class LayerBuffers:
             return replace(image, pixels=entry.targets[0])
         source = self._contents.source
         target = effects.bake(
-            self._painter, pixels.raster, pixels.layer, source.mask, source.monospace, scale_max=pixels.scale
+            self._painter,
+            pixels.raster,
+            pixels.layer,
+            source.mask,
+            source.monospace,
+            scale_max=pixels.scale,
+            mask_scale=pixels.mask_scale,
         ).target
         if pixels.layer.mesh is not None:
             target = self._deformed(target, pixels, pixels.layer.mesh)

@@ -6,6 +6,7 @@ same. So a glow depends on the layer's content alone, and every frame shows the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ from motion.snapshot import ColorManagement, LayerSnapshot, Transform2D
 
 RIM_PX = 3
 """Transparent pixels around content, which blurs read beyond its edge."""
+TAIL_SHARE = 0.6
+"""Light farther away than this share of its margin, 1.5 sigma, is so faint that it may be cut or not."""
 _HOME = Transform2D(0.0, 0.0)
 _UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
 
@@ -95,11 +98,21 @@ def is_translatable(layer: Layer) -> bool:
     held = _bounds(content, placed).grown(RIM_PX)
     if held.is_empty:
         return False
+    if held.intersection(scene.frame) != held:
+        return False
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
-    if len(offsets) > 1 and any(offset != (0.0, 0.0) for offset in offsets):
-        # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
-        held = held.grown(effects.spread_px(stack, where, after_baking=baked))
-    return all(held.intersection(scene.frame.displaced(*offset)) == held for offset in ((0.0, 0.0), *offsets))
+    if len(offsets) < 2:
+        return True
+    # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
+    margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
+    return not any(_comes_in(held.grown(margin), scene.frame, *offset) for offset in offsets)
+
+
+def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
+    """Return True if moving light by a distance brings some of it in from beyond the frame's edge."""
+    comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
+    comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)
+    return comes_across or comes_down
 
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:
