@@ -109,7 +109,8 @@ def painter_sorted(layers: Iterable[LayerSnapshot], eye: Eye) -> Iterator[LayerS
 
 def _depth_of(layer: LayerSnapshot, eye: Eye) -> float:
     assert isinstance(layer.transform, Transform3D)
-    return depth(layer.transform, eye)
+    at = layer.transform.sorted_at
+    return depth(layer.transform, eye) if at is None else transformed(eye.view, at)[2]
 
 
 def _origin(m: Matrix4) -> Point3:
