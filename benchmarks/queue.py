@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
+from redis.asyncio import Redis
 from sqlalchemy import func, select
 from sqlmodel import col
 
@@ -53,29 +54,11 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 async def _measured(url: str, folder: Path, jobs: int) -> Sequence[Row]:
     database = Database(url)
-    storage = LocalStorage(folder / "storage", Links(b"secret"))
-    storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
-    async with database.work() as session:
-        session.add(Account(id="acc", name="bench"))
-        await session.flush()
-        session.add(
-            Template(
-                id="tpl",
-                account_id="acc",
-                name="t",
-                width=1280,
-                height=720,
-                fps=FPS,
-                duration_seconds=1,
-                inputs=[],
-                targets={},
-                document_key="documents/empty.json",
-            )
-        )
-    scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder), url)
-    jobs_seconds = await _through(scheduler, database, [_job(number, 1) for number in range(jobs)])
-    scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder), url)
-    long_seconds = await _through(scheduler, database, [_job(JOBS, round(SEGMENTS * FPS))])
+    storage = await furnished(database, folder)
+    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder), url)
+    jobs_seconds = await through(scheduler, database, [job_of(number, 1) for number in range(jobs)])
+    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder), url)
+    long_seconds = await through(scheduler, database, [job_of(JOBS, round(SEGMENTS * FPS))])
     return [
         {
             "what": f"{jobs} jobs of one segment",
@@ -90,18 +73,35 @@ async def _measured(url: str, folder: Path, jobs: int) -> Sequence[Row]:
     ]
 
 
-def _parts(database: Database, storage: LocalStorage, folder: Path) -> Dependencies:
+async def furnished(database: Database, folder: Path) -> LocalStorage:
+    """The storage of a farm in the folder, with an account and a template of an empty document."""
+    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
+    async with database.work() as session:
+        session.add(Account(id="acc", name="bench"))
+        await session.flush()
+        session.add(
+            Template(
+                id="tpl", account_id="acc", name="t", width=1280, height=720, fps=FPS, duration_seconds=1, inputs=[],
+                targets={}, document_key="documents/empty.json",
+            )
+        )  # fmt: skip
+    return storage
+
+
+def parts(database: Database, storage: LocalStorage, folder: Path, redis: Redis | None = None) -> Dependencies:
+    """What a scheduler needs, with workers that do nothing; without Redis, nobody hears of changes."""
     executor = InlineExecutor([NoWork(storage, f"w{number}") for number in range(WORKERS)])  # type: ignore[misc]
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     settings = Settings(data_folder=folder)
-    progress, changes = ProgressReader(None, database), ChangePublisher(None)
+    progress, changes = ProgressReader(redis, database), ChangePublisher(redis)
     return Dependencies(
         database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch, progress, changes
     )
 
 
-def _job(number: int, frames: int) -> Job:
+def job_of(number: int, frames: int) -> Job:
     """Jobs differ in their rate, so that none can take another's result."""
     return Job(
         id=f"job_{number:06}", account_id="acc", template_id="tpl", inputs={}, width=64, height=64,
@@ -109,7 +109,7 @@ def _job(number: int, frames: int) -> Job:
     )  # fmt: skip
 
 
-async def _through(scheduler: Scheduler, database: Database, jobs: list[Job]) -> float:
+async def through(scheduler: Scheduler, database: Database, jobs: list[Job]) -> float:
     """Seconds from the scheduler's start until all jobs, which wait by then, are completed."""
     async with database.work() as session:
         session.add_all(jobs)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final, cast
+import tempfile
+from pathlib import Path
+from typing import Final
 
-import orjson
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -16,16 +17,14 @@ from api.documentation import Fault
 from api.renders import rules
 from api.renders.schemas import JobWarning, RenderRequest, Validation
 from api.renders.service import requested_template
+from api.renders.undrawn import undrawn
 from farm_core.errors import RateLimited
 from farm_core.jobs import notices
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
-from motion.build import build
-from motion.errors import DocumentError
-from motion.notices import of_document, of_lines
-from motion.schema.stored import Document
+from motion.notices import Notice
 from motion.timing import frame_count
 
 RECENT_JOBS: Final = 200
@@ -51,7 +50,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         render_minutes=round(needed, 4),
         remaining_minutes=None if quota is None else max(0.0, round(quota - used, 4)),
         expected_seconds=None if template is None or faults else _expected(template, wanted, pace),
-        warnings=[] if template is None else await asyncio.to_thread(_warnings, state, template),
+        warnings=[] if template is None else await _warnings(state, template),
     )
 
 
@@ -85,11 +84,9 @@ def _expected(template: Template, wanted: RenderRequest, pace: float | None) -> 
     return None if pace is None else round(pace * frames * output.width * output.height, 1)
 
 
-def _warnings(state: AppState, template: Template) -> list[JobWarning]:
+async def _warnings(state: AppState, template: Template) -> list[JobWarning]:
     """What is known without drawing."""
-    document = cast(Document, orjson.loads(state.storage.get_bytes(template.document_key)))
-    try:
-        lines: Any = build(document, template.composition_id).warnings
-    except DocumentError as error:
-        lines = (error.message,)
-    return [JobWarning(**one) for one in notices.records((*of_document(document), *of_lines(lines)))]
+    with tempfile.NamedTemporaryFile(prefix="farm-validation-") as document:
+        await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
+        found = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)
+    return [JobWarning(**one) for one in notices.records(Notice(**one) for one in found)]

@@ -107,26 +107,17 @@ async def _published(state: AppState, caller: Caller, wanted: TemplateRequest) -
     )  # fmt: skip
 
 
-def draft_of_bundle(state: AppState, upload: Upload) -> tuple[TemplateDraft, list[str]]:
-    """The template that an import would store, and its warnings; blocks this thread. Raises BadRequest and NothingToExpose."""
-    with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
-        made = state.sandbox.call_now(drafts.imported, *_import_call(state, upload, target.name))
-        return _draft_of(upload, made, target.name)
-
-
 async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[TemplateDraft, list[str]]:
-    with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
-        call = _import_call(state, upload, target.name)
-        made = await state.sandbox.call(caller.account.id, drafts.imported, *call)
-        return await asyncio.to_thread(_draft_of, upload, made, target.name)
-
-
-def _import_call(state: AppState, upload: Upload, target: str) -> tuple[str, str, dict[str, Any], bool]:
     asked = {
         "composition_id": upload.fields.get("compId") or None,
         "include_text": upload.fields.get("includeText") == "true",
     }
-    return str(upload.path), target, asked, state.settings.automation_allow_private_assets
+    allow_private = state.settings.automation_allow_private_assets
+    with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
+        made = await state.sandbox.call(
+            caller.account.id, drafts.imported, str(upload.path), target.name, asked, allow_private
+        )
+        return await asyncio.to_thread(_draft_of, upload, made, target.name)
 
 
 def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[TemplateDraft, list[str]]:

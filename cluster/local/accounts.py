@@ -41,7 +41,7 @@ async def _link(database_url: str) -> str:
             )
             account = await session.scalar(first) or await repository.account_named(session, OPERATOR)
             if account is None:
-                account = Account(id=new_id("acc"), name=OPERATOR, operator=True, unlimited=["monthly_render_minutes"])
+                account = Account(id=new_id("acc"), name=OPERATOR, plan=DEFAULT_PLAN, operator=True)
                 session.add(account)
                 await session.flush()
             return await create_link(session, account.id, SystemClock().now())

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
 
-from api.app_state import AppState
+from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
 from api.templates import service
@@ -19,7 +19,7 @@ from api.uploads import received
 from console import keyset, pictures
 from console.charts import template_use
 from console.library import pending
-from console.library.findings import findings, import_of, publication_of
+from console.library.findings import drawn, findings, import_of, publication_of, subject_of
 from console.pages import page
 from console.renders.listing import Filters, listing
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
@@ -49,16 +49,28 @@ async def gallery(request: Request, viewer: ViewerOf, work: Reading, after: str 
 @router.post("/import")
 async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
     """Show what an import of the uploaded project would store; nothing is stored yet but the upload, for an hour."""
+    account_id, upload_id = viewer.account.id, ""
     async with received(request, viewer.caller.limits.max_upload_bytes) as upload:
         check_upload(viewer, request, upload.fields)
-        looked = await asyncio.to_thread(findings, state, upload.path, upload.fields.get("name", ""))
-        upload_id = ""
-        if looked.fault is None:
+        found = await findings(state, account_id, upload.path, upload.fields.get("name", ""))
+        if found.fault is None:
             upload_id = await asyncio.to_thread(
-                pending.keep, state.storage, viewer.account.id, upload.path, state.clock.now()
+                pending.keep, state.storage, account_id, upload.path, found.document, state.clock.now()
             )
-    values: dict[str, Any] = {"findings": looked, "upload_id": upload_id, "filename": upload.filename or "project"}
+    if found.fault is None:
+        key = pending.document_key(account_id, upload_id)
+        found = await drawn(state, subject_of(found, account_id, origin_of(request), key), found)
+        if found.picture:
+            await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
+    values: dict[str, Any] = {"findings": found, "upload_id": upload_id, "filename": upload.filename or "project"}
     return page(request, "library/findings.html", title="Import a template", **values)
+
+
+@router.get("/import/{upload_id}/picture.jpg")
+async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) -> Response:
+    """The frame that was drawn of an upload."""
+    picture = await asyncio.to_thread(pending.picture, state.storage, viewer.account.id, upload_id)
+    return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
 
 @router.post("/import/{upload_id}")
@@ -125,5 +137,5 @@ async def _stored(state: AppState, work: AsyncSession, viewer: Viewer, upload_id
         try:
             return (await service.import_bundle(work, state, viewer.caller, import_of(path, name))).id
         except NothingToExpose:
-            wanted = await asyncio.to_thread(publication_of, path, name)
-            return (await service.publish(work, state, viewer.caller, wanted)).id
+            found = await findings(state, viewer.account.id, path, name)
+            return (await service.publish(work, state, viewer.caller, publication_of(found))).id

@@ -1,23 +1,32 @@
-"""What an import would make of a project: inputs, layers that cannot be rendered, fonts, features that are not drawn."""
+"""What an import would make of a project: inputs, a picture, layers that cannot be rendered, fonts, features not drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import orjson
 
 from api.app_state import AppState
-from api.templates import service
+from api.templates.drafts import fields_from
 from api.templates.schemas import TemplateInput, TemplateRequest
 from api.uploads import Upload
-from farm_core.errors import FarmError, NothingToExpose
-from motion import bundle, template
-from motion.build import build
-from motion.errors import DocumentError
-from motion.schema.compositions import CompositionSettings, chosen
-from motion.schema.stored import Document
+from console.library.examination import examined
+from farm_core.errors import FarmError
+from farm_core.stills import StillOptions, StillSubject, request_still
+from farm_core.templates import manifest
+from motion.notices import of_line
 from motion.template import InputField
+from motion.timing import frame_count
+
+PICTURE_WIDTH: Final = 640
+WAIT_SECONDS: Final = 8.0
+"""The page does not wait longer for a worker: a first frame may have to fetch media."""
+_FONT_CODES: Final = ("font_substituted", "glyph_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,37 +34,63 @@ class Findings:
     """A project before it is stored. With a `fault` it cannot be imported."""
 
     name: str = ""
-    composition: CompositionSettings | None = None
+    width: float = 0
+    height: float = 0
+    fps: float = 0
+    duration_seconds: float = 0
     fields: Sequence[InputField] = ()
     unrenderable: Sequence[tuple[str, str]] = ()
     """Layers and the reasons why they cannot be rendered."""
     not_drawn: Sequence[str] = ()
     warnings: Sequence[str] = ()
     fonts: Sequence[str] = ()
+    font_warnings: Sequence[str] = ()
+    """What the worker that drew the picture said about fonts that it lacks."""
+    picture: bytes = b""
+    """A frame as JPEG; empty where no worker has drawn one."""
+    document: bytes = b""
     has_media: bool = True
     fault: str | None = None
 
 
-def findings(state: AppState, path: Path, name: str = "") -> Findings:
-    """Return what an import of the file would store, and what is wrong with it. Reads and builds the document: slow."""
+async def findings(state: AppState, account_id: str, path: Path, name: str = "") -> Findings:
+    """Return what an import of the file would store, and what is wrong with it, without having drawn it."""
+    with tempfile.NamedTemporaryFile(prefix="farm-import-") as target:
+        allow_private = state.settings.automation_allow_private_assets
+        try:
+            found = await state.sandbox.call(account_id, examined, str(path), target.name, allow_private)
+        except FarmError as error:
+            return Findings(fault=error.message if isinstance(error.message, str) else " ".join(error.message))
+        document = await asyncio.to_thread(Path(target.name).read_bytes)
+    return Findings(
+        name=name.strip() or found["name"], width=found["width"], height=found["height"], fps=found["fps"],
+        duration_seconds=found["duration_seconds"], fields=fields_from(found["fields"]),
+        unrenderable=[(layer, reason) for layer, reason in found["unrenderable"]], not_drawn=found["not_drawn"],
+        warnings=found["warnings"], fonts=found["fonts"], document=document, has_media=found["has_media"],
+    )  # fmt: skip
+
+
+async def drawn(state: AppState, subject: StillSubject, found: Findings) -> Findings:
+    """The findings with what a worker says that draws a frame; unchanged where none answers."""
     try:
-        document = bundle.read_file(path)
-        composition = chosen(document)
-        built = build(document)
-        unrenderable = template.unrenderable_layers(document, template.discover(document).fields)
-    except DocumentError as error:
-        return Findings(fault=error.message)
-    known: dict[str, Any] = {
-        "name": name.strip() or composition.name, "composition": composition, "fonts": _fonts(document),
-        "not_drawn": built.warnings, "unrenderable": [(one[0], one[1]) for one in unrenderable],
-    }  # fmt: skip
-    try:
-        draft, warnings = service.draft_of_bundle(state, import_of(path, name))
-    except NothingToExpose:
-        return Findings(fields=exposed(document), has_media=False, **known)
-    except FarmError as error:
-        return Findings(fault=error.message if isinstance(error.message, str) else " ".join(error.message), **known)
-    return Findings(fields=draft.fields, warnings=warnings, **known)
+        async with asyncio.timeout(WAIT_SECONDS):
+            still = await request_still(state, subject, StillOptions(width=PICTURE_WIDTH, format="jpeg"))
+    except (FarmError, TimeoutError):
+        return found
+    fonts = [line for line in still.warnings if of_line(line).code in _FONT_CODES]
+    known = {*fonts, *found.not_drawn, *found.warnings}
+    others = [line for line in still.warnings if line not in known]
+    return replace(found, picture=still.picture, font_warnings=fonts, not_drawn=[*found.not_drawn, *others])
+
+
+def subject_of(found: Findings, account_id: str, origin: str, document_key: str) -> StillSubject:
+    """What a frame of the project shows: its document, which lies at the key, without inputs."""
+    return StillSubject(
+        account_id=account_id, origin=origin, document_key=document_key, width=found.width, height=found.height,
+        fps=found.fps, frame_count=frame_count(found.duration_seconds, found.fps),
+        duration_seconds=found.duration_seconds, template_inputs=manifest.public(found.fields),
+        template_targets=manifest.targets(found.fields),
+    )  # fmt: skip
 
 
 def import_of(path: Path, name: str) -> Upload:
@@ -64,48 +99,14 @@ def import_of(path: Path, name: str) -> Upload:
     return Upload(path, path.stat().st_size, None, path.name, fields)
 
 
-def exposed(document: Document) -> Sequence[InputField]:
-    """The inputs of a project without media: what its author has exposed, and every text."""
-    authored = template.authored_fields(document)
-    targets = {field.target for field in authored}
-    found = template.discover(document, None, include_text=True).fields
-    return [*authored, *(field for field in found if field.target not in targets)]
-
-
-def publication_of(path: Path, name: str) -> TemplateRequest:
-    """The publication of a project without media. Raises DocumentError."""
-    document = bundle.read_file(path)
-    composition = chosen(document)
+def publication_of(found: Findings) -> TemplateRequest:
+    """The publication of a project without media."""
     inputs = [
         TemplateInput.model_validate({"id": one.id, "label": one.label, "kind": one.kind, "required": one.required})
-        for one in exposed(document)
+        for one in found.fields
     ]
-    return TemplateRequest.model_validate(
-        {
-            "name": name.strip() or composition.name, "document": document, "inputs": [one.model_dump(by_alias=True) for one in inputs],
-            "width": float(composition.width), "height": float(composition.height), "fps": float(composition.fps),
-            "durationSeconds": float(composition.duration_seconds),
-        }
-    )  # fmt: skip
-
-
-def _fonts(document: Document) -> list[str]:
-    """The font families that texts name."""
-    families: set[str] = set()
-    for props in _properties(document):
-        family = props.get("fontFamily")
-        if isinstance(family, str) and family.strip():
-            families.add(family.strip())
-    return sorted(families)
-
-
-def _properties(document: Document) -> list[Mapping[str, Any]]:
-    scene = document.get("scene")
-    nodes = scene.get("nodes") if isinstance(scene, dict) else None
-    components = [
-        component
-        for node in (nodes if isinstance(nodes, list) else [])
-        if isinstance(node, dict) and isinstance(held := node.get("components"), list)
-        for component in held
-    ]
-    return [props for one in components if isinstance(one, dict) and isinstance(props := one.get("props"), dict)]
+    wanted: dict[str, Any] = {
+        "name": found.name, "document": orjson.loads(found.document), "inputs": [one.model_dump(by_alias=True) for one in inputs],
+        "width": found.width, "height": found.height, "fps": found.fps, "durationSeconds": found.duration_seconds,
+    }  # fmt: skip
+    return TemplateRequest.model_validate(wanted)

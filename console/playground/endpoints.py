@@ -86,6 +86,12 @@ async def render(
     return RedirectResponse(f"/console/renders/{job.id}", 303)
 
 
+@router.get("/templates/{template_id}/render")
+async def rendered(viewer: ViewerOf, template_id: str) -> Response:
+    """Where the browser is after a form with faults: opened again, it is the playground."""
+    return RedirectResponse(f"/console/templates/{checked_id(template_id, 'template')}/playground", 303)
+
+
 @router.get("/uploads")
 async def upload_page(request: Request, viewer: ViewerOf) -> Response:
     """A form to upload a file with, for browsers without scripts."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from motion.timing import round_half_up
+
 TIERS = (0.5, 1.0, 2.0, 4.0)
 CONTINUOUS_TIERS = (*TIERS, 8.0, 16.0, 32.0, 64.0)
 SIDE_PX_MAX = 4096.0
@@ -21,3 +23,9 @@ def supersample(step: float, longest_px: float) -> float:
     if longest_px * doubled > SIDE_PX_MAX:
         return max(step, min(doubled, SIDE_PX_MAX / longest_px))
     return doubled
+
+
+def of_field(requested: float, width: float, height: float) -> float:
+    """Raster px per layer px of a field of particles: the requested scale itself, at least a half (layers.md 12.2)."""
+    longest = max(1, round_half_up(width), round_half_up(height))
+    return max(TIERS[0], min(requested, SIDE_PX_MAX / longest))

@@ -297,7 +297,7 @@ def _source(moment: Pass, layer: Layer, values: Values) -> Source:
             values.moved = values.timed = True
             return _instance(moment, layer, content)
         case ParticleContent() as content:
-            return _particles(content, values)
+            return _particles(content, values, moment.time)
         case _:
             return MissingSource("it draws nothing by itself")
 
@@ -319,7 +319,9 @@ def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> Compositi
     return CompositionSource(shown, content.width, content.height, True, black=not shown.layers and _is_empty(inner))
 
 
-def _particles(content: ParticleContent, values: Values) -> ParticleSource:
+def _particles(content: ParticleContent, values: Values, time_seconds: float) -> ParticleSource:
+    """The field at the composition's time: clips, stretching and remaps do not reach it (layers.md 12.2)."""
+    values.moved = values.timed = True
     paths = [path for path in values.layer.moving if path.startswith("particle.")]
     moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}
     field = animate(content.field, moved)
@@ -330,7 +332,7 @@ def _particles(content: ParticleContent, values: Values) -> ParticleSource:
         height,
         cast(ParticleShape, shape_name),
         field.blend == "add",
-        particles(field, width, height, values.time),
+        particles(field, width, height, max(0.0, time_seconds)),
     )
 
 

@@ -99,7 +99,7 @@ def animate(config: ParticleField, values: Mapping[str, float]) -> ParticleField
 
 
 def particles(config: ParticleField, width: float, height: float, time_seconds: float) -> tuple[Particle, ...]:
-    """The particles alive at a layer time, oldest first, in px from the centre of the width x height box.
+    """The particles alive at a time, oldest first, in px from the centre of the width x height box.
 
     Trails come before them, their ends first.
     """

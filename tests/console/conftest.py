@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,24 +32,6 @@ def member(own_world: Any) -> Iterator[Person]:
         yield person
 
 
-class Chromium:
-    """Debian's Chromium, started again if it has died: a browser that dies fails one test only."""
-
-    def __init__(self, playwright: Any) -> None:
-        self._playwright = playwright
-        self._browser: Any = None
-
-    def new_context(self, **options: Any) -> Any:
-        if self._browser is None or not self._browser.is_connected():
-            arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-            self._browser = self._playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        return self._browser.new_context(**options)
-
-    def close(self) -> None:
-        if self._browser is not None:
-            self._browser.close()
-
-
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """The browser, which `./farm test` installs where it may.
@@ -59,10 +42,16 @@ def chromium() -> Iterator[Any]:
         pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = Chromium(playwright)
+    # `./farm` points Fontconfig at its own folder; a Chromium that finds no font there ends itself.
+    environment: dict[str, str | float | bool] = {
+        name: value for name, value in os.environ.items() if name != "FONTCONFIG_SYSROOT"
+    }
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=arguments, env=environment) as browser,
+    ):
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -58,6 +58,7 @@ class DummyWork:
     done: list[TaskAssignment] = field(default_factory=list)
     stills: list[tuple[StillAssignment, int]] = field(default_factory=list)
     undrawable: set[str] = field(default_factory=set)
+    warnings: tuple[str, ...] = ("a font is missing",)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
     def execute(
@@ -93,7 +94,7 @@ class DummyWork:
             raise PropertyRefused("The document has no such property.")
         self.stills.append((assignment, frame_index))
         size = (assignment.video_format.height, assignment.video_format.width, 4)
-        return StillPicture(np.full(size, 10 * frame_index % 256, np.uint8), ("a font is missing",))
+        return StillPicture(np.full(size, 10 * frame_index % 256, np.uint8), self.warnings)
 
     def still_failure(self, error: Exception) -> Failure:
         return FailureOf(self.worker_id)(error)

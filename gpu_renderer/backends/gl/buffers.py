@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import flattening, glow, layers
@@ -17,7 +19,7 @@ from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget,
 from gpu_renderer.backends.gl.glow import LayerGlow
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector.mesh import deformed
+from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
@@ -28,11 +30,9 @@ from gpu_renderer.effects import LayerBuffer
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Mesh, Transform2D
+from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
 
 _HOME = Transform2D(0.0, 0.0)
-MESH_SUPERSAMPLE = 3.0
-"""Pixels of a deformed baked layer for each of its canvas: baked layers have one for each px of the frame."""
 
 DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
@@ -215,6 +215,8 @@ class LayerBuffers:
         pixels = image.pixels
         if not isinstance(pixels, BakedPixels):
             return image
+        if pixels.mesh is not None:
+            return replace(image, pixels=self._carried(pixels, pixels.mesh))
         place = f"baked:{pixels.layer.id}:{hash(pixels)}"
         entry = self._cache.find(place, pixels)
         if entry is not None:
@@ -229,24 +231,32 @@ class LayerBuffers:
             scale_max=pixels.scale,
             mask_scale=pixels.mask_scale,
         ).target
-        if pixels.layer.mesh is not None:
-            target = self._deformed(target, pixels, pixels.layer.mesh)
         if pixels.is_coverage:  # costs less to filter than four channels
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
             self._painter.pool.give_back(canvas)
         self._cache.put(place, pixels, None, target)
         return replace(image, pixels=target)
 
-    def _deformed(self, canvas: Target, pixels: BakedPixels, mesh: Mesh) -> Target:
-        """A baked canvas under the layer's mesh (layers.md 3.4). Takes the canvas."""
-        rows, columns = canvas.region.height, canvas.region.width
-        texels = np.frombuffer(canvas.texture.read(alignment=1), np.uint8).reshape(rows, columns, 4)
-        raster = Raster(texels, pixels.raster.width, pixels.raster.height, pixels.padding)
-        shown = deformed(raster, mesh, MESH_SUPERSAMPLE).pixels
-        self._painter.pool.give_back(canvas)
-        target = self._painter.pool.take(Region(0, 0, shown.shape[1], shown.shape[0]), "f1", clear=False)
-        target.texture.write(np.ascontiguousarray(shown).data, alignment=1)
-        return target
+    def _carried(self, pixels: BakedPixels, mesh: PlacedMesh) -> npt.NDArray[np.uint8]:
+        """Baked pixels through a mesh, on the frame."""
+        place, own = f"mesh:{pixels.layer.id}", pixels.raster
+        entry = self._cache.find(place, pixels)
+        if entry is None:
+            flat = self._baked(Image(replace(pixels, mesh=None), own.width, own.height, own.padding)).pixels
+            assert isinstance(flat, Target)
+            carried = on_frame(Raster(self._read(flat), own.width, own.height, own.padding), mesh)
+            self._cache.put(place, pixels, carried)
+            return carried
+        return cast(npt.NDArray[np.uint8], entry.made)
+
+    def _read(self, target: Target) -> npt.NDArray[np.uint8]:
+        """The pixels of a target of 8 bits, shape (rows, columns, 4)."""
+        width, height = target.size
+        pixels = np.empty((height, width, 4), np.uint8)
+        self._painter.finish()
+        whole = Region(0, 0, width, height)
+        self._painter.calls.read_texels(target.texture, whole, pixels.ctypes.data, pixels.strides[0])
+        return pixels
 
 
 def _is_cropped(step: Draw) -> bool:

@@ -18,10 +18,14 @@ _STAR_POINTS, _STAR_INNER = 5, 0.45
 _THINNEST_LINE_PX = 1.0
 
 
-def particle_raster(source: ParticleSource, supersample: float) -> Raster:
-    """The field at `supersample` pixels a px; particles are centred on it and cut at its edges."""
-    scale = fitting_scale(source.width, source.height, supersample)
-    columns, rows = max(1, round_half_up(source.width * scale)), max(1, round_half_up(source.height * scale))
+def particle_raster(source: ParticleSource, scale: float) -> Raster:
+    """The field at `scale` pixels a px; particles are centred on it and cut at its edges.
+
+    The canvas has the rounded size of the box and is stretched over the box itself.
+    """
+    width, height = max(1, round_half_up(source.width)), max(1, round_half_up(source.height))
+    scale = fitting_scale(width, height, scale)
+    columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
     pixels, canvas = rgba(columns, rows)
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(scale, scale)

@@ -1,0 +1,23 @@
+"""What a document leaves out, as far as that is known without drawing. Runs in the sandbox: JSON in, JSON out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from motion.build import build
+from motion.errors import DocumentError
+from motion.notices import of_document, of_lines
+
+
+def undrawn(source: str, composition_id: str | None) -> list[dict[str, Any]]:
+    """The notices of the document, which `source` holds as JSON."""
+    document = orjson.loads(Path(source).read_bytes())
+    try:
+        lines = tuple(build(document, composition_id).warnings)
+    except DocumentError as error:
+        lines = (error.message,)
+    return [asdict(one) for one in (*of_document(document), *of_lines(lines))]

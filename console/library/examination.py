@@ -1,0 +1,62 @@
+"""What a project offers before it is stored. Runs in the sandbox: JSON in, JSON out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from api.templates import drafts
+from farm_core.strict_json import storable
+from motion import bundle, template
+from motion.build import build
+from motion.schema.compositions import chosen
+from motion.schema.stored import Document
+from motion.template import InputField
+
+
+def examined(source: str, target: str, allow_private: bool) -> dict[str, Any]:
+    """The inputs, size, fonts and defects of a `.motion` project; `target` receives its document.
+
+    Raises BadRequest and DocumentError.
+    """
+    asked = {"composition_id": None, "include_text": True}
+    draft = drafts.imported(source, target, asked, allow_private)
+    document = bundle.read_file(Path(source))
+    if not draft["has_media"]:
+        draft |= {"fields": [asdict(field) for field in _exposed(document)], "warnings": []}
+        Path(target).write_bytes(storable(document))
+    settings = chosen(document)
+    unrenderable = template.unrenderable_layers(document, drafts.fields_from(draft["fields"]))
+    return draft | {
+        "name": settings.name, "width": settings.width, "height": settings.height, "fps": settings.fps,
+        "duration_seconds": settings.duration_seconds, "fonts": _fonts(document), "not_drawn": build(document).warnings,
+        "unrenderable": [(layer, reason) for layer, reason, *_ in unrenderable],
+    }  # fmt: skip
+
+
+def _exposed(document: Document) -> Sequence[InputField]:
+    """The inputs of a project without media: what its author has exposed, and every text."""
+    authored = template.authored_fields(document)
+    targets = {field.target for field in authored}
+    found = template.discover(document, None, include_text=True).fields
+    return [*authored, *(field for field in found if field.target not in targets)]
+
+
+def _fonts(document: Document) -> list[str]:
+    """The font families that texts name."""
+    families = (properties.get("fontFamily") for properties in _properties(document))
+    return sorted({family.strip() for family in families if isinstance(family, str) and family.strip()})
+
+
+def _properties(document: Document) -> list[Mapping[str, Any]]:
+    scene = document.get("scene")
+    nodes = scene.get("nodes") if isinstance(scene, dict) else None
+    components = [
+        component
+        for node in (nodes if isinstance(nodes, list) else [])
+        if isinstance(node, dict) and isinstance(held := node.get("components"), list)
+        for component in held
+    ]
+    return [props for one in components if isinstance(one, dict) and isinstance(props := one.get("props"), dict)]
