@@ -82,7 +82,7 @@ class LayerContents:
             return known.paint
         if effects.needs_baking(layer):
             return self._baked(step, scene, is_smooth)
-        if analytic.is_analytic(layer):
+        if analytic.is_analytic(layer, is_shaded=step.shade != UNTINTED):
             return self._remembered(step, scene, self._shape(step, scene))
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
@@ -155,7 +155,8 @@ class LayerContents:
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
-        lit = color.Rgba(fill.r * step.tint[0], fill.g * step.tint[1], fill.b * step.tint[2], fill.a)
+        red, green, blue = (part * shade for part, shade in zip(fill[:3], step.shade, strict=True))
+        lit = color.Rgba(red, green, blue, fill.a)
         linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
         return Shape(source.primitive, linear, width, height, radius, is_wall)
 
@@ -203,7 +204,7 @@ class LayerContents:
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         shown = _linear(flat, step.gain, scene)
-        crop = _crop(layer, raster)
+        crop = _crop(step, raster)
         return Image(pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown)
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:
@@ -262,8 +263,8 @@ def part_shown(source: Source, columns: int, rows: int) -> Share:
 def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
     layer = step.layer
     return Image(
-        raster.pixels, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality,
-        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box, raster.is_fleeting,
+        raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), layer.draft_quality,
+        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box if step.part == WHOLE else WHOLE, raster.is_fleeting,
     )  # fmt: skip
 
 
@@ -282,6 +283,9 @@ def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
-def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+def _crop(step: Draw, raster: Raster) -> Share:
+    """The part of the texture that is shown."""
     rows, columns = raster.pixels.shape[:2]
-    return part_shown(layer.source, columns, rows)
+    x, y, width, height = part_shown(step.layer.source, columns, rows)
+    left, top, right, down = step.part
+    return x + left * width, y + top * height, width * right, height * down
