@@ -159,7 +159,11 @@ class _List:
             return [(0.0, step) for step in self._steps_of(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and (layer.opacity != 0 or layer.samples):
-            return self._in_space(_routed(layer, matte), transform, matte)
+            placed = self._in_space(_routed(layer, matte), transform, matte)
+            if transform.sorted_at is None:
+                return placed
+            shared = projection.sorted_depth(transform, self.eye)
+            return [(shared, step) for _, step in placed]
         depth = projection.depth(transform, self.eye)
         return [(depth, step) for step in self._steps_of(layer, matte)]
 
@@ -252,8 +256,7 @@ class _List:
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
         clip = stage.clip  # the crop comes after what blurs the picture across its edge
         if not _looks_around(source.composition):
-            padding = effects.container_padding_px(layer)
-            clip = placement.bounds(placed.quad(source.width, source.height, padding), clip)
+            clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
         composition = replace(source.composition, color=self.snapshot.color)
         return _List(composition, inner, projection.eye(composition))

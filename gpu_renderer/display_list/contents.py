@@ -89,10 +89,10 @@ class LayerContents:
         raster = self.source.raster(layer.source, self._samples(step))
         if raster is None:
             return None
-        placed = None if layer.masks else _placed_mesh(step, raster, scene, is_smooth)  # compositing.md 5.6
-        if placed is not None:
-            return self._on_frame(step, raster, placed)
-        if layer.mesh is not None and not layer.masks:
+        if layer.mesh is not None and not _is_undeformed(layer, raster):
+            placed = _placed_mesh(step, raster, scene, is_smooth)
+            if placed is not None:
+                return self._on_frame(step, raster, placed)
             raster = deformed(raster, layer.mesh)
         return self._remembered(step, scene, _image(step, raster, scene))
 
@@ -196,9 +196,9 @@ class LayerContents:
         placed = _placed_mesh(step, raster, scene, is_smooth)
         if placed is not None:
             region = placed.region(raster.width, raster.height)
-            pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=False, mesh=placed)
+            pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=False, mesh=placed)
             return None if region.is_empty else _of_pixels(pixels, region)
-        pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=flat is not None)
+        pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=flat is not None)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
@@ -214,6 +214,13 @@ class LayerContents:
         if not masks.is_masked(paths):
             return None
         return self.source.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
+
+
+def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
+    """Return True if a mask or a table, neither of them baked, makes the layer ignore its mesh (compositing.md 5.6)."""
+    stage = effects.color_stage(layer.effects)
+    is_tabled = stage is not None and stage.table is not None
+    return is_tabled or masks.is_masked(masks.paths(layer, raster.width, raster.height))
 
 
 def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> PlacedMesh | None:

@@ -61,6 +61,11 @@ def depth(transform: Transform3D, eye: Eye) -> float:
     return transformed(eye.view, _origin(transform.matrix))[2]
 
 
+def sorted_depth(transform: Transform3D, eye: Eye) -> float:
+    """The depth that decides when the layer is drawn: its own, or the one that it shares with others."""
+    return depth(transform, eye) if transform.sorted_at is None else transformed(eye.view, transform.sorted_at)[2]
+
+
 def anchored(transform: Transform3D) -> Matrix4:
     """Layer px (origin at the box centre) to world px: the anchor's x and y enter here (three-d.md 2)."""
     m, x, y = transform.matrix, transform.anchor_x, transform.anchor_y
