@@ -7,7 +7,7 @@ from pydantic import Field
 from api.shapes import Number, Shape
 
 
-class LimitsShape(Shape):
+class AccountLimits(Shape):
     """What the account may use; null is unlimited."""
 
     api_enabled: bool = Field(description="False means keys do not work.")
@@ -28,4 +28,4 @@ class UsageRecord(Shape):
     api_requests: int
     asset_processing_bytes: int
     active_api_keys: int
-    limits: LimitsShape
+    limits: AccountLimits
