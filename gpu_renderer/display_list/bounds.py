@@ -50,10 +50,11 @@ def group_region(layer: Layer) -> Region:
     step, group, scene = layer.step, layer.group, layer.scene
     assert group is not None
     found = _list_bounds(group)
+    quad = step.placement.quad(*layer.box, effects.container_padding_px(step.layer))
     if effects.moves_within_box(step.layer.effects) and not found.is_empty:
-        found = found.union(placement.bounds(step.placement.quad(*layer.box), scene.frame))
+        found = found.union(placement.bounds(quad, scene.frame))
     if step.layer.masks or group.scene.clip != scene.clip:
-        found = found.intersection(placement.bounds(step.placement.quad(*layer.box), scene.frame))
+        found = found.intersection(placement.bounds(quad, scene.frame))
     return found
 
 

@@ -227,7 +227,8 @@ class _List:
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
         clip = stage.clip  # the crop comes after what blurs the picture across its edge
         if not _looks_around(source.composition):
-            clip = placement.bounds(placed.quad(source.width, source.height), clip)
+            padding = effects.container_padding_px(layer)
+            clip = placement.bounds(placed.quad(source.width, source.height, padding), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
         composition = replace(source.composition, color=self.snapshot.color)
         return _List(composition, inner, projection.eye(composition))

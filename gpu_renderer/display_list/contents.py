@@ -10,13 +10,14 @@ from gpu_renderer.content import masks, raster_scale
 from gpu_renderer.content.raster import WHOLE, Raster, Share
 from gpu_renderer.content.source import ContentSource
 from gpu_renderer.content.vector.css import Rgba
-from gpu_renderer.content.vector.mesh import deformed
+from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list import analytic
 from gpu_renderer.display_list.gradients import gradient_of
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape
 from gpu_renderer.display_list.space import lights
 from gpu_renderer.geometry import color
+from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     ColorManagement,
     CompositionSource,
@@ -24,7 +25,6 @@ from motion.snapshot import (
     ImageSource,
     LayerSnapshot,
     LightWash,
-    Mesh,
     ParticleSource,
     ShapeSource,
     SolidPaint,
@@ -64,7 +64,7 @@ class LayerContents:
         self.source = source
         self._now: dict[int, _Known] = {}
         self._before: dict[int, _Known] = {}
-        self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
+        self._meshes: dict[str, tuple[Raster, PlacedMesh, Image]] = {}
 
     def end_frame(self) -> None:
         """Forget the paint that this frame did not ask for."""
@@ -74,20 +74,27 @@ class LayerContents:
         """The layer's own box, px, without padding."""
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
 
-    def paint(self, step: Draw, scene: Scene) -> Paint | None:
-        """The layer's content; None where it has nothing to draw."""
+    def paint(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Paint | None:
+        """The layer's content; None where it has nothing to draw. `is_smooth`: a mesh has four samples a pixel."""
         layer = step.layer
         known = self._find(step, scene) if step.is_bare else None
         if known is not None:
             return known.paint
         if effects.needs_baking(layer):
-            return self._baked(step, scene)
+            return self._baked(step, scene, is_smooth)
         if analytic.is_analytic(layer):
             return self._remembered(step, scene, self._shape(step, scene))
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
-        raster = self._raster(step)
-        return None if raster is None else self._remembered(step, scene, _image(step, raster, scene))
+        raster = self.source.raster(layer.source, self._samples(step))
+        if raster is None:
+            return None
+        placed = None if layer.masks else _placed_mesh(step, raster, scene, is_smooth)  # compositing.md 5.6
+        if placed is not None:
+            return self._on_frame(step, raster, placed)
+        if layer.mesh is not None and not layer.masks:
+            raster = deformed(raster, layer.mesh)
+        return self._remembered(step, scene, _image(step, raster, scene))
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
@@ -152,13 +159,6 @@ class LayerContents:
         linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
         return Shape(source.primitive, linear, width, height, radius, is_wall)
 
-    def _raster(self, step: Draw) -> Raster | None:
-        layer = step.layer
-        raster = self.source.raster(layer.source, self._samples(step))
-        if raster is None or layer.mesh is None or layer.masks:  # a masked layer draws undeformed (compositing.md 5.6)
-            return raster
-        return self._deformed(layer, layer.mesh, raster)
-
     def _samples(self, step: Draw) -> float:
         """Raster px per layer px of an unbaked layer's content."""
         layer = step.layer
@@ -168,16 +168,20 @@ class LayerContents:
         scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         return raster_scale.supersample(scale, max(width, height, 1.0))
 
-    def _deformed(self, layer: LayerSnapshot, mesh: Mesh, raster: Raster) -> Raster:
-        """The raster under its mesh: the same object while neither changes."""
-        known = self._meshes.get(layer.id)
-        if known is None or known[0] is not raster or known[1] != mesh:
+    def _on_frame(self, step: Draw, raster: Raster, placed: PlacedMesh) -> Image | None:
+        """The raster under its mesh, on the frame's own pixels: the same object while neither changes."""
+        known = self._meshes.get(step.layer.id)
+        if known is None or known[0] is not raster or known[1] != placed:
             if len(self._meshes) >= MESHES_MAX:
                 self._meshes.clear()
-            known = self._meshes[layer.id] = (raster, mesh, deformed(raster, mesh))
+            region = placed.region(raster.width, raster.height)
+            if region.is_empty:
+                return None
+            pixels = on_frame(raster, placed)
+            known = self._meshes[step.layer.id] = (raster, placed, _of_pixels(pixels, region))
         return known[2]
 
-    def _baked(self, step: Draw, scene: Scene) -> Image | None:
+    def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """The content after the effects of the raster route, still to be run."""
         layer = step.layer
         plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source))
@@ -189,6 +193,11 @@ class LayerContents:
         value = (
             id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity,
         )  # fmt: skip
+        placed = _placed_mesh(step, raster, scene, is_smooth)
+        if placed is not None:
+            region = placed.region(raster.width, raster.height)
+            pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=False, mesh=placed)
+            return None if region.is_empty else _of_pixels(pixels, region)
         pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=flat is not None)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
@@ -205,6 +214,19 @@ class LayerContents:
         if not masks.is_masked(paths):
             return None
         return self.source.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
+
+
+def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> PlacedMesh | None:
+    """The layer's mesh on the frame; None without one, and where sub-frames place it several times."""
+    mesh = step.layer.mesh
+    if mesh is None or step.samples or min(raster.width, raster.height) <= 0:
+        return None
+    return PlacedMesh(mesh, step.placement.quad(raster.width, raster.height), scene.frame, is_smooth)
+
+
+def _of_pixels(pixels: Pixels | BakedPixels, region: Region) -> Image:
+    """Pixels that lie on the frame, one for one."""
+    return Image(pixels, region.width, region.height, region=region, is_nearest=False)
 
 
 def stage_filter(stack: Sequence[EffectSnapshot]) -> Filter:

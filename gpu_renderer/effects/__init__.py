@@ -22,10 +22,11 @@ from gpu_renderer.effects import (
     table,
     time,
 )
-from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, keeps_color, needs_baking
+from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, container_padding_px, keeps_color, needs_baking
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
+    displaced_reach_px,
     has_chain,
     is_movable_glow,
     is_pointwise_stack,
@@ -61,6 +62,8 @@ __all__ = [
     "channel",
     "color",
     "color_stage",
+    "container_padding_px",
+    "displaced_reach_px",
     "distort",
     "every_effect",
     "find",

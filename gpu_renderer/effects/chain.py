@@ -202,6 +202,14 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
     )
 
 
+def displaced_reach_px(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> float:
+    """How far a stack blurs the silhouettes that it displaces, in output px; 0 where it displaces none."""
+    passes = list(_passes(effects, after_baking))
+    if not any(effect.is_displaced for effect, _ in passes):
+        return 0.0
+    return sum((effect.margin_px(values, scene) for effect, values in passes), 0.0)
+
+
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
     """Whether all passes of a stack make each pixel of that pixel of the picture alone."""
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))

@@ -57,6 +57,8 @@ def cast(
 ) -> LayerBuffer:
     """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
 
+    The silhouette is known within the limit alone: displaced, it leaves the far edge empty (effects.md 8.2).
+
     `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
     """
     region = lit.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
@@ -69,8 +71,8 @@ def cast(
     drawn = glow_cells(region, levels)
     lit_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
     if front:
-        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front)
-    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None)
+        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front, limit)
+    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None, limit)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
     return replace(lit, glow=GlowBuffer(target, levels, region))
@@ -84,11 +86,13 @@ def _draw(
     levels: int,
     rects: Rects,
     front: GlowBuffer | None,
+    limit: Region,
 ) -> None:
     shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
     own: dict[str, UniformValue] = {
         "u_cell": float(1 << levels),
         "u_offset": glow_pass.offset,
+        "u_known": (*limit[:2], limit.right, limit.bottom),
         "u_color": tuple(glow_pass.color),
     }
     painter.draw(

@@ -77,6 +77,8 @@ class Effect:
     """True if an own `bake` is a single pass."""
     is_soft: ClassVar[bool] = False
     """Whether the GPU form only lays light behind the picture or blurs it: it takes room for its own reach."""
+    is_displaced: ClassVar[bool] = False
+    """Whether that light lies beside the picture: what of it comes from beyond the frame is missing."""
     keeps_color: ClassVar[bool] = False
     """Whether the raster form leaves what has one colour in that colour, but for rounding."""
 

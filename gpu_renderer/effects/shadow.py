@@ -42,6 +42,7 @@ class DropShadow(Effect):
         percent("opacity", 55),
     )
     is_soft = True
+    is_displaced = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01

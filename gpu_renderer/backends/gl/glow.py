@@ -6,6 +6,7 @@ same. So a glow depends on the layer's content alone, and every frame shows the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -86,10 +87,12 @@ def is_translatable(layer: Layer) -> bool:
     where = EffectScene(
         scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
     )
-    if not effects.is_movable_glow(step.layer.effects, where, after_baking=effects.needs_baking(step.layer)):
+    baked = effects.needs_baking(step.layer)
+    if not effects.is_movable_glow(step.layer.effects, where, after_baking=baked):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
-    return not held.is_empty and held.intersection(scene.frame) == held
+    reach = held.grown(math.ceil(effects.displaced_reach_px(step.layer.effects, where, after_baking=baked)))
+    return not held.is_empty and reach.intersection(scene.frame) == reach
 
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:

@@ -91,6 +91,16 @@ def needs_baking(layer: LayerSnapshot) -> bool:
     return faded or any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects)
 
 
+def container_padding_px(layer: LayerSnapshot) -> float:
+    """How far the box and the mask of a container are stretched on every side, layer px.
+
+    Its raster effects are not drawn, and yet it counts as baked: all effects and styles make room (compositing.md 2.4).
+    """
+    if not any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects):
+        return 0.0
+    return Baking(1.0, min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))).padding_px
+
+
 def keeps_color(layer: LayerSnapshot) -> bool:
     """Whether baking leaves content of one colour in that colour: its alpha is all there is to know."""
     found = (find(entry.type) for entry in layer.effects)
