@@ -57,6 +57,6 @@ class JobCompleter:
         await asyncio.to_thread(storage.put_bytes, receipt_key, paper, "application/json")
         return Ending(
             job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=receipt_key,
-            video_url=video_url(storage, job.id, job.origin, assignment.video_key),
+            video_url=video_url(storage, job.id, job.origin, assignment.video_key), video_bytes=report.bytes,
             detail={"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker},
         )  # fmt: skip
