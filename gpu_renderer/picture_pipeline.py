@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from types import TracebackType
 from typing import Protocol, TypeVar
@@ -60,7 +60,7 @@ def write_pictures(
     return SegmentReport(len(frame_indices), len(frame_indices), 0, size, wall_ms, {})
 
 
-def _evaluated(source: PictureSource[SnapshotT], frame_indices: range) -> Iterator[SnapshotT]:  # type: ignore[misc]
+def _evaluated(source: PictureSource[SnapshotT], frame_indices: range) -> Generator[SnapshotT, None, None]:
     return iterated_ahead(map(source.evaluated, frame_indices), EVALUATED_AHEAD)
 
 

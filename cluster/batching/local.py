@@ -78,7 +78,8 @@ class LocalRenderer:
     def _write(self, session: RenderSession, row: Row) -> None:
         job = LocalJob(
             file=Path(self._arguments.template), format_name=format_of(row.path, None),
-            inputs=tuple(self._values(row).items()), media=self._folder, machine=self._arguments.machine(), **self._output,
+            inputs=tuple(self._values(row).items()), media=self._folder, machine=self._arguments.machine(),
+            width=self._output.get("width"), height=self._output.get("height"), fps=self._output.get("fps"),
         )  # fmt: skip
         held = job.open(session)
         with held.opened as opened:

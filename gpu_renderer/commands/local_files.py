@@ -20,6 +20,8 @@ from gpu_renderer.encode.pictures import encoded
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import RenderSession
+from gpu_renderer.sound.job_sound import JobSound
+from motion.notices import of_document
 
 STILLS: Final[dict[str, Literal["png", "jpeg"]]] = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
 FOLDER_FORMAT: Final = "png-sequence"
@@ -64,11 +66,14 @@ def write(
     frames: range,
     output: Path,
     workers: int = 1,
-    sound: Iterable[Samples] | None = None,
     *,
+    has_sound: bool = True,
     shows_progress: bool = True,
 ) -> Written:
-    """Renders the frames to the output, which is there only when it is whole."""
+    """Renders the frames to the output, which is there only when it is whole.
+
+    `has_sound`: the document's sound is rendered too, if it has any and the format can hold it.
+    """
     opened = held.opened
     output.parent.mkdir(parents=True, exist_ok=True)
     if not is_folder(output) and output.is_dir():
@@ -79,18 +84,41 @@ def write(
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
         folder, progress = Path(name), RenderProgress(is_shown=shows_progress)
         segments, warnings = _segments(job, session, held, frames, folder, workers, progress)
-        if is_folder(output):
-            _unpack(segments, frames, output, job.format.picture or "png", sound)
-        else:
-            keeps_alpha = job.is_transparent and job.format.has_alpha
-            plan = Plan(
-                job.format, opened.width, opened.height, opened.fps, len(frames), keeps_alpha, job.quality
-            )  # fmt: skip
-            finished = folder / f"finished{job.format.ending}"
-            with progress.stage("writing", len(frames)) as step:
-                finish(segments, finished, plan, sound, step)
-            finished.replace(output)
-    return Written(opened.width, opened.height, len(frames), warnings)
+        sound = _sound(job, held, frames, folder) if has_sound else None
+        blocks = sound.blocks() if sound is not None and sound.is_heard else None
+        _finish(job, held, segments, frames, folder, output, blocks, progress)
+        unheard = of_document(held.document) if sound is None else ()
+        lines = (*warnings, *(sound.warnings if sound else ()), *(notice.message for notice in unheard))
+    return Written(opened.width, opened.height, len(frames), tuple(dict.fromkeys(lines)))
+
+
+def _sound(job: LocalJob, held: OpenedJob, frames: range, folder: Path) -> JobSound | None:
+    """The document's sound; None for formats without sound."""
+    if job.format.sound is None:
+        return None
+    opened = held.opened
+    return JobSound(held.document, opened.composition, held.media.resolve, folder, frames, opened.fps)
+
+
+def _finish(
+    job: LocalJob,
+    held: OpenedJob,
+    segments: list[Path],
+    frames: range,
+    folder: Path,
+    output: Path,
+    blocks: Iterable[Samples] | None,
+    progress: RenderProgress,
+) -> None:
+    if is_folder(output):
+        _unpack(segments, frames, output, job.format.picture or "png", blocks)
+        return
+    opened, keeps_alpha = held.opened, job.is_transparent and job.format.has_alpha
+    plan = Plan(job.format, opened.width, opened.height, opened.fps, len(frames), keeps_alpha, job.quality)
+    finished = folder / f"finished{job.format.ending}"
+    with progress.stage("writing", len(frames)) as step:
+        finish(segments, finished, plan, blocks, step)
+    finished.replace(output)
 
 
 def _of_pictures(output: Path, wanted: str | None) -> str:

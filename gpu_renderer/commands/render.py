@@ -45,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--watch", action="store_true", help="render again each time the document changes, until Ctrl-C"
     )
+    parser.add_argument(
+        "--audio",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="render the sound (default: if there is any)",
+    )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="a file or a folder")
 
 
@@ -107,7 +113,7 @@ def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace
     held = job.open(session)
     with held.opened as opened:
         frames = _frames(arguments, opened.frame_count, opened.fps)
-        written = write(job, session, held, frames, arguments.output, arguments.workers)
+        written = write(job, session, held, frames, arguments.output, arguments.workers, has_sound=arguments.audio)
     _report(written, time.perf_counter() - began, arguments.output)
 
 

@@ -75,6 +75,7 @@ class SoundTrack:
         if not len(samples):
             return
         name = _FORMATS[self._codec]
+        shaped: npt.NDArray[np.float32] | npt.NDArray[np.int16]
         if name == "s16":
             shaped = pcm16(samples).reshape(1, -1)
         else:

@@ -39,7 +39,7 @@ def delays(path: Path) -> list[int]:
     """How long each frame of an animation is shown, in milliseconds."""
     with Image.open(path) as image:
         found = []
-        for index in range(image.n_frames):
+        for index in range(_count(image)):
             image.seek(index)
             image.load()
             found.append(int(image.info["duration"]))
@@ -58,8 +58,12 @@ def streams(path: Path) -> str:
     return subprocess.run(command, capture_output=True, check=False).stderr.decode()
 
 
+def _count(image: Image.Image) -> int:
+    return int(getattr(image, "n_frames", 1))
+
+
 def _shown(path: Path) -> Iterator[Frames]:
     with Image.open(path) as image:
-        for index in range(image.n_frames):
+        for index in range(_count(image)):
             image.seek(index)
             yield np.asarray(image.convert("RGBA"))
