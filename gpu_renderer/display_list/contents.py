@@ -10,13 +10,14 @@ from gpu_renderer.content import masks, raster_scale
 from gpu_renderer.content.raster import WHOLE, Raster, Share
 from gpu_renderer.content.source import ContentSource
 from gpu_renderer.content.vector.css import Rgba
-from gpu_renderer.content.vector.mesh import deformed
+from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list import analytic
 from gpu_renderer.display_list.gradients import gradient_of
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape
 from gpu_renderer.display_list.space import lights
 from gpu_renderer.geometry import color
+from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     ColorManagement,
     CompositionSource,
@@ -24,7 +25,6 @@ from motion.snapshot import (
     ImageSource,
     LayerSnapshot,
     LightWash,
-    Mesh,
     ParticleSource,
     ShapeSource,
     SolidPaint,
@@ -64,7 +64,7 @@ class LayerContents:
         self.source = source
         self._now: dict[int, _Known] = {}
         self._before: dict[int, _Known] = {}
-        self._meshes: dict[str, tuple[Raster, Mesh, Raster]] = {}
+        self._meshes: dict[str, tuple[Raster, PlacedMesh, Image]] = {}
 
     def end_frame(self) -> None:
         """Forget the paint that this frame did not ask for."""
@@ -74,20 +74,27 @@ class LayerContents:
         """The layer's own box, px, without padding."""
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
 
-    def paint(self, step: Draw, scene: Scene) -> Paint | None:
-        """The layer's content; None where it has nothing to draw."""
+    def paint(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Paint | None:
+        """The layer's content; None where it has nothing to draw. `is_smooth`: a mesh has four samples a pixel."""
         layer = step.layer
         known = self._find(step, scene) if step.is_bare else None
         if known is not None:
             return known.paint
         if effects.needs_baking(layer):
-            return self._baked(step, scene)
-        if analytic.is_analytic(layer):
+            return self._baked(step, scene, is_smooth)
+        if analytic.is_analytic(layer, is_shaded=step.shade != UNTINTED):
             return self._remembered(step, scene, self._shape(step, scene))
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
-        raster = self._raster(step)
-        return None if raster is None else self._remembered(step, scene, _image(step, raster, scene))
+        raster = self.source.raster(layer.source, self._samples(step))
+        if raster is None:
+            return None
+        if layer.mesh is not None and not _is_undeformed(layer, raster):
+            placed = _placed_mesh(step, raster, scene, is_smooth)
+            if placed is not None:
+                return self._on_frame(step, raster, placed)
+            raster = deformed(raster, layer.mesh)
+        return self._remembered(step, scene, _image(step, raster, scene))
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
         """Mask and colour stage of an unbaked layer; a baked one has had both."""
@@ -133,8 +140,7 @@ class LayerContents:
         return paint
 
     def _shape(self, step: Draw, scene: Scene) -> Shape:
-        layer, is_wall = step.layer, step.plane is not None and step.plane.is_wall
-        source = layer.source
+        layer, source, is_wall = step.layer, step.layer.source, step.is_hard
         assert isinstance(source, ShapeSource)
         assert source.primitive != "path"
         width, height, radius = source.width, source.height, source.radii[0]
@@ -148,16 +154,10 @@ class LayerContents:
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
-        lit = color.Rgba(fill.r * step.tint[0], fill.g * step.tint[1], fill.b * step.tint[2], fill.a)
+        red, green, blue = (part * shade for part, shade in zip(fill[:3], step.shade, strict=True))
+        lit = color.Rgba(red, green, blue, fill.a)
         linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
         return Shape(source.primitive, linear, width, height, radius, is_wall)
-
-    def _raster(self, step: Draw) -> Raster | None:
-        layer = step.layer
-        raster = self.source.raster(layer.source, self._samples(step))
-        if raster is None or layer.mesh is None or layer.masks:  # a masked layer draws undeformed (compositing.md 5.6)
-            return raster
-        return self._deformed(layer, layer.mesh, raster)
 
     def _samples(self, step: Draw) -> float:
         """Raster px per layer px of an unbaked layer's content."""
@@ -168,16 +168,20 @@ class LayerContents:
         scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         return raster_scale.supersample(scale, max(width, height, 1.0))
 
-    def _deformed(self, layer: LayerSnapshot, mesh: Mesh, raster: Raster) -> Raster:
-        """The raster under its mesh: the same object while neither changes."""
-        known = self._meshes.get(layer.id)
-        if known is None or known[0] is not raster or known[1] != mesh:
+    def _on_frame(self, step: Draw, raster: Raster, placed: PlacedMesh) -> Image | None:
+        """The raster under its mesh, on the frame's own pixels: the same object while neither changes."""
+        known = self._meshes.get(step.layer.id)
+        if known is None or known[0] is not raster or known[1] != placed:
             if len(self._meshes) >= MESHES_MAX:
                 self._meshes.clear()
-            known = self._meshes[layer.id] = (raster, mesh, deformed(raster, mesh))
+            region = placed.region(raster.width, raster.height)
+            if region.is_empty:
+                return None
+            pixels = on_frame(raster, placed)
+            known = self._meshes[step.layer.id] = (raster, placed, _of_pixels(pixels, region))
         return known[2]
 
-    def _baked(self, step: Draw, scene: Scene) -> Image | None:
+    def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """The content after the effects of the raster route, still to be run."""
         layer = step.layer
         plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source))
@@ -189,12 +193,17 @@ class LayerContents:
         value = (
             id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity,
         )  # fmt: skip
-        pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=flat is not None)
+        placed = _placed_mesh(step, raster, scene, is_smooth)
+        if placed is not None:
+            region = placed.region(raster.width, raster.height)
+            pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=False, mesh=placed)
+            return None if region.is_empty else _of_pixels(pixels, region)
+        pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=flat is not None)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         shown = _linear(flat, step.gain, scene)
-        crop = _crop(layer, raster)
+        crop = _crop(step, raster)
         return Image(pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown)
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:
@@ -205,6 +214,26 @@ class LayerContents:
         if not masks.is_masked(paths):
             return None
         return self.source.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
+
+
+def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
+    """Return True if a mask or a table, neither of them baked, makes the layer ignore its mesh (compositing.md 5.6)."""
+    stage = effects.color_stage(layer.effects)
+    is_tabled = stage is not None and stage.table is not None
+    return is_tabled or masks.is_masked(masks.paths(layer, raster.width, raster.height))
+
+
+def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> PlacedMesh | None:
+    """The layer's mesh on the frame; None without one, and where sub-frames place it several times."""
+    mesh = step.layer.mesh
+    if mesh is None or step.samples or min(raster.width, raster.height) <= 0:
+        return None
+    return PlacedMesh(mesh, step.placement.quad(raster.width, raster.height), scene.frame, is_smooth)
+
+
+def _of_pixels(pixels: Pixels | BakedPixels, region: Region) -> Image:
+    """Pixels that lie on the frame, one for one."""
+    return Image(pixels, region.width, region.height, region=region, is_nearest=False)
 
 
 def stage_filter(stack: Sequence[EffectSnapshot]) -> Filter:
@@ -233,8 +262,8 @@ def part_shown(source: Source, columns: int, rows: int) -> Share:
 def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
     layer = step.layer
     return Image(
-        raster.pixels, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality,
-        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box, raster.is_fleeting,
+        raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), layer.draft_quality,
+        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box if step.part == WHOLE else WHOLE, raster.is_fleeting,
     )  # fmt: skip
 
 
@@ -253,6 +282,9 @@ def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
-def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+def _crop(step: Draw, raster: Raster) -> Share:
+    """The part of the texture that is shown."""
     rows, columns = raster.pixels.shape[:2]
-    return part_shown(layer.source, columns, rows)
+    x, y, width, height = part_shown(step.layer.source, columns, rows)
+    left, top, right, down = step.part
+    return x + left * width, y + top * height, width * right, height * down

@@ -43,20 +43,22 @@ class _Lowering:
         if isinstance(step, DepthGroup):
             layers = tuple(self.layer(plane) for plane in step.planes)
             return DrawDepthGroup(layers, around([layer.bounds for layer in layers]))
-        layer = self.layer(step)
         if step.is_bare:
+            layer = self.layer(step)
             return DrawQuad(layer, layer.bounds)
+        needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
+        is_direct = not (needs_buffer or blending.quantises(step) or blending.shows_backdrop(step))
+        layer = self.layer(step, is_smooth=is_direct)
         if blending.quantises(step):
             return BlendLayer(layer, self.scene.clip)
         if blending.shows_backdrop(step):
             return DrawOverBackdrop(layer, layer.bounds)
-        needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
         return DrawBuffer(layer, layer.bounds) if needs_buffer else DrawQuad(layer, layer.bounds)
 
-    def layer(self, step: Draw) -> Layer:
-        """A layer with its content and bounds."""
+    def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:
+        """A layer with its content and bounds. `is_smooth`: it is drawn with four samples a pixel."""
         group = None if step.group is None else lowered(step.group, self.contents)
-        paint = None if group is not None else self.contents.paint(step, self.scene)
+        paint = None if group is not None else self.contents.paint(step, self.scene, is_smooth=is_smooth)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
         box = self.contents.box(step.layer)
         return bounds.layer_of(step, self.scene, box, paint, group, matte)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import WHOLE, Raster, Share
+from gpu_renderer.content.vector.mesh import PlacedMesh
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import UNTINTED, Tint
 from gpu_renderer.effects.stage import ColorStage
@@ -42,8 +43,12 @@ class BakedPixels:
     raster: Raster = field(compare=False, repr=False)
     layer: LayerSnapshot = field(compare=False, repr=False)
     scale: float
+    mask_scale: float | None
+    """As in `effects.Baking`."""
     is_coverage: bool
     """Only the alpha is needed: the colour is the same everywhere."""
+    mesh: PlacedMesh | None = None
+    """What carries the pixels along after the effects."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +71,8 @@ class Image:
     """The part of its box, as fractions, beyond which it is transparent."""
     is_transient: bool = False
     """The pixels are shown for one frame only, as those of a video are."""
+    region: Region | None = None
+    """Where the pixels lie in the frame, one for one, whatever the layer's placement; None for a box that is placed."""
 
     @property
     def size(self) -> tuple[int, int] | None:
@@ -78,7 +85,7 @@ class Image:
         pixels = self.pixels if isinstance(self.pixels, BakedPixels) else id(self.pixels)
         return (
             pixels, self.width, self.height, self.padding, self.crop, self.is_nearest, self.is_opaque, self.color,
-            self.content_box,
+            self.content_box, self.region,
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -136,6 +143,9 @@ def smooth(paint: Paint) -> Paint:
 
 def quad_of(paint: Paint, placed: Placement) -> Matrix3:
     """The matrix from the unit square to the frame for paint in its place."""
+    if isinstance(paint, Image) and paint.region is not None:
+        x, y, width, height = paint.region
+        return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
     return placed.quad(paint.width, paint.height, paint.padding)
 
 

@@ -22,7 +22,7 @@ from gpu_renderer.effects import (
     table,
     time,
 )
-from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, keeps_color, needs_baking
+from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, container_padding_px, keeps_color, needs_baking
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
@@ -32,6 +32,7 @@ from gpu_renderer.effects.chain import (
     is_resampled,
     moves_within_box,
     retouch,
+    shadow_offsets,
     spread_px,
 )
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
@@ -61,6 +62,7 @@ __all__ = [
     "channel",
     "color",
     "color_stage",
+    "container_padding_px",
     "distort",
     "every_effect",
     "find",
@@ -79,6 +81,7 @@ __all__ = [
     "resolve",
     "retouch",
     "shadow",
+    "shadow_offsets",
     "solid",
     "spread_px",
     "stylise",

@@ -77,7 +77,8 @@ class Chain(Surface):
     def cast(self, glow_pass: GlowPass) -> None:
         """Lays a halo behind the picture and its light."""
         self._halves = self._halves or Halves(self.painter, self.target)
-        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, exact=self.scene.exact_blur)
+        frame, exact = self.scene.frame, self.scene.exact_blur
+        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
         self._light = lit.glow
 
     def soften(self, sigma: float) -> None:
@@ -200,6 +201,14 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
     return bool(passes) and all(
         effect.is_soft and effect.sigma_px(values, scene) >= MOVABLE_FROM_SIGMA for effect, values in passes
     )
+
+
+def shadow_offsets(
+    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False
+) -> list[tuple[float, float]]:
+    """How far each pass of a stack of soft effects displaces the silhouette, output px."""
+    passes = _passes(effects, after_baking)
+    return [effect.offset_px(values, scene) for effect, values in passes]
 
 
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:

@@ -97,7 +97,7 @@ class FrameRenderer:
         if last is not None and self.is_repeat and self._on.damage:
             self.changed = damage.nothing(frame)
             return last.frame
-        graph = compiled(self._source.with_character_planes(snapshot), width, height)
+        graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
         if self._is_transparent:
             graph = replace(graph, background=None, background_paint=None)
         self._warn(graph)

@@ -225,8 +225,13 @@ def _ramp(first: str, last: str, angle: float) -> tuple[tuple[str, str | float],
     return (("colorA", first), ("colorB", last), ("angle", angle), ("blend", 100.0))
 
 
+def _is_container(node: Node) -> bool:
+    """Whether effects of time do nothing on it (effects.md 5)."""
+    return node.is_precomp or node.kind == "comp"
+
+
 def _forced_blur(node: Node) -> ForcedBlur | None:
-    stored = time_effect(node, "force-motion-blur")
+    stored = None if _is_container(node) else time_effect(node, "force-motion-blur")
     if stored is None:
         return None
     own = record(stored, "params")
@@ -236,7 +241,9 @@ def _forced_blur(node: Node) -> ForcedBlur | None:
 
 
 def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:
-    """The first echo effect if it can make copies, else the first wide-time effect (effects.md 8.12)."""
+    """The first echo effect if it can make copies, else the first wide-time effect (effects.md 8.12); none of a container."""
+    if _is_container(node):
+        return None
     stored = time_effect(node, "echo")
     own = record(stored, "params") if stored is not None else {}
     echo = Echo(

@@ -143,10 +143,10 @@ static void coverage(const struct coat *of, int row, int first, int count, float
         held(m, is_projective, row, first, count, 0.0f, 0.0f, covered);
         return;
     }
-    held(m, is_projective, row, first, count, -0.125f, -0.375f, covered);
-    held(m, is_projective, row, first, count, 0.375f, -0.125f, covered);
-    held(m, is_projective, row, first, count, -0.375f, 0.125f, covered);
-    held(m, is_projective, row, first, count, 0.125f, 0.375f, covered);
+    held(m, is_projective, row, first, count, -0.125f, 0.375f, covered);
+    held(m, is_projective, row, first, count, 0.375f, 0.125f, covered);
+    held(m, is_projective, row, first, count, -0.375f, -0.125f, covered);
+    held(m, is_projective, row, first, count, 0.125f, -0.375f, covered);
     quartered(covered, count);
 }
 

@@ -1,5 +1,6 @@
 // Light or shade in one colour from a blurred silhouette (effects.md 8.2), behind what light there is, at a fraction of the
 // frame's size. in: u_near, the silhouette's alpha blurred; u_color: straight sRGB, its strength as alpha; u_offset, frame px.
+// BOUNDED: u_bounds, frame px (left, top, right, bottom), beyond which it has no light of its own.
 // FAR: u_far, blurred wider, is screened under it. FRONT: u_light lies in front. out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
@@ -13,6 +14,7 @@ uniform vec4 u_far_region;
 uniform float u_far_share;
 uniform float u_cell;  // frame px a pixel of what is drawn
 uniform vec2 u_offset;
+uniform vec4 u_bounds;
 uniform vec4 u_color;
 out vec4 f_color;
 
@@ -25,6 +27,9 @@ void main() {
     vec4 light = silhouette(sample_of(u_near, u_near_region, (frame - u_offset) * u_near_share).a);
 #ifdef FAR
     light += 0.4 * silhouette(sample_of(u_far, u_far_region, (frame - u_offset) * u_far_share).a) * (1.0 - light);
+#endif
+#ifdef BOUNDED
+    light *= float(all(greaterThan(frame, u_bounds.xy)) && all(lessThan(frame, u_bounds.zw)));
 #endif
 #ifdef FRONT
     vec4 front = resampled(light_at(frame));

@@ -28,8 +28,8 @@ float holds(vec2 frame) {
 // The share of a pixel that the quad covers. The content is shaded once, at the pixel's centre, like hardware MSAA does.
 float coverage(vec2 frame) {
 #if SAMPLES == 4
-    return 0.25 * (holds(frame + vec2(-0.125, -0.375)) + holds(frame + vec2(0.375, -0.125))
-                   + holds(frame + vec2(-0.375, 0.125)) + holds(frame + vec2(0.125, 0.375)));
+    return 0.25 * (holds(frame + vec2(-0.125, 0.375)) + holds(frame + vec2(0.375, 0.125))
+                   + holds(frame + vec2(-0.375, -0.125)) + holds(frame + vec2(0.125, -0.375)));
 #elif SAMPLES == 1
     return holds(frame);
 #else

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import flattening, glow, layers
@@ -14,6 +18,8 @@ from gpu_renderer.backends.gl.depth import ProjectedPlane
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, smooth
 from gpu_renderer.backends.gl.glow import LayerGlow
 from gpu_renderer.cache.layers import LayerCache
+from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
@@ -86,7 +92,7 @@ class LayerBuffers:
         """The layer's content, ready to be drawn; None where there is nothing."""
         if layer.group is not None:
             target = self._group(layer, layer.group, place)
-            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step))
+            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
@@ -209,19 +215,48 @@ class LayerBuffers:
         pixels = image.pixels
         if not isinstance(pixels, BakedPixels):
             return image
+        if pixels.mesh is not None:
+            return replace(image, pixels=self._carried(pixels, pixels.mesh))
         place = f"baked:{pixels.layer.id}:{hash(pixels)}"
         entry = self._cache.find(place, pixels)
         if entry is not None:
             return replace(image, pixels=entry.targets[0])
         source = self._contents.source
         target = effects.bake(
-            self._painter, pixels.raster, pixels.layer, source.mask, source.monospace, scale_max=pixels.scale
+            self._painter,
+            pixels.raster,
+            pixels.layer,
+            source.mask,
+            source.monospace,
+            scale_max=pixels.scale,
+            mask_scale=pixels.mask_scale,
         ).target
         if pixels.is_coverage:  # costs less to filter than four channels
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
             self._painter.pool.give_back(canvas)
         self._cache.put(place, pixels, None, target)
         return replace(image, pixels=target)
+
+    def _carried(self, pixels: BakedPixels, mesh: PlacedMesh) -> npt.NDArray[np.uint8]:
+        """Baked pixels through a mesh, on the frame."""
+        place, own = f"mesh:{pixels.layer.id}", pixels.raster
+        entry = self._cache.find(place, pixels)
+        if entry is None:
+            flat = self._baked(Image(replace(pixels, mesh=None), own.width, own.height, own.padding)).pixels
+            assert isinstance(flat, Target)
+            carried = on_frame(Raster(self._read(flat), own.width, own.height, own.padding), mesh)
+            self._cache.put(place, pixels, carried)
+            return carried
+        return cast(npt.NDArray[np.uint8], entry.made)
+
+    def _read(self, target: Target) -> npt.NDArray[np.uint8]:
+        """The pixels of a target of 8 bits, shape (rows, columns, 4)."""
+        width, height = target.size
+        pixels = np.empty((height, width, 4), np.uint8)
+        self._painter.finish()
+        whole = Region(0, 0, width, height)
+        self._painter.calls.read_texels(target.texture, whole, pixels.ctypes.data, pixels.strides[0])
+        return pixels
 
 
 def _is_cropped(step: Draw) -> bool:

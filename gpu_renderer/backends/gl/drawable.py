@@ -53,6 +53,8 @@ def quad_of(shown: Drawable, placed: Placement) -> Matrix3:
     if isinstance(shown, GroupTarget) and not shown.is_cropped:
         x, y, width, height = shown.target.region
         return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
+    if isinstance(shown, (Image, Shape)):
+        return paint.quad_of(shown, placed)
     return placed.quad(shown.width, shown.height, shown.padding)
 
 

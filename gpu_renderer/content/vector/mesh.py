@@ -1,8 +1,13 @@
-"""A raster drawn through a deformed triangle mesh: puppet and skeleton rigs."""
+"""A raster drawn through a deformed triangle mesh: puppet and skeleton rigs.
+
+A mesh lands on the frame's own pixels, as it does on a GPU. Only where sub-frames place it several times is it drawn in the
+layer's space first.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +15,72 @@ import skia
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import surface
+from gpu_renderer.content.vector.sampled import SAMPLES
 from gpu_renderer.content.vector.tint import rgba_of
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.region import Region, enclosing
 from motion.snapshot import Mesh
 
 MARGIN_MAX_PX = 512.0
 """How far a mesh may reach out of its box; what lies farther is cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMesh:
+    """A mesh and where it lands: `quad` maps the unit square of the unpadded box to the frame.
+
+    `is_smooth`: four samples a pixel, as on the scene itself; otherwise a pixel is covered if its centre is.
+    """
+
+    mesh: Mesh
+    quad: Matrix3
+    frame: Region
+    is_smooth: bool
+
+    def places(self, width: float, height: float) -> surface.Points:
+        """The vertices of the mesh in frame pixels, shape (n, 2)."""
+        unit = np.array(self.mesh.vertices)[:, :2] / (width, height) + 0.5
+        points = np.c_[unit, np.ones(len(unit))] @ np.array(self.quad).reshape(3, 3).T
+        with np.errstate(all="ignore"):
+            found: surface.Points = points[:, :2] / points[:, 2:]
+        return found
+
+    def region(self, width: float, height: float) -> Region:
+        """The frame pixels that the mesh of a width x height box may touch; empty where it has no place."""
+        places = self.places(width, height)
+        if not np.isfinite(places).all():
+            return Region(*self.frame[:2], 0, 0)
+        low = np.maximum(places.min(axis=0), self.frame[:2])
+        high = np.minimum(places.max(axis=0), np.add(self.frame[:2], self.frame[2:]))
+        return enclosing(*low.tolist(), *np.maximum(low, high).tolist())
+
+
+def on_frame(raster: Raster, placed: PlacedMesh) -> surface.Pixels:
+    """The raster through the mesh, on the pixels of `placed.region`: uint8, shape (rows, columns, 4), encoded premultiplied.
+
+    A pixel that is covered in part has the mean of its samples.
+    """
+    x, y, columns, rows = placed.region(raster.width, raster.height)
+    places = placed.places(raster.width, raster.height)[np.array(placed.mesh.triangles).ravel()]
+    vertices = _vertices(raster, placed.mesh, places)
+    texture, size = _texture(raster), (columns, rows)
+    centre = _drawn(vertices, texture, size, (x, y))
+    if not placed.is_smooth:
+        return centre
+    origins = [(x + dx - 0.5, y + 0.5 - dy) for dx, dy in SAMPLES]  # the scene of a GPU has its rows upwards
+    around = [_drawn(vertices, texture, size, origin) for origin in origins]
+    covered = [_drawn(vertices, skia.Paint(), size, origin)[..., 3] for origin in origins]
+    is_edge = np.min(covered, axis=0) < 255
+    mean = np.mean(np.asarray(around, np.uint16)[:, is_edge], axis=0)
+    centre[is_edge] = np.round(mean)
+    return centre
+
+
+def _drawn(vertices: Any, paint: Any, size: tuple[int, int], origin: tuple[float, float]) -> surface.Pixels:
+    pixels, canvas = surface.rgba(*size)
+    canvas.translate(-origin[0], -origin[1])
+    canvas.drawVertices(vertices, paint, skia.BlendMode.kSrcOver)
+    return pixels
 
 
 def deformed(raster: Raster, mesh: Mesh) -> Raster:
@@ -28,7 +94,8 @@ def deformed(raster: Raster, mesh: Mesh) -> Raster:
     pixels, canvas = surface.rgba(*(max(1, round(extent * fitting)) for extent in (width * scale_x, height * scale_y)))
     canvas.scale(pixels.shape[1] / width, pixels.shape[0] / height)
     canvas.translate(width / 2.0, height / 2.0)
-    canvas.drawVertices(_triangles(raster, mesh, scale_x, scale_y), _texture(raster), skia.BlendMode.kSrcOver)
+    corners = np.array(mesh.vertices)[np.array(mesh.triangles).ravel()]
+    canvas.drawVertices(_vertices(raster, mesh, corners[:, :2]), _texture(raster), skia.BlendMode.kSrcOver)
     return Raster(pixels, raster.width, raster.height, padding)
 
 
@@ -38,13 +105,14 @@ def _padding(raster: Raster, mesh: Mesh) -> float:
     return max(raster.padding, float(math.ceil(min(MARGIN_MAX_PX, max(0.0, float(margin.max()))))))
 
 
-def _triangles(raster: Raster, mesh: Mesh, scale_x: float, scale_y: float) -> Any:
-    """The mesh with texture coordinates in pixels of the raster; later triangles lie in front."""
-    corners = np.array(mesh.vertices)[np.array(mesh.triangles).ravel()]
-    places = [skia.Point(x, y) for x, y in corners[:, :2].tolist()]
-    shown = corners[:, 2:] * (raster.width, raster.height) + raster.padding
-    texels = [skia.Point(u, v) for u, v in (shown * (scale_x, scale_y)).tolist()]
-    return skia.Vertices(skia.Vertices.VertexMode.kTriangles_VertexMode, places, texels, None)
+def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> Any:
+    """The triangles at their corners' places, with texture coordinates in texels; later triangles lie in front."""
+    rows, columns = raster.pixels.shape[:2]
+    shown = np.array(mesh.vertices)[np.array(mesh.triangles).ravel(), 2:] * (raster.width, raster.height)
+    scale = columns / (raster.width + 2.0 * raster.padding), rows / (raster.height + 2.0 * raster.padding)
+    texels = [skia.Point(u, v) for u, v in ((shown + raster.padding) * scale).tolist()]
+    corners = [skia.Point(x, y) for x, y in places.tolist()]
+    return skia.Vertices(skia.Vertices.VertexMode.kTriangles_VertexMode, corners, texels, None)
 
 
 def _texture(raster: Raster) -> Any:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import skia
 
 Pixels = npt.NDArray[np.uint8]
+Points = npt.NDArray[np.float64]
+"""Shape (n, 2)."""
 
 SIDE_MAX_PX = 16384
 AREA_MAX_PX = 1 << 25
