@@ -36,7 +36,7 @@ class Curve:
         """The values at times in seconds from the voice's start."""
         if self.is_constant:
             return np.full(len(times), self.values[0])
-        found: Floats = np.interp(times, self._times, self.values).astype(np.float64)
+        found: Floats = np.asarray(np.interp(times, self._times, self.values), np.float64)
         return found
 
     @property
