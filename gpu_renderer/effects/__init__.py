@@ -26,7 +26,7 @@ from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, contain
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
-    displaced_reach_px,
+    displacement_px,
     has_chain,
     is_movable_glow,
     is_pointwise_stack,
@@ -63,7 +63,7 @@ __all__ = [
     "color",
     "color_stage",
     "container_padding_px",
-    "displaced_reach_px",
+    "displacement_px",
     "distort",
     "every_effect",
     "find",

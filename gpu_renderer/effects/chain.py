@@ -202,7 +202,7 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
     )
 
 
-def displaced_reach_px(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> float:
+def displacement_px(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> float:
     """How far a stack blurs the silhouettes that it displaces, in output px; 0 where it displaces none."""
     passes = list(_passes(effects, after_baking))
     if not any(effect.is_displaced for effect, _ in passes):

@@ -115,14 +115,14 @@ class Values:
 class Pass:
     """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
 
-    __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "frame", "outlines", "plan", "stack", "time")
+    __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "combined", "frame", "plan", "stack", "time")
 
     def __init__(self, frame: Frame, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
         self.frame = frame
         self.plan = plan
         self.time = time
         self.stack = stack
-        self.outlines: dict[str, CombinedOutline | None] = {}
+        self.combined: dict[str, CombinedOutline | None] = {}
         self._bar_frame: int | None = None
         self._times: dict[str, float] = {}
         self._values: dict[str, Values] = {}

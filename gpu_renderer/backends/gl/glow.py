@@ -91,8 +91,8 @@ def is_translatable(layer: Layer) -> bool:
     if not effects.is_movable_glow(step.layer.effects, where, after_baking=baked):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
-    reach = held.grown(math.ceil(effects.displaced_reach_px(step.layer.effects, where, after_baking=baked)))
-    return not held.is_empty and reach.intersection(scene.frame) == reach
+    needed = held.grown(math.ceil(effects.displacement_px(step.layer.effects, where, after_baking=baked)))
+    return not held.is_empty and needed.intersection(scene.frame) == needed
 
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:

@@ -34,7 +34,7 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
-FIELD_REACH_MAX_PX = 80
+FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
 
 
@@ -195,7 +195,7 @@ class Canvas(Surface):
         """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
         field = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
-            uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_reach": min(FIELD_REACH_MAX_PX, smoothness)}
+            uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
             smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="f4", uniforms=uniforms)
             self.painter.pool.give_back(field)
             field = smoother
