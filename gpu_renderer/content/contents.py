@@ -116,11 +116,17 @@ class Contents:
         return self._attempted(source.src, lambda: self._media.shown_frame(source))
 
     def mask(
-        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+        self,
+        paths: Sequence[MaskPath],
+        width: float,
+        height: float,
+        supersample: float,
+        sigma_factor: float,
+        padding: float = 0.0,
     ) -> Pixels:
-        """The coverage of mask paths over a box, shape (rows, columns); full where none of them masks."""
-        key = (tuple(paths), width, height, supersample, sigma_factor)
-        return self._pixels.get(key, lambda: mask_coverage(paths, width, height, supersample, sigma_factor))
+        """The coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
+        key = (tuple(paths), width, height, supersample, sigma_factor, padding)
+        return self._pixels.get(key, lambda: mask_coverage(*key))
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
         if isinstance(source, ShapeSource):

@@ -32,6 +32,12 @@ class ContentSource(Protocol):
         """The one decoded frame that a video shows; None where there is none, or several are mixed."""
 
     def mask(
-        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+        self,
+        paths: Sequence[MaskPath],
+        width: float,
+        height: float,
+        supersample: float,
+        sigma_factor: float,
+        padding: float = 0.0,
     ) -> npt.NDArray[np.uint8]:
-        """The coverage of mask paths over a box, shape (rows, columns)."""
+        """The coverage of mask paths over a box and its padding, shape (rows, columns)."""

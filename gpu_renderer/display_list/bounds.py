@@ -50,11 +50,11 @@ def group_region(layer: Layer) -> Region:
     step, group, scene = layer.step, layer.group, layer.scene
     assert group is not None
     found = _list_bounds(group)
-    quad = step.placement.quad(*layer.box, effects.container_padding_px(step.layer))
+    whole = placement.bounds(step.placement.quad(*layer.box, layer.padding), scene.frame)
     if effects.moves_within_box(step.layer.effects) and not found.is_empty:
-        found = found.union(placement.bounds(quad, scene.frame))
+        found = found.union(whole)
     if step.layer.masks or group.scene.clip != scene.clip:
-        found = found.intersection(placement.bounds(quad, scene.frame))
+        found = found.intersection(whole)
     return found
 
 
@@ -62,8 +62,7 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     """What the effects of a layer may know of the layer and the frame."""
     step, scene = layer.step, layer.scene
     width, height = layer.box
-    padding = 0.0 if layer.paint is None else layer.paint.padding
-    box = placement.extent(step.placement.quad(width, height, padding))
+    box = placement.extent(step.placement.quad(width, height, layer.padding))
     return EffectScene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,

@@ -6,12 +6,13 @@ A paint list is compiled layer by layer, bottom first; `_List.steps` is the orde
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
 from gpu_renderer import effects
+from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.display_list.graph import (
     FIXED_BLENDS,
     MODES,
@@ -35,33 +36,44 @@ from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
+    EffectSnapshot,
     Ghost,
     LayerSnapshot,
-    Matrix4,
     MissingSource,
     Sample,
     Snapshot,
+    Source,
+    TextSource,
     Transform2D,
     Transform3D,
 )
 from motion.timing import Fit, fit, round_half_up
 
-FRONT: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+Size = tuple[float, float]
 PROJECTED_SCALE_DIGITS = 9
 """A projection's own rounding must not choose a finer raster. Flat layers are compared exactly (layers.md 5.3)."""
 ISOLATED_LEVELS_MAX = 4
 """Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
 
 
-def compiled(snapshot: Snapshot, width: int, height: int) -> RenderGraph:
-    """The graph that draws the snapshot into a frame of width x height pixels, fitted and centred."""
+def unmeasured(source: Source) -> Size:
+    """The box of content that nobody has measured."""
+    del source
+    return 0.0, 0.0
+
+
+def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size] = unmeasured) -> RenderGraph:
+    """The graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
+
+    `box`: width and height of content in layer px; of what has no known box, 3D layers are never out of focus in strips.
+    """
     fitted = fit(snapshot.width, snapshot.height, width, height)
     frame = Region(0, 0, width, height)
     view = matrix.product(
         matrix.translation(fitted.offset_x, fitted.offset_y), matrix.scaling(fitted.scale, fitted.scale)
     )
     clip = _clip(snapshot, fitted).intersection(frame)
-    return _List(snapshot, _Stage(frame, clip, view, fitted.scale), projection.eye(snapshot)).graph()
+    return _List(snapshot, _Stage(frame, clip, view, fitted.scale, box), projection.eye(snapshot)).graph()
 
 
 def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
@@ -83,6 +95,7 @@ class _Stage:
     clip: Region
     view: Matrix3
     view_scale: float
+    box: Callable[[Source], Size]
     opacity: float = 1.0
     levels: int = 0
     is_group: bool = False
@@ -123,8 +136,9 @@ class _List:
 
     def steps(self) -> Iterator[Step]:
         shown = [layer for layer in self._layers if _is_shown(layer) and layer.id not in self._matte_sources]
-        ordered = shown if self.stage.is_group else projection.painter_sorted(shown, self.eye)
-        return _depth_grouped([step for layer in ordered for step in self._layer(layer)])
+        if self.stage.is_group:
+            return _depth_grouped([step for layer in shown for _, step in self._layer(layer)])
+        return _depth_grouped(list(projection.depth_sorted(shown, self._layer)))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
@@ -137,14 +151,29 @@ class _List:
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named}
 
-    def _layer(self, layer: LayerSnapshot) -> Iterable[Step]:
+    def _layer(self, layer: LayerSnapshot) -> Iterable[tuple[float, Step]]:
+        """What a layer becomes, and how deep each step lies in space."""
+        matte = self._matte(layer)
+        transform = layer.transform
+        if not isinstance(transform, Transform3D):
+            return [(0.0, step) for step in self._steps_of(layer, matte)]
+        is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
+        if is_plane and (layer.opacity != 0 or layer.samples):
+            placed = self._in_space(_routed(layer, matte), transform, matte)
+            if transform.sorted_at is None:
+                return placed
+            shared = projection.sorted_depth(transform, self.eye)
+            return [(shared, step) for _, step in placed]
+        depth = projection.depth(transform, self.eye)
+        return [(depth, step) for step in self._steps_of(layer, matte)]
+
+    def _steps_of(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, MissingSource):
             return ()
         if isinstance(layer.source, AdjustmentSource):
             return (Regrade(layer),) if layer.effects else ()
         if layer.opacity == 0 and not layer.samples:
             return ()
-        matte = self._matte(layer)
         layer = _routed(layer, matte)
         body = self._body(layer, matte)
         return self._among_ghosts(layer, body) if layer.ghosts else body
@@ -158,7 +187,7 @@ class _List:
         if isinstance(layer.source, CompositionSource):
             return self._group(layer, layer.source, matte)
         if isinstance(layer.transform, Transform3D):
-            return self._in_space(layer, layer.transform, matte)
+            return [step for _, step in self._in_space(layer, layer.transform, matte)]
         return (self._flat(layer, layer.transform, matte),)
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
@@ -227,8 +256,7 @@ class _List:
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
         clip = stage.clip  # the crop comes after what blurs the picture across its edge
         if not _looks_around(source.composition):
-            padding = effects.container_padding_px(layer)
-            clip = placement.bounds(placed.quad(source.width, source.height, padding), clip)
+            clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
         composition = replace(source.composition, color=self.snapshot.color)
         return _List(composition, inner, projection.eye(composition))
@@ -259,30 +287,68 @@ class _List:
 
     # -------------------------------------------------------------------------------------------------- space
 
-    def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Step]:
+    def _in_space(
+        self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None
+    ) -> Iterator[tuple[float, Draw]]:
+        """The planes of a 3D layer with their depths: what extrusion puts behind it, then the layer itself, or its strips."""
         depth = projection.depth(transform, self.eye)
         if depth < projection.DEPTH_MIN:
             return
-        if blur := defocus.blur_px(self.snapshot.camera, depth):
-            layer = replace(layer, effects=(*layer.effects, defocus.effect(blur)))
+        blurred = _with(layer, defocus.effects_of(defocus.blur_px(self.snapshot.camera, depth)))
+        if matte or layer.id in self._matte_sources:
+            yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
+            return
+        draw = self._plane if _keeps_depth(layer) else self._without_depth
+        is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
+        behind = extrusion.faces(blurred, transform, is_lit=is_lit)
+        for face in behind:
+            face_depth = projection.depth(face.transform, self.eye)
+            if face_depth >= projection.DEPTH_MIN:
+                yield face_depth, draw(face)
+        strips = [] if behind or layer.mesh else self._strips(layer, transform)
+        for strip in strips:
+            yield (
+                strip.depth,
+                draw(Face(_with(layer, defocus.effects_of(strip.blur_px)), transform, False), part=strip.part),
+            )
+        if not strips:
+            yield depth, draw(Face(extrusion.front(blurred, transform), transform, is_wall=False))
+
+    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[defocus.Strip]:
+        width, height = self.stage.box(layer.source)
+        if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
+            return []
+        return defocus.strips(self.snapshot.camera, transform, self.eye, width, height)
+
+    def _raster_scale(self, transform: Transform3D) -> float:
         affine = projection.affine(transform, self.eye)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
-        scale = self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
-        if matte or not _keeps_depth(layer) or layer.id in self._matte_sources:
-            flat = self._flat(layer, transform.flat, matte)
-            tint = lights.gain_at_origin(transform, self.snapshot.lights)
-            yield replace(flat, raster_scale=scale, placement=self._without_perspective(transform), tint=tint)
-            return
-        yield from self._body_of(layer, transform, scale)
+        return self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
 
-    def _body_of(self, layer: LayerSnapshot, transform: Transform3D, scale: float) -> Iterator[Draw]:
-        """The planes of a 3D layer: what extrusion puts behind it, then the layer itself."""
-        world = projection.anchored(transform)
-        shown = Face(extrusion.front(layer, transform), FRONT, is_wall=False)
-        for face in (*extrusion.faces(layer, transform), shown):
-            plane = Plane(projection.times(world, face.local), transform.material, face.gain, face.is_wall)
-            placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
-            yield Draw(face.layer, placed, layer.opacity * self.stage.opacity, scale, _blend(layer), plane=plane)
+    def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
+        """A plane that is drawn with perspective and depth."""
+        layer, transform = face.layer, face.transform
+        plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall)
+        placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
+        opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
+        return Draw(layer, placed, opacity, scale, _blend(layer), plane=plane, part=part, is_hard=face.is_wall)
+
+    def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
+        """The stand-in without perspective. A strip of it is as narrow as its part, about the layer's origin."""
+        layer, transform = face.layer, face.transform
+        flat, placed = self._flat(layer, transform.flat, matte), self._without_perspective(transform)
+        if part != WHOLE and not flat.samples:
+            placed = Placement(matrix.boxed(placed.matrix, *part))
+        tint = lights.gain_at_origin(transform, self.snapshot.lights)
+        red, green, blue = (face.gain * light for light in tint)
+        scale = self._raster_scale(transform)
+        return replace(
+            flat, raster_scale=scale, placement=placed, tint=(red, green, blue), part=part, is_hard=face.is_wall
+        )
+
+
+def _with(layer: LayerSnapshot, more: tuple[EffectSnapshot, ...]) -> LayerSnapshot:
+    return replace(layer, effects=(*layer.effects, *more)) if more else layer
 
 
 def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:

@@ -82,17 +82,17 @@ class LayerContents:
             return known.paint
         if effects.needs_baking(layer):
             return self._baked(step, scene, is_smooth)
-        if analytic.is_analytic(layer):
+        if analytic.is_analytic(layer, is_shaded=step.shade != UNTINTED):
             return self._remembered(step, scene, self._shape(step, scene))
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
         raster = self.source.raster(layer.source, self._samples(step))
         if raster is None:
             return None
-        placed = None if layer.masks else _placed_mesh(step, raster, scene, is_smooth)  # compositing.md 5.6
-        if placed is not None:
-            return self._on_frame(step, raster, placed)
-        if layer.mesh is not None and not layer.masks:
+        if layer.mesh is not None and not _is_undeformed(layer, raster):
+            placed = _placed_mesh(step, raster, scene, is_smooth)
+            if placed is not None:
+                return self._on_frame(step, raster, placed)
             raster = deformed(raster, layer.mesh)
         return self._remembered(step, scene, _image(step, raster, scene))
 
@@ -140,8 +140,7 @@ class LayerContents:
         return paint
 
     def _shape(self, step: Draw, scene: Scene) -> Shape:
-        layer, is_wall = step.layer, step.plane is not None and step.plane.is_wall
-        source = layer.source
+        layer, source, is_wall = step.layer, step.layer.source, step.is_hard
         assert isinstance(source, ShapeSource)
         assert source.primitive != "path"
         width, height, radius = source.width, source.height, source.radii[0]
@@ -155,7 +154,8 @@ class LayerContents:
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
             fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
-        lit = color.Rgba(fill.r * step.tint[0], fill.g * step.tint[1], fill.b * step.tint[2], fill.a)
+        red, green, blue = (part * shade for part, shade in zip(fill[:3], step.shade, strict=True))
+        lit = color.Rgba(red, green, blue, fill.a)
         linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
         return Shape(source.primitive, linear, width, height, radius, is_wall)
 
@@ -196,14 +196,14 @@ class LayerContents:
         placed = _placed_mesh(step, raster, scene, is_smooth)
         if placed is not None:
             region = placed.region(raster.width, raster.height)
-            pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=False, mesh=placed)
+            pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=False, mesh=placed)
             return None if region.is_empty else _of_pixels(pixels, region)
-        pixels = BakedPixels(value, raster, layer, plan.scale, is_coverage=flat is not None)
+        pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=flat is not None)
         is_picture = isinstance(layer.source, (ImageSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         shown = _linear(flat, step.gain, scene)
-        crop = _crop(layer, raster)
+        crop = _crop(step, raster)
         return Image(pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown)
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:
@@ -214,6 +214,13 @@ class LayerContents:
         if not masks.is_masked(paths):
             return None
         return self.source.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
+
+
+def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
+    """Return True if a mask or a table, neither of them baked, makes the layer ignore its mesh (compositing.md 5.6)."""
+    stage = effects.color_stage(layer.effects)
+    is_tabled = stage is not None and stage.table is not None
+    return is_tabled or masks.is_masked(masks.paths(layer, raster.width, raster.height))
 
 
 def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> PlacedMesh | None:
@@ -255,8 +262,8 @@ def part_shown(source: Source, columns: int, rows: int) -> Share:
 def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
     layer = step.layer
     return Image(
-        raster.pixels, raster.width, raster.height, raster.padding, _crop(layer, raster), layer.draft_quality,
-        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box, raster.is_fleeting,
+        raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), layer.draft_quality,
+        raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box if step.part == WHOLE else WHOLE, raster.is_fleeting,
     )  # fmt: skip
 
 
@@ -275,6 +282,9 @@ def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None
     return color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
 
 
-def _crop(layer: LayerSnapshot, raster: Raster) -> Share:
+def _crop(step: Draw, raster: Raster) -> Share:
+    """The part of the texture that is shown."""
     rows, columns = raster.pixels.shape[:2]
-    return part_shown(layer.source, columns, rows)
+    x, y, width, height = part_shown(step.layer.source, columns, rows)
+    left, top, right, down = step.part
+    return x + left * width, y + top * height, width * right, height * down

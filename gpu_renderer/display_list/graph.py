@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.geometry.color import decoded
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
@@ -65,9 +66,9 @@ class Plane:
     world: Matrix4
     material: Material
     gain: float = 1.0
-    """Multiplies the encoded colours of a raster: the shade of a body's sides."""
+    """The shade of a body's sides, as `Draw.tint`."""
     is_wall: bool = False
-    """A face of a body: lit on its outer side only, without the soft edge of a shape."""
+    """A face of a body: lit on its outer side only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ class Draw:
     plane: Plane | None = None
     tint: Tint = UNTINTED
     """Multiplies the encoded colours of its content: the light on a plane that is drawn without perspective."""
+    part: Share = WHOLE
+    """The part of its texture that is shown, over all of its quad."""
+    is_hard: bool = False
+    """Without the soft edge of a shape: the walls of a body tile."""
     is_bare: bool = field(init=False, repr=False, compare=False)
     """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
 
@@ -98,6 +103,7 @@ class Draw:
             or self.matte
             or self.plane
             or self.tint != UNTINTED
+            or self.part != WHOLE
             or layer.mesh
             or layer.glass
             or layer.preserve_transparency
@@ -109,14 +115,16 @@ class Draw:
 
     @property
     def gain(self) -> Tint:
-        """By what the encoded colours of its content are multiplied."""
-        if self.plane is not None:
-            return (self.plane.gain,) * 3
-        if self.tint == UNTINTED:
-            return self.tint
-        # The encoded gain is decoded, and that number multiplies encoded texels (compositing.md 1.4).
-        red, green, blue = self.tint
+        """By what the encoded colours of its textures are multiplied: the decoded shade (compositing.md 1.4)."""
+        if self.shade == UNTINTED:
+            return UNTINTED
+        red, green, blue = self.shade
         return decoded(red), decoded(green), decoded(blue)
+
+    @property
+    def shade(self) -> Tint:
+        """By what authored colours are multiplied, encoded, once effects have graded them."""
+        return self.tint if self.plane is None or self.plane.gain == 1.0 else (self.plane.gain,) * 3
 
 
 @dataclass(frozen=True, slots=True)

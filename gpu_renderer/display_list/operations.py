@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gpu_renderer import effects
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Share
 from gpu_renderer.display_list.graph import Draw, Regrade, Scene
@@ -34,6 +35,13 @@ class Layer:
     placed: PlacedQuad | None = field(default=None, compare=False, repr=False)
     """Where the paint of a bare layer lands."""
     matte: Layer | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def padding(self) -> float:
+        """By how much the content's quad is larger than the box on every side, layer px."""
+        if self.paint is not None:
+            return self.paint.padding
+        return 0.0 if self.group is None else effects.container_padding_px(self.step.layer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ class BakedPixels:
     raster: Raster = field(compare=False, repr=False)
     layer: LayerSnapshot = field(compare=False, repr=False)
     scale: float
+    mask_scale: float | None
+    """As in `effects.Baking`."""
     is_coverage: bool
     """Only the alpha is needed: the colour is the same everywhere."""
     mesh: PlacedMesh | None = None

@@ -26,13 +26,13 @@ from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, contain
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
-    displacement_px,
     has_chain,
     is_movable_glow,
     is_pointwise_stack,
     is_resampled,
     moves_within_box,
     retouch,
+    shadow_offsets,
     spread_px,
 )
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
@@ -63,7 +63,6 @@ __all__ = [
     "color",
     "color_stage",
     "container_padding_px",
-    "displacement_px",
     "distort",
     "every_effect",
     "find",
@@ -82,6 +81,7 @@ __all__ = [
     "resolve",
     "retouch",
     "shadow",
+    "shadow_offsets",
     "solid",
     "spread_px",
     "stylise",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Blur(Effect):
     """Gaussian blur."""
 
+    is_drawn = True
     parameters = (pixels("amount", 6, 0, 40),)
     is_soft = True
     keeps_color = True

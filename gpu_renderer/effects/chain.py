@@ -77,7 +77,8 @@ class Chain(Surface):
     def cast(self, glow_pass: GlowPass) -> None:
         """Lays a halo behind the picture and its light."""
         self._halves = self._halves or Halves(self.painter, self.target)
-        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, exact=self.scene.exact_blur)
+        frame, exact = self.scene.frame, self.scene.exact_blur
+        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
         self._light = lit.glow
 
     def soften(self, sigma: float) -> None:
@@ -202,12 +203,12 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
     )
 
 
-def displacement_px(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> float:
-    """How far a stack blurs the silhouettes that it displaces, in output px; 0 where it displaces none."""
-    passes = list(_passes(effects, after_baking))
-    if not any(effect.is_displaced for effect, _ in passes):
-        return 0.0
-    return sum((effect.margin_px(values, scene) for effect, values in passes), 0.0)
+def shadow_offsets(
+    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False
+) -> list[tuple[float, float]]:
+    """How far each pass of a stack of soft effects displaces the silhouette, output px."""
+    passes = _passes(effects, after_baking)
+    return [effect.offset_px(values, scene) for effect, values in passes]
 
 
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:

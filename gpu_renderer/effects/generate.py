@@ -15,6 +15,7 @@ from gpu_renderer.opengl.programs import UniformValue
 class Fill(Effect):
     """Paints the layer's alpha in one colour."""
 
+    is_drawn = True
     parameters = (
         color("color", "#ff2d55"),
         percent("opacity", 100),
@@ -27,6 +28,7 @@ class Fill(Effect):
 class GradientRamp(Effect):
     """A linear gradient over the layer's alpha."""
 
+    is_drawn = True
     parameters = (
         percent("blend", 100),
         color("colorA", "#ff0000"),
@@ -40,6 +42,7 @@ class GradientRamp(Effect):
 class FractalNoise(Effect):
     """Cloudy grey noise."""
 
+    is_drawn = True
     parameters = (number("scale", 10, 1, 50, unit="x"),)
     shader = "effects/fractal_noise.frag"
 

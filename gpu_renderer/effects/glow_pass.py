@@ -28,6 +28,11 @@ class GlowPass:
     offset: tuple[float, float] = (0.0, 0.0)
 
     @property
+    def is_displaced(self) -> bool:
+        """Whether it lies elsewhere than its silhouette."""
+        return self.offset != (0.0, 0.0)
+
+    @property
     def margin_px(self) -> float:
         """How far it lies beyond the silhouette."""
         return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
@@ -53,13 +58,18 @@ class Halves:
 
 
 def cast(
-    painter: Painter, lit: LayerBuffer, halves: Halves, glow_pass: GlowPass, limit: Region, *, exact: bool
+    painter: Painter,
+    lit: LayerBuffer,
+    halves: Halves,
+    glow_pass: GlowPass,
+    limit: Region,
+    frame: Region,
+    *,
+    exact: bool,
 ) -> LayerBuffer:
     """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
 
-    The silhouette is known within the limit alone: displaced, it leaves the far edge empty (effects.md 8.2).
-
-    `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
+    `frame`: what lies beyond it casts no light. `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
     """
     region = lit.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
     shape = _Silhouette(painter, halves, lit.glow)
@@ -70,12 +80,14 @@ def cast(
     target = glow_target(painter, region, levels, lit.sharp.format)
     drawn = glow_cells(region, levels)
     lit_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
+    # The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
+    bounds = frame.displaced(*glow_pass.offset) if glow_pass.is_displaced else limit
     if front:
-        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front, limit)
-    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None, limit)
+        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front, bounds)
+    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None, bounds if front else None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    return replace(lit, glow=GlowBuffer(target, levels, region))
+    return replace(lit, glow=GlowBuffer(target, levels, region if front else region.intersection(bounds)))
 
 
 def _draw(
@@ -86,21 +98,24 @@ def _draw(
     levels: int,
     rects: Rects,
     front: GlowBuffer | None,
-    limit: Region,
+    bounds: Region | None,
 ) -> None:
     shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
     own: dict[str, UniformValue] = {
         "u_cell": float(1 << levels),
         "u_offset": glow_pass.offset,
-        "u_known": (*limit[:2], limit.right, limit.bottom),
         "u_color": tuple(glow_pass.color),
     }
+    if bounds is not None:
+        own["u_bounds"] = (bounds.x, bounds.y, bounds.right, bounds.bottom)
     painter.draw(
         "effects/glow_pass.frag",
         into,
         textures={f"u_{name}": blur.target for name, blur in blurs.items()} | (front.textures if front else {}),
         scissor=rects,
-        defines=({"FAR": 1} if "far" in blurs else {}) | ({"FRONT": 1, **front.defines} if front else {}),
+        defines=({"FAR": 1} if "far" in blurs else {})
+        | ({"BOUNDED": 1} if bounds is not None else {})
+        | ({"FRONT": 1, **front.defines} if front else {}),
         uniforms={**shares, **own, **(front.uniforms if front else {})},
     )
 

@@ -89,7 +89,9 @@ class LayerBuffer:
     @property
     def region(self) -> Region:
         """The frame pixels that it may paint."""
-        return self.sharp.region if self.glow is None else self.glow.region
+        if self.glow is None:
+            return self.sharp.region
+        return self.glow.region if self.is_glow_alone else self.glow.region.union(self.sharp.region)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -133,16 +135,22 @@ def draw(
 ) -> None:
     """Draws the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
     light, where = lit.glow, shared(rects, lit.sharp.region)
-    if where:
-        painter.draw(
-            "compositing/layer.frag",
-            into,
-            textures={"u_layer": lit.sharp, **(textures or {}), **(light.textures if light else {})},
-            blend=blend,
-            scissor=where,
-            defines={**(defines or {}), "LIT": OVER_LIGHT if light else ALONE, **(light.defines if light else {})},
-            uniforms={**(uniforms or {}), **(light.uniforms if light else {})},
-        )
+    lit_parts = shared(where, light.region) if light else ()
+    for behind, parts in ((light, lit_parts), (None, outside(where, light.region) if light else where)):
+        if parts:
+            painter.draw(
+                "compositing/layer.frag",
+                into,
+                textures={"u_layer": lit.sharp, **(textures or {}), **(behind.textures if behind else {})},
+                blend=blend,
+                scissor=parts,
+                defines={
+                    **(defines or {}),
+                    "LIT": OVER_LIGHT if behind else ALONE,
+                    **(behind.defines if behind else {}),
+                },
+                uniforms={**(uniforms or {}), **(behind.uniforms if behind else {})},
+            )
     if light is not None:
         beside = outside(shared(rects, light.region), lit.sharp.region)
         draw_glow(painter, into, light, beside, blend, textures=textures, defines=defines, uniforms=uniforms)
@@ -191,7 +199,8 @@ def flattened(painter: Painter, lit: LayerBuffer) -> Target:
     """The picture and its light as one. Takes what the picture owns; the caller owns the result."""
     if lit.glow is None:
         return lit.sharp
-    into = painter.pool.take(lit.region, lit.sharp.format, clear=False)
+    is_covered = lit.region in (lit.glow.region, lit.sharp.region)
+    into = painter.pool.take(lit.region, lit.sharp.format, clear=not is_covered)
     draw(painter, into, lit, (lit.region,), "replace", defines={"MATTE": 0, "TAILS": 1}, uniforms={"u_opacity": 1.0})
     painter.pool.give_back(*lit.targets)
     return into

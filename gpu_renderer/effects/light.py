@@ -74,6 +74,7 @@ class Spotlight(Effect):
 class Beam(Effect):
     """A beam of light from one point to another."""
 
+    is_drawn = True
     parameters = (
         percent("length", 100),
         percent("startX", 10, -50, 150),
@@ -94,6 +95,7 @@ class Beam(Effect):
 class LightSweep(Effect):
     """A band of light across the layer."""
 
+    is_drawn = True
     parameters = (
         percent("position", 50, -100, 200),
         pixels("sweepWidth", 200, 0, 4000),
@@ -114,6 +116,7 @@ class LightSweep(Effect):
 class LightRays(Effect):
     """Rays of light from a point."""
 
+    is_drawn = True
     parameters = (
         pixels("centerX", 0, -4000, 4000),
         pixels("centerY", 0, -4000, 4000),
@@ -160,6 +163,7 @@ class LightRays(Effect):
 class LensFlare(Effect):
     """The reflections of a bright light in a lens."""
 
+    is_drawn = True
     parameters = (
         pixels("centerX", 0, -10000, 10000),
         pixels("centerY", 0, -10000, 10000),

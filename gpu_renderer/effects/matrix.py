@@ -175,7 +175,7 @@ class Invert(_OneAmount):
 class Tint(MatrixEffect):
     """Maps black to one colour and white to another."""
 
-    is_pixel_kernel = True
+    is_drawn = False
     is_one_pass = True
     parameters = (
         color("mapBlack", "#000000"),
@@ -194,7 +194,7 @@ class Tint(MatrixEffect):
 class ChannelMixer(MatrixEffect):
     """Makes each channel from shares of all three."""
 
-    is_pixel_kernel = True
+    is_drawn = False
     is_one_pass = True
     parameters = (
         *(

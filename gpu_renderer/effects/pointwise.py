@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 import shaders
@@ -12,12 +11,3 @@ import shaders
 def is_pointwise(shader: str) -> bool:
     """Whether a pass of the GPU route may run in place, and over any part of a picture. One that reads elsewhere does not compile so."""
     return shaders.text("include/around.glsl") not in shaders.source(shader)
-
-
-_RAW_ACCESS = re.compile(r"\b(u_source|f_color)\b")
-
-
-@cache
-def is_kernel(shader: str) -> bool:
-    """Return True if a shader of the raster route reads and writes the canvas as straight bytes only."""
-    return bool(shader) and not _RAW_ACCESS.search(shaders.text(shader))

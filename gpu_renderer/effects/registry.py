@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from gpu_renderer.effects.parameters import Parameter
-from gpu_renderer.effects.pointwise import is_kernel, is_pointwise
+from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
@@ -71,14 +71,12 @@ class Effect:
     """Uniforms that the shader needs besides the parameters: what `derive` returns."""
     folded: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Colours that carry an opacity as their alpha on the GPU route: colour key to the percentage's key."""
-    is_pixel_kernel: ClassVar[bool] = False
-    """True if every pass of an own `bake` reads and writes straight bytes (effects.md 4.7)."""
+    is_drawn: ClassVar[bool] = False
+    """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
     is_one_pass: ClassVar[bool] = False
     """True if an own `bake` is a single pass."""
     is_soft: ClassVar[bool] = False
     """Whether the GPU form only lays light behind the picture or blurs it: it takes room for its own reach."""
-    is_displaced: ClassVar[bool] = False
-    """Whether that light lies beside the picture: what of it comes from beyond the frame is missing."""
     keeps_color: ClassVar[bool] = False
     """Whether the raster form leaves what has one colour in that colour, but for rounding."""
 
@@ -104,7 +102,7 @@ class Effect:
     @property
     def reads_pixels(self) -> bool:
         """Return True if the raster form is a kernel over straight bytes, which shares a buffer with its neighbours."""
-        return self.is_pixel_kernel or (type(self).bake is Effect.bake and is_kernel(self.shader))
+        return not self.is_drawn
 
     @property
     def moves_within_box(self) -> bool:
@@ -135,6 +133,11 @@ class Effect:
         """How soft the sharpest light of a soft effect is, in output px."""
         del values, scene
         return 0.0
+
+    def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
+        """How far a soft effect displaces its light, in output px."""
+        del values, scene
+        return 0.0, 0.0
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         """The GPU form: passes over the layer's linear premultiplied buffer, in screen space."""

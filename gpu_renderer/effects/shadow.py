@@ -34,6 +34,7 @@ def shadow_offset(values: EffectValues) -> tuple[float, float]:
 class DropShadow(Effect):
     """A blurred copy in one colour, displaced and under the layer."""
 
+    is_drawn = True
     parameters = (
         pixels("distance", 6, 0, 200),
         degrees("angle", 135, 0, 360),
@@ -42,7 +43,6 @@ class DropShadow(Effect):
         percent("opacity", 55),
     )
     is_soft = True
-    is_displaced = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
@@ -53,10 +53,13 @@ class DropShadow(Effect):
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("softness") * scene.length_scale
 
+    def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
+        right, down = shadow_offset(values)
+        return right * scene.output_scale, down * scene.output_scale
+
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        dx, dy = (part * chain.scene.output_scale for part in shadow_offset(values))
-        color = values.color_with("color", values.fraction("opacity"))
-        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=(dx, dy)))
+        color, offset = values.color_with("color", values.fraction("opacity")), self.offset_px(values, chain.scene)
+        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=offset))
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("distance") + 3 * values.number("softness")
@@ -70,6 +73,7 @@ class DropShadow(Effect):
 class Glow(Effect):
     """A soft light around the layer."""
 
+    is_drawn = True
     parameters = (
         pixels("radius", 16, 0, 60),
         color("color", "#78b4ff"),
@@ -103,6 +107,7 @@ class Glow(Effect):
 class Stroke(Effect):
     """An outline outside the layer's alpha."""
 
+    is_drawn = True
     parameters = (
         pixels("width", 3, 0, 50),
         color("color", "#ffffff"),

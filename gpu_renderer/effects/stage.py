@@ -29,6 +29,8 @@ IDENTITY_TABLE: Table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, ax
 class MatrixEffect(Effect):
     """A colour effect that is an affine map of the straight colour."""
 
+    is_drawn = True
+
     def affine(self, values: EffectValues) -> Affine:
         """The map of the GPU route."""
         raise NotImplementedError
@@ -45,7 +47,6 @@ class MatrixEffect(Effect):
 class TableEffect(Effect):
     """A colour effect that maps each channel by a table."""
 
-    is_pixel_kernel = True
     is_one_pass = True
 
     def table(self, values: EffectValues) -> Table:

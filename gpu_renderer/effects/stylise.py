@@ -39,7 +39,7 @@ class Mosaic(Effect):
             return
         columns = min(canvas.width, max(1, values.whole("horizontalBlocks")))
         rows = min(canvas.height, max(1, values.whole("verticalBlocks")))
-        means = canvas.passed("effects/baked/shrink.frag", region=Region(0, 0, columns, rows))
+        means = canvas.shrunk(Region(0, 0, columns, rows))
         canvas.apply("effects/baked/blocks.frag", textures={"u_blocks": means})
         canvas.painter.pool.give_back(means)
 

@@ -84,7 +84,7 @@ class FrameRenderer:
         if last is not None and self.is_repeat and self._on.damage:
             self.changed = damage.nothing(frame)
             return last.frame
-        graph = compiled(self._source.with_character_planes(snapshot), width, height)
+        graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
         self._warn(graph)
         shown = lowered(graph, self._contents, finds_video=passes_video and self._on.video_passthrough)
         self.changed = self._damage(shown)

@@ -61,6 +61,12 @@ class Region(NamedTuple):
         x, y = min(ax, bx), min(ay, by)
         return Region(x, y, max(ax + aw, bx + bw) - x, max(ay + ah, by + bh) - y)
 
+    def displaced(self, right: float, down: float) -> Region:
+        """The pixels whose centres lie within the region moved by a distance, px."""
+        x, end = math.ceil(self.x + right - 0.5), math.ceil(self.right + right - 0.5)
+        y, bottom = math.ceil(self.y + down - 0.5), math.ceil(self.bottom + down - 0.5)
+        return Region(x, y, end - x, bottom - y)
+
     def snapped(self, frame: Region) -> Region:
         """Rounded out to the pool's grid and cut to the frame."""
         x, y = frame.x + (self.x - frame.x) // GRID * GRID, frame.y + (self.y - frame.y) // GRID * GRID

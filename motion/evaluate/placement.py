@@ -80,14 +80,10 @@ def _heading(moment: Pass, layer: Layer, values: Values, rotation: float) -> flo
 
 
 def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Transform2D | Transform3D:
+    """The layer's place in space, where clones lie exactly on top of each other (layers.md 12.1)."""
     matrix = space.world(moment, layer)
     if layer.auto_orient == "camera":
         matrix = _facing_eye(moment, layer, values, matrix)
-    clone = layer.clone
-    if clone is not None:
-        turned = matrix4.product(matrix, matrix4.turned(0.0, 0.0, clone.rotation))
-        sized = matrix4.scaled(turned, clone.scale, clone.scale, clone.scale)
-        matrix = matrix4.product(matrix4.translation(clone.x, clone.y, 0.0), sized)
     if not matrix4.is_finite(matrix):
         return Transform2D(*affine.NOWHERE)
     return Transform3D(

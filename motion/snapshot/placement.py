@@ -70,3 +70,5 @@ class Transform3D:
     """The same layer without depth, for routes that leave the depth path (mattes, motion blur)."""
     material: Material = Material()
     extrusion: Extrusion | None = None
+    sorted_at: tuple[float, float, float] | None = None
+    """The world point whose depth decides the drawing order, None for the layer's own origin: planes of one text share one."""

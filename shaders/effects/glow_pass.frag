@@ -1,6 +1,6 @@
 // Light or shade in one colour from a blurred silhouette (effects.md 8.2), behind what light there is, at a fraction of the
 // frame's size. in: u_near, the silhouette's alpha blurred; u_color: straight sRGB, its strength as alpha; u_offset, frame px.
-// u_known: left, top, right and bottom of where the silhouette is known, frame px; beyond it there is none.
+// BOUNDED: u_bounds, frame px (left, top, right, bottom), beyond which it has no light of its own.
 // FAR: u_far, blurred wider, is screened under it. FRONT: u_light lies in front. out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
@@ -14,8 +14,8 @@ uniform vec4 u_far_region;
 uniform float u_far_share;
 uniform float u_cell;  // frame px a pixel of what is drawn
 uniform vec2 u_offset;
+uniform vec4 u_bounds;
 uniform vec4 u_color;
-uniform vec4 u_known;
 out vec4 f_color;
 
 vec4 silhouette(float a) {
@@ -24,12 +24,13 @@ vec4 silhouette(float a) {
 
 void main() {
     vec2 frame = v_frame * u_cell;
-    vec2 from = frame - u_offset;
-    vec4 light = silhouette(sample_of(u_near, u_near_region, from * u_near_share).a);
+    vec4 light = silhouette(sample_of(u_near, u_near_region, (frame - u_offset) * u_near_share).a);
 #ifdef FAR
-    light += 0.4 * silhouette(sample_of(u_far, u_far_region, from * u_far_share).a) * (1.0 - light);
+    light += 0.4 * silhouette(sample_of(u_far, u_far_region, (frame - u_offset) * u_far_share).a) * (1.0 - light);
 #endif
-    if (any(lessThan(from, u_known.xy)) || any(greaterThan(from, u_known.zw))) light = vec4(0.0);
+#ifdef BOUNDED
+    light *= float(all(greaterThan(frame, u_bounds.xy)) && all(lessThan(frame, u_bounds.zw)));
+#endif
 #ifdef FRONT
     vec4 front = resampled(light_at(frame));
     light = front + light * (1.0 - front.a);

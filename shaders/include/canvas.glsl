@@ -16,13 +16,18 @@ vec4 as_bytes(vec4 c) {
     return roundEven(clamp(c, 0.0, 1.0) * 255.0) / 255.0;
 }
 
-// The straight colour of a premultiplied texel, as bytes over 255. With STRAIGHT_IN the canvas is straight already, and
+// The straight colour of a premultiplied texel, as bytes over 255.
+vec4 unpremultiplied_bytes(vec4 t) {
+    return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);
+}
+
+// The straight colour of a texel of the canvas. With STRAIGHT_IN the canvas is straight already, and
 // transparent pixels keep their colours (effects.md 4.7).
 vec4 straight_bytes(vec4 t) {
 #ifdef STRAIGHT_IN
     return t;
 #else
-    return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);
+    return unpremultiplied_bytes(t);
 #endif
 }
 

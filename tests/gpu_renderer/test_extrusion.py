@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from gpu_renderer.display_list.space import extrusion
 from gpu_renderer.geometry import color
-from motion.snapshot import EffectSnapshot, Extrusion, LayerSnapshot, Material, ShapeSource, SolidPaint, Transform3D
+from motion.snapshot import (
+    EffectSnapshot,
+    Extrusion,
+    GradientStop,
+    LayerSnapshot,
+    LinearGradient,
+    Material,
+    ShapeSource,
+    SolidPaint,
+    Stroke,
+    Transform3D,
+)
 from tests.gpu_renderer.test_space import FLAT, world
 
 DEEP = Transform3D(
@@ -19,9 +30,13 @@ def style(name: str, effect: str, **stored: float | str) -> EffectSnapshot:
     return EffectSnapshot(f"layerstyle:{name}", effect, tuple(stored.items()))
 
 
+def faces(source: ShapeSource, *styles: EffectSnapshot, transform: Transform3D = DEEP) -> list[extrusion.Face]:
+    layer = LayerSnapshot("box", "box", source, transform, effects=styles)
+    return extrusion.faces(layer, transform, is_lit=False)
+
+
 def body(source: ShapeSource, *styles: EffectSnapshot) -> list[LayerSnapshot]:
-    layer = LayerSnapshot("box", "box", source, DEEP, effects=styles)
-    return [face.layer for face in extrusion.faces(layer, DEEP)]
+    return [face.layer for face in faces(source, *styles)]
 
 
 def test_interior_styles_are_on_the_back_and_on_undivided_walls_alone() -> None:
@@ -32,12 +47,26 @@ def test_interior_styles_are_on_the_back_and_on_undivided_walls_alone() -> None:
 
 
 def test_a_colour_overlay_is_mixed_into_the_colour_of_a_face_before_its_shade() -> None:
-    faces = body(BOX, style("colorOverlay", "fill", color="#ff0000", opacity=50.0))
     shades = []
-    for face in faces:
-        assert face.effects == ()
-        assert isinstance(face.source, ShapeSource)
-        paint = face.source.fills[0]
+    for face in faces(BOX, style("colorOverlay", "fill", color="#ff0000", opacity=50.0)):
+        assert face.layer.effects == ()
+        assert isinstance(face.layer.source, ShapeSource)
+        paint = face.layer.source.fills[0]
         assert isinstance(paint, SolidPaint)
-        shades.append(round(color.parse(paint.color).r, 3))
+        shades.append(round(color.parse(paint.color).r * face.gain, 3))
     assert shades == [0.275, 0.36, 0.36, 0.36, 0.36]
+
+
+def test_walls_ignore_the_anchor_that_moves_the_front_and_the_back() -> None:
+    back, *walls = faces(BOX, transform=replace(DEEP, anchor_x=7.0, anchor_y=-3.0))
+    assert (back.transform.anchor_x, back.transform.anchor_y) == (7.0, -3.0)
+    assert {(wall.transform.anchor_x, wall.transform.anchor_y) for wall in walls} == {(0.0, 0.0)}
+
+
+def test_the_back_keeps_a_gradient_and_strokes_and_takes_only_the_shade() -> None:
+    gradient = LinearGradient(0.0, (GradientStop(0.0, "#ff0000"), GradientStop(1.0, "#0000ff")))
+    stroked = replace(BOX, fills=(gradient,), strokes=(Stroke(SolidPaint("#ffffff"), 3.0),))
+    back = faces(stroked)[0]
+    assert isinstance(back.layer.source, ShapeSource)
+    assert (back.layer.source.fills, back.layer.source.strokes) == (stroked.fills, stroked.strokes)
+    assert back.gain == 0.55

@@ -111,7 +111,7 @@ def test_a_layer_that_only_moves_takes_few_passes(painter: Painter, monkeypatch:
     frames = renderer(painter)
     for x in (100.0, 117.3, 131.9):
         drew.clear()
-        frames.draw(at(x, 90, (GLOW, SHADOW)), *SIZE)
+        frames.draw(at(x, 100, (GLOW, SHADOW)), *SIZE)
     assert not [shader for shader in drew if shader.startswith("effects/")]
     frames.release()
 

@@ -161,10 +161,18 @@ def of_buffer(
     behind = of_light(light, texels, within)
     if behind is None:
         return [None]
-    variant = Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode)
-    before = draw_op(variant, region, opacity=opacity, own=own, texels=halves, light=behind, matte=through)
+    variant, alone = (
+        Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode),
+        Variant(BUFFER, matte_mode=matte_mode),
+    )
+    lit_part = region.intersection(light.region)
+    before = draw_op(variant, lit_part, opacity=opacity, own=own, texels=halves, light=behind, matte=through)
+    unlit = [
+        draw_op(alone, part, opacity=opacity, own=own, texels=halves, matte=through)
+        for part in outside((region,), light.region)
+    ]
     around = outside((light.region.intersection(within),), lit.sharp.region)
-    return [before, *(of_light(light, texels, part, opacity, through) for part in around)]
+    return [before, *unlit, *(of_light(light, texels, part, opacity, through) for part in around)]
 
 
 def _placed(target: Target) -> tuple[float, float, float, float]:

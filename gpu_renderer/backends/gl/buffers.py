@@ -92,8 +92,7 @@ class LayerBuffers:
         """The layer's content, ready to be drawn; None where there is nothing."""
         if layer.group is not None:
             target = self._group(layer, layer.group, place)
-            padding = effects.container_padding_px(layer.step.layer)
-            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), padding)
+            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
@@ -224,7 +223,13 @@ class LayerBuffers:
             return replace(image, pixels=entry.targets[0])
         source = self._contents.source
         target = effects.bake(
-            self._painter, pixels.raster, pixels.layer, source.mask, source.monospace, scale_max=pixels.scale
+            self._painter,
+            pixels.raster,
+            pixels.layer,
+            source.mask,
+            source.monospace,
+            scale_max=pixels.scale,
+            mask_scale=pixels.mask_scale,
         ).target
         if pixels.is_coverage:  # costs less to filter than four channels
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")

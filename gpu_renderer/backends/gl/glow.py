@@ -25,6 +25,8 @@ from motion.snapshot import ColorManagement, LayerSnapshot, Transform2D
 
 RIM_PX = 3
 """Transparent pixels around content, which blurs read beyond its edge."""
+TAIL_SHARE = 0.6
+"""Light farther away than this share of its margin, 1.5 sigma, is so faint that it may be cut or not."""
 _HOME = Transform2D(0.0, 0.0)
 _UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
 
@@ -35,11 +37,13 @@ class LayerGlow(NamedTuple):
     glow: GlowBuffer
     is_alone: bool
     """The glow is everything that shows of the layer."""
+    offset: tuple[float, float] = (0.0, 0.0)
+    """How far the only shadow of the stack lies from its layer, px."""
 
     def moved(self, step: Draw, frame: Region) -> LayerGlow:
         """The same glow where the layer of a step is."""
         _, _, right, _, _, down, *_ = step.placement.matrix
-        return self._replace(glow=self.glow.moved(right, down, frame))
+        return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, fi
     lit = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
     assert lit.glow is not None, "soft effects make a glow"
     painter.pool.give_back(lit.sharp)
-    return LayerGlow(lit.glow, lit.is_glow_alone)
+    offsets = effects.shadow_offsets(home.layer.effects, where, after_baking=baked)
+    return LayerGlow(lit.glow, lit.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
 
 
 def is_translatable(layer: Layer) -> bool:
@@ -87,12 +92,27 @@ def is_translatable(layer: Layer) -> bool:
     where = EffectScene(
         scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
     )
-    baked = effects.needs_baking(step.layer)
-    if not effects.is_movable_glow(step.layer.effects, where, after_baking=baked):
+    stack, baked = step.layer.effects, effects.needs_baking(step.layer)
+    if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
-    needed = held.grown(math.ceil(effects.displacement_px(step.layer.effects, where, after_baking=baked)))
-    return not held.is_empty and needed.intersection(scene.frame) == needed
+    if held.is_empty:
+        return False
+    if held.intersection(scene.frame) != held:
+        return False
+    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
+    if len(offsets) < 2:
+        return True
+    # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
+    margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
+    return not any(_comes_in(held.grown(margin), scene.frame, *offset) for offset in offsets)
+
+
+def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
+    """Return True if moving light by a distance brings some of it in from beyond the frame's edge."""
+    comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
+    comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)
+    return comes_across or comes_down
 
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:

@@ -41,45 +41,43 @@ def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fo
     if len(places) > GLYPHS_MAX:
         yield layer
         return
+    home = transform.matrix[3], transform.matrix[7], transform.matrix[11]
     for index, place in enumerate(places):
         yield replace(
             layer,
             id=f"{layer.id}::{index}",
             source=_plane_source(source, place),
-            transform=replace(transform, matrix=_matrix(transform, place), anchor_x=0.0, anchor_y=0.0, extrusion=None),
+            transform=replace(transform, matrix=_matrix(transform, place), sorted_at=home, extrusion=None),
             opacity=layer.opacity * max(0.0, place.pose.opacity),
-            masks=(),
         )
 
 
 def _apart(source: TextSource) -> TextSource:
     """The text as its planes are spaced: a run over everything without kerning, regular where no weight is stored."""
-    runs = (TextRun(0, len(source.content)), *(_only_fill(run) for run in source.runs))
     style = source.style if source.has_weight else replace(source.style, weight=REGULAR)
-    return replace(source, style=style, runs=runs, path=None)
-
-
-def _only_fill(run: TextRun) -> TextRun:
-    return TextRun(run.start, run.end, fill=run.fill)
+    return replace(source, style=style, runs=(TextRun(0, len(source.content)), *source.runs), path=None)
 
 
 def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
-    size, margin = place.style.size, _MARGIN_EM * place.style.size
-    height = size * (source.line_height or DEFAULT_LINE_HEIGHT) + margin
-    character, style = place.character, replace(place.style, weight=source.style.weight)
+    """The picture of a plane: the original character in the layer's base style, of its run the fill alone."""
+    size = source.style.size
+    width, height = max(1.0, place.advance), size * (source.line_height or DEFAULT_LINE_HEIGHT)
+    style = replace(source.style, fill=place.style.fill)
     return TextSource(
-        character,
-        character,
+        place.original,
+        place.original,
         style,
         style,
         line_height=source.line_height,
         align=source.align,
-        plane=(max(1.0, place.advance) + margin, height),
+        path=source.path,
+        plane=(width + _MARGIN_EM * size, height + _MARGIN_EM * size),
     )
 
 
 def _matrix(transform: Transform3D, place: GlyphPlace) -> Matrix4:
+    """Where a glyph stands; the layer's anchor is taken off in the glyph's own frame (text.md 9)."""
     pose = place.pose
-    x, y = place.x + pose.dx - transform.anchor_x, place.y + pose.dy - transform.anchor_y
-    local = product(translation(x, y, pose.dz), turned(pose.rotation_x, pose.rotation_y, pose.rotation))
-    return product(transform.matrix, scaled(local, pose.scale_x, pose.scale_x, pose.scale_x))
+    there = translation(place.x + pose.dx, place.y + pose.dy, pose.dz)
+    local = product(there, turned(pose.rotation_x, pose.rotation_y, pose.rotation))
+    return product(transform.matrix, scaled(local, pose.scale_x, pose.scale_x, 1.0))

@@ -24,6 +24,7 @@ class GlyphPlace:
     """One code point: the character drawn, its style, and where its middle stands before its pose moves it.
 
     `x`, `y`: the horizontal centre of its own width, and the middle of its line; `angle`: the heading of a text path.
+    `original`: the character that an animator replaced by `character`.
     """
 
     character: str
@@ -34,6 +35,7 @@ class GlyphPlace:
     y: float
     own_width: float
     advance: float
+    original: str
     angle: float = 0.0
 
 
@@ -43,6 +45,7 @@ class _Letter:
     style: TextStyle
     in_run: bool
     pose: GlyphPose
+    original: str
 
 
 def is_per_glyph(source: TextSource) -> bool:
@@ -87,7 +90,7 @@ def _letter(source: TextSource, index: int, character: str) -> _Letter:
     pose = source.poses[index] if index < len(source.poses) else AT_REST
     if source.has_animators and index < len(source.measured_content):
         character = source.measured_content[index]
-    return _Letter(pose.character or character, style, in_run, pose)
+    return _Letter(pose.character or character, style, in_run, pose, character)
 
 
 def _leading(source: TextSource, lines: list[list[_Letter]]) -> float:
@@ -102,7 +105,9 @@ def _line_places(
     pen = _pen_start(align, box_width, sum(advances))
     for letter, moved in zip(letters, advances, strict=True):
         own = _width(letter.character, letter.style, fonts)
-        yield GlyphPlace(letter.character, letter.style, letter.pose, line_index, pen + own / 2, y, own, moved)
+        yield GlyphPlace(
+            letter.character, letter.style, letter.pose, line_index, pen + own / 2, y, own, moved, letter.original
+        )
         pen += moved
 
 

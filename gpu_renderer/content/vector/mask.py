@@ -24,19 +24,26 @@ _COINCIDENT_PX = 1e-4
 
 
 def mask_coverage(
-    paths: Sequence[MaskPath], width: float, height: float, supersample: float, sigma_factor: float
+    paths: Sequence[MaskPath],
+    width: float,
+    height: float,
+    supersample: float,
+    sigma_factor: float,
+    padding: float = 0.0,
 ) -> Pixels:
     """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns); full where nothing masks.
 
+    The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
     The blur of a path has sigma = feather * sigma_factor raster px: 1/2 for every route of the reference.
     """
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
-    scale = fitting_scale(width, height, supersample)
-    columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
+    whole = width + 2 * padding, height + 2 * padding
+    scale = fitting_scale(*whole, supersample)
+    columns, rows = (max(1, round_half_up(side * scale)) for side in whole)
     starts_empty = bool(active) and active[0].mode in _STARTS_EMPTY
     covered = np.full((rows, columns), 0 if starts_empty else 255, np.uint8)
     for index, path in enumerate(active):
-        alone = _path_coverage(path, (width, height), scale, covered.shape, sigma_factor)
+        alone = _path_coverage(path, (width, height), whole, scale, covered.shape, sigma_factor)
         is_whole = index == 0 and starts_empty and path.opacity >= 1
         covered = alone if is_whole else _combined(covered, alone, path)
     return covered
@@ -58,11 +65,16 @@ def mask_outline(path: MaskPath) -> Any:
 
 
 def _path_coverage(
-    path: MaskPath, box: tuple[float, float], scale: float, shape: tuple[int, ...], sigma_factor: float
+    path: MaskPath,
+    box: tuple[float, float],
+    whole: tuple[float, float],
+    scale: float,
+    shape: tuple[int, ...],
+    sigma_factor: float,
 ) -> Pixels:
     rows, columns = shape
     if any(point.feather is not None for point in path.points):
-        return vertex_feathered(path, mask_outline(path), box, (rows, columns))
+        return vertex_feathered(path, mask_outline(path), whole, (rows, columns))
     sigma = path.feather * sigma_factor
     pixels, canvas = coverage(columns, rows)
     canvas.translate(columns / 2, rows / 2)

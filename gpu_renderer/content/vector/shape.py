@@ -104,9 +104,9 @@ class _Drawing:
             return
         for run in source.runs:
             factor = run.stroke_factor if len(source.strokes) == 1 else 1.0
-            path = runs_outline((run,))
-            self._fill_with(path, 1, run.opacity)
-            self._stroke_with(path, (run,), run.opacity, factor)
+            path, opacity = runs_outline((run,)), min(1.0, max(0.0, run.opacity))
+            self._fill_with(path, 1, opacity)
+            self._stroke_with(path, (run,), opacity, factor)
 
     def _fill_with(self, path: Any, count: int, opacity: float) -> None:
         for fill in self._source.fills[:count]:

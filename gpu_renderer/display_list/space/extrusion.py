@@ -43,14 +43,14 @@ _OVERLAYS = ("layerstyle:colorOverlay", "layerstyle:gradientOverlay")
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One plane of a body: what is drawn on it and where, layer px (origin at the centre of the front) from its own px."""
+    """One plane of a body: what is drawn on it and where."""
 
     layer: LayerSnapshot
-    local: Matrix4
+    transform: Transform3D
     is_wall: bool = True
     """A flat piece of the body, lit on its outer side, without the soft edge of a shape; else a copy of the content."""
     gain: float = 1.0
-    """The shade of a copy; it multiplies the encoded colours of its raster."""
+    """Its shade, a factor of encoded colours; textures are multiplied by the decoded number (compositing.md 1.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +66,26 @@ class _Piece:
     """Whether it is all of a side."""
 
 
-def faces(layer: LayerSnapshot, transform: Transform3D) -> list[Face]:
-    """Everything behind the front, farthest first; empty for a layer without depth."""
+def faces(layer: LayerSnapshot, transform: Transform3D, *, is_lit: bool) -> list[Face]:
+    """Everything behind the front, farthest first; empty for a layer without depth. `is_lit`: lights shade it instead."""
     extrusion = transform.extrusion
     if extrusion is None or extrusion.depth <= 0:
         return []
+    body = replace(transform, material=replace(transform.material, metal=0.0), extrusion=None)
+    bare = replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, samples=(), mesh=None, matte=None)
     outline = _outline_source(layer)
     if outline is None:
-        return list(_copies(layer, transform, extrusion))
+        return list(_copies(bare, body, extrusion, is_lit))
     pieces = list(_pieces(outline, extrusion))
-    return [_face(layer, outline, transform, piece, len(pieces)) for piece in pieces]
+    return [_face(bare, outline, body, extrusion, piece, len(pieces), is_lit) for piece in pieces]
 
 
 def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
     """The front as it is drawn: a bevelled box shows a smaller one."""
-    extrusion, source = transform.extrusion, layer.source
-    if extrusion is None or not isinstance(source, ShapeSource) or not _bevel_px(source, extrusion):
+    extrusion, source, outline = transform.extrusion, layer.source, _outline_source(layer)
+    if extrusion is None or outline is None or not isinstance(source, (ShapeSource, ImageSource, VideoSource)):
         return layer
-    b = _bevel_px(source, extrusion)
+    b = _bevel_px(outline, extrusion)
     return replace(layer, source=replace(source, width=source.width - 2 * b, height=source.height - 2 * b))
 
 
@@ -163,55 +165,73 @@ def _outline(source: ShapeSource) -> list[tuple[float, float]]:
     return found
 
 
-def _face(layer: LayerSnapshot, source: ShapeSource, transform: Transform3D, piece: _Piece, count: int) -> Face:
-    if piece.kind == "back" and not isinstance(layer.source, ShapeSource):
-        gain = _copy_gain(transform, "back_gain")
-        overlays = tuple(entry for entry in layer.effects if entry.id in _OVERLAYS)
-        kept = (*_kept_effects(layer.effects, count, has_interior=True), *overlays)
-        return Face(replace(layer, effects=kept), piece.local, is_wall=False, gain=gain)
-    paint = SolidPaint(_piece_color(layer.effects, source, transform, piece))
+def _face(
+    layer: LayerSnapshot, source: ShapeSource, body: Transform3D, extrusion: Extrusion, piece: _Piece, count: int,
+    is_lit: bool,
+) -> Face:  # fmt: skip
+    gain = 1.0 if is_lit else _gain(extrusion, piece.kind)
     kept = _kept_effects(layer.effects, count, has_interior=piece.is_whole)
-    drawn = replace(
+    if piece.kind == "back":
+        overlays = () if isinstance(layer.source, ShapeSource) else _overlays(layer)
+        back = replace(layer, source=_back_source(layer, source, extrusion, piece), effects=(*kept, *overlays))
+        return Face(back, _turned(body, piece.local), is_wall=False, gain=gain)
+    paint = SolidPaint(_piece_color(layer.effects, source, extrusion, piece))
+    wall = replace(
         layer, source=ShapeSource("rect", piece.width, piece.height, (paint,)), effects=kept, masks=(), fill_opacity=1.0
     )
-    if piece.kind == "back" and (source.primitive == "ellipse" or any(source.radii)):
-        drawn = replace(drawn, source=replace(source, fills=(paint,), strokes=()))
-    return Face(drawn, piece.local)
+    return Face(wall, _turned(replace(body, anchor_x=0.0, anchor_y=0.0), piece.local), gain=gain)
 
 
-def _piece_color(stack: tuple[EffectSnapshot, ...], source: ShapeSource, transform: Transform3D, piece: _Piece) -> str:
-    extrusion = transform.extrusion
-    assert extrusion is not None
+def _back_source(layer: LayerSnapshot, source: ShapeSource, extrusion: Extrusion, piece: _Piece) -> Source:
+    """The layer's own content in the back's size; one solid fill takes the back's colour, pictures and gradients stay."""
+    own = layer.source
+    assert isinstance(own, (ShapeSource, ImageSource, VideoSource)), "what has an outline"
+    if not isinstance(own, ShapeSource):
+        return replace(own, width=piece.width, height=piece.height)
+    sized = replace(own, width=piece.width, height=piece.height)
+    is_solid = len(own.fills) == 1 and isinstance(own.fills[0], SolidPaint)
+    if not is_solid and not _overlays(layer):
+        return sized
+    return replace(sized, fills=(SolidPaint(_piece_color(layer.effects, source, extrusion, piece)),))
+
+
+def _overlays(layer: LayerSnapshot) -> tuple[EffectSnapshot, ...]:
+    return tuple(entry for entry in layer.effects if entry.id in _OVERLAYS)
+
+
+def _turned(body: Transform3D, local: Matrix4) -> Transform3D:
+    return replace(body, matrix=times(body.matrix, local))
+
+
+def _gain(extrusion: Extrusion, kind: str) -> float:
+    return {"side": extrusion.side_gain, "bevel": extrusion.bevel_gain, "back": extrusion.back_gain}[kind]
+
+
+def _piece_color(stack: tuple[EffectSnapshot, ...], source: ShapeSource, extrusion: Extrusion, piece: _Piece) -> str:
+    """The colour of a face before its shade."""
     own = {"side": extrusion.side_fill, "bevel": extrusion.bevel_fill, "back": extrusion.back_fill}[piece.kind]
-    gain = {"side": extrusion.side_gain, "bevel": extrusion.bevel_gain, "back": extrusion.back_gain}[piece.kind]
-    fill = own or _overlaid(_sampled(_fill(source), source, piece.at), stack, source, piece.at)
-    return fill if own or transform.material.accepts_lights else _dimmed(fill, gain)
+    return own or _overlaid(_sampled(_fill(source), source, piece.at), stack, source, piece.at)
 
 
-def _copies(layer: LayerSnapshot, transform: Transform3D, extrusion: Extrusion) -> Iterator[Face]:
-    """A body without flat sides: the content again and again, close enough to look solid."""
+def _copies(layer: LayerSnapshot, body: Transform3D, extrusion: Extrusion, is_lit: bool) -> Iterator[Face]:
+    """A body without flat sides: the content again and again, close enough to look solid. The farthest is its back."""
     count = min(max(math.ceil(extrusion.depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
-    fill = extrusion.side_fill
-    shown = fill or _overlaid_content(layer)
-    copy = layer if shown is None else replace(layer, source=_repainted(layer.source, shown))
-    copy = replace(copy, effects=_kept_effects(layer.effects, count))
-    gain = 1.0 if fill else _copy_gain(transform, "side_gain")
+    stack = _kept_effects(layer.effects, count)
     for index in range(count, 0, -1):
-        yield Face(copy, _moved(0, 0, extrusion.depth * index / count), is_wall=False, gain=gain)
-
-
-def _copy_gain(transform: Transform3D, which: str) -> float:
-    """The shade of a copy; the reference decodes it, and then multiplies encoded colours by it (seen in its frames)."""
-    gain: float = getattr(transform.extrusion, which)
-    return 1.0 if transform.material.accepts_lights else color.decoded(gain)
+        kind = "back" if index == count else "side"
+        fill = (extrusion.back_fill if kind == "back" else extrusion.side_fill) or _overlaid_content(layer)
+        source = layer.source if fill is None else _repainted(layer.source, fill)
+        place = _turned(body, _moved(0, 0, extrusion.depth * index / count))
+        gain = 1.0 if is_lit else _gain(extrusion, kind)
+        yield Face(replace(layer, source=source, effects=stack), place, is_wall=False, gain=gain)
 
 
 def _repainted(source: Source, fill: str) -> Source:
+    """The content with another fill; runs and gradients keep their colours."""
     if isinstance(source, TextSource):
-        runs = tuple(replace(run, fill=fill) if run.fill else run for run in source.runs)
-        return replace(source, style=replace(source.style, fill=fill), runs=runs)
-    if isinstance(source, ShapeSource):
-        return replace(source, fills=tuple(SolidPaint(fill) for _ in source.fills))
+        return replace(source, style=replace(source.style, fill=fill))
+    if isinstance(source, ShapeSource) and len(source.fills) == 1 and isinstance(source.fills[0], SolidPaint):
+        return replace(source, fills=(SolidPaint(fill),))
     return source
 
 
@@ -263,7 +283,7 @@ def _stays(entry: EffectSnapshot, count: int, has_interior: bool) -> bool:
     if entry.id in _OVERLAYS:
         return False
     effect = effects.find(entry.type)
-    if effect is None or entry.type in _NEVER_ON_FACES or effect.route is Route.RASTER:
+    if effect is None or entry.mask_id or entry.type in _NEVER_ON_FACES or effect.route is Route.RASTER:
         return False
     return effect.route in (Route.MATRIX, Route.TABLE) or count <= SPATIAL_FACES_MAX
 
@@ -302,11 +322,6 @@ def _offset(paint: LinearGradient | RadialGradient, source: ShapeSource, at: tup
     dx, dy = math.cos(math.radians(paint.angle)), math.sin(math.radians(paint.angle))
     half = max(1e-6, (abs(dx) * w + abs(dy) * h) / 2)
     return min(max(((at[0] * dx + at[1] * dy) / half + 1) / 2, 0.0), 1.0)
-
-
-def _dimmed(fill: str, gain: float) -> str:
-    r, g, b, a = color.parse(fill)
-    return _written(color.Rgba(r * gain, g * gain, b * gain, a))
 
 
 def _written(c: color.Rgba) -> str:

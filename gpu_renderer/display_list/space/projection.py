@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeVar
 
 from gpu_renderer.geometry.matrix import Matrix3
 from motion.snapshot import AdjustmentSource, LayerSnapshot, Matrix4, Snapshot, Transform3D
@@ -15,6 +16,7 @@ DEPTH_MIN = 1.0
 """A layer whose origin lies nearer than this is not drawn."""
 
 Point3 = tuple[float, float, float]
+Step = TypeVar("Step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ def depth(transform: Transform3D, eye: Eye) -> float:
     return transformed(eye.view, _origin(transform.matrix))[2]
 
 
+def sorted_depth(transform: Transform3D, eye: Eye) -> float:
+    """The depth that decides when the layer is drawn: its own, or the one that it shares with others."""
+    return depth(transform, eye) if transform.sorted_at is None else transformed(eye.view, transform.sorted_at)[2]
+
+
 def anchored(transform: Transform3D) -> Matrix4:
     """Layer px (origin at the box centre) to world px: the anchor's x and y enter here (three-d.md 2)."""
     m, x, y = transform.matrix, transform.anchor_x, transform.anchor_y
@@ -93,8 +100,10 @@ def affine(transform: Transform3D, eye: Eye) -> Matrix3:
     return (a, b, ox - a * x - b * y, c, d, oy - c * x - d * y, 0.0, 0.0, 1.0)
 
 
-def painter_sorted(layers: Iterable[LayerSnapshot], eye: Eye) -> Iterator[LayerSnapshot]:
-    """Farthest first within each run of 3D layers; every other layer is a barrier that keeps its place."""
+def depth_sorted(
+    layers: Iterable[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[tuple[float, Step]]]
+) -> Iterator[Step]:
+    """What each layer becomes with its depths, farthest first within each run of 3D layers; every other layer is a barrier that keeps its place."""
     listed = list(layers)
     sources = {layer.matte.source_id for layer in listed if layer.matte}
 
@@ -103,13 +112,8 @@ def painter_sorted(layers: Iterable[LayerSnapshot], eye: Eye) -> Iterator[LayerS
         return isinstance(layer.transform, Transform3D) and not kept
 
     for is_sortable, run in groupby(listed, moves):
-        members = list(run)
-        yield from sorted(members, key=lambda layer: -_depth_of(layer, eye)) if is_sortable else members
-
-
-def _depth_of(layer: LayerSnapshot, eye: Eye) -> float:
-    assert isinstance(layer.transform, Transform3D)
-    return depth(layer.transform, eye)
+        placed = [one for layer in run for one in steps(layer)]
+        yield from (step for _, step in (sorted(placed, key=lambda one: -one[0]) if is_sortable else placed))
 
 
 def _origin(m: Matrix4) -> Point3:

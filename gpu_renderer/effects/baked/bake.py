@@ -17,6 +17,7 @@ from typing import Any
 
 import moderngl
 import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster
@@ -60,11 +61,14 @@ _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 class Baking:
     """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects reach, layer px.
 
-    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep.
+    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep. `mask_scale`: canvas px
+    per layer px of its masks, which the reference paints as if the layer were not scaled (compositing.md 2.5); None for
+    pictures, whose masks fit their canvas.
     """
 
     scale: float
     bleed_px: float
+    mask_scale: float | None = None
 
     @property
     def padding_px(self) -> float:
@@ -122,7 +126,7 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
     wanted = output_scale * max(1.0, abs(flat.scale_x), abs(flat.scale_y))
     scale = tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
     longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
-    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed)
+    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, tier(output_scale))
 
 
 def bake(
@@ -133,24 +137,25 @@ def bake(
     typeface: Callable[[], Any] | None = None,
     *,
     scale_max: float = math.inf,
+    mask_scale: float | None = None,
 ) -> Baked:
     """Runs mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
     `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
-    px; `typeface` gives what counters are written in, if any are. Effects that only exist on the GPU are left for the chain.
+    px; `mask_scale` as in `Baking`; `typeface` gives what counters are written in, if any are. Effects that only exist on the GPU are left for the chain.
     """
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale
     canvas.typeface = typeface
     if masks.has_paths(layer):
-        _cover(canvas, masks.paths(layer, raster.width, raster.height), raster, masking)
+        _cover(canvas, masks.paths(layer, raster.width, raster.height), _Masks(raster, masking, mask_scale))
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
         canvas.fade(max(0.0, layer.fill_opacity))
     running = [_Step(values, _scope(layer, entry)) for entry, values in _values(layer, scale)]
     running = [step for step in running if not leaves_unchanged(step.values)]
     for index, step in enumerate(running):
         following = running[index + 1] if index + 1 < len(running) else None
-        _run(canvas, step, following, raster, masking)
+        _run(canvas, step, following, _Masks(raster, masking, mask_scale))
     return Baked(canvas.close(), raster.width, raster.height, raster.padding)
 
 
@@ -172,6 +177,38 @@ class _Step:
         return self.scope is None and self.effect.reads_pixels
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Masks:
+    """How the masks of a layer are painted on its canvas."""
+
+    raster: Raster
+    masking: Masking
+    scale: float | None
+
+    def coverage(self, canvas: Canvas, paths: Sequence[MaskPath], *, is_centred: bool = False) -> moderngl.Texture:
+        """The coverage of the paths, of the canvas's size; the caller releases it.
+
+        Masks of another scale than the canvas start at its corner, or lie in its middle if `is_centred`, and cover nothing
+        beyond their box.
+        """
+        raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
+        covered = self.masking(tuple(paths), raster.width, raster.height, scale, FEATHER_SIGMA, raster.padding)
+        if self.scale is not None and self.scale != canvas.scale:
+            covered = _placed(covered, canvas.height, canvas.width, is_centred=is_centred)
+        rows, columns = covered.shape
+        return canvas.texture(np.ascontiguousarray(covered).tobytes(), columns, rows, channels=1)
+
+
+def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centred: bool) -> npt.NDArray[np.uint8]:
+    """Coverage on a canvas of another size, at its corner or in its middle, nothing elsewhere."""
+    placed = np.zeros((rows, columns), np.uint8)
+    top, left = ((rows - covered.shape[0]) // 2, (columns - covered.shape[1]) // 2) if is_centred else (0, 0)
+    shown = covered[max(0, -top) : max(0, -top) + rows, max(0, -left) : max(0, -left) + columns]
+    top, left = max(0, top), max(0, left)
+    placed[top : top + shown.shape[0], left : left + shown.shape[1]] = shown
+    return placed
+
+
 def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot, EffectValues]]:
     """Effects with a raster form and their values, lengths in canvas px."""
     for entry in layer.effects:
@@ -180,13 +217,13 @@ def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot
             yield entry, resolve(effect, entry).scaled(scale)
 
 
-def _run(canvas: Canvas, step: _Step, following: _Step | None, raster: Raster, masking: Masking) -> None:
+def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) -> None:
     if step.scope is None:
         canvas.run(step.effect, step.values, keep_straight=following is not None and following.shares_buffer)
         return
     before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
     canvas.run(step.effect, step.values, keep_straight=False)
-    coverage = _coverage(canvas, (step.scope,), raster, masking)
+    coverage = painted.coverage(canvas, (step.scope,), is_centred=True)
     canvas.apply("effects/baked/scope.frag", textures={"u_before": before, "u_coverage": coverage})
     coverage.release()
     canvas.painter.pool.give_back(before)
@@ -198,19 +235,12 @@ def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
     return None if path is None else dataclasses.replace(path, mode="add")
 
 
-def _cover(canvas: Canvas, paths: Sequence[MaskPath], raster: Raster, masking: Masking) -> None:
+def _cover(canvas: Canvas, paths: Sequence[MaskPath], painted: _Masks) -> None:
     if all(path.mode == "none" for path in paths):
         return
-    coverage = _coverage(canvas, paths, raster, masking)
+    coverage = painted.coverage(canvas, paths)
     canvas.apply("effects/baked/cover.frag", textures={"u_coverage": coverage})
     coverage.release()
-
-
-def _coverage(canvas: Canvas, paths: Sequence[MaskPath], raster: Raster, masking: Masking) -> moderngl.Texture:
-    width, height = raster.width + 2 * raster.padding, raster.height + 2 * raster.padding
-    coverage = masking(tuple(paths), width, height, canvas.scale, FEATHER_SIGMA)
-    rows, columns = coverage.shape
-    return canvas.texture(np.ascontiguousarray(coverage).tobytes(), columns, rows, channels=1)
 
 
 def _effects_bleed_px(effects: Sequence[EffectSnapshot]) -> float:

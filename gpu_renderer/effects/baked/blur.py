@@ -36,7 +36,7 @@ class GaussianBlur(Effect):
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         radius = math.floor(values.number("blurriness") / math.sqrt(3))
-        canvas.replace(canvas.box_blurred(radius, 3, blur_axes(values), repeat_edge=values.flag("repeatEdge")))
+        canvas.box_blur(radius, 3, blur_axes(values), repeat_edge=values.flag("repeatEdge"))
 
 
 @effect("fast-box-blur", Tier.COMMON, Route.RASTER)
@@ -57,13 +57,14 @@ class FastBoxBlur(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         count = min(10, max(1, values.whole("iterations")))
         radius = math.floor(values.number("blurRadius") / math.sqrt(count))
-        canvas.replace(canvas.box_blurred(radius, count, blur_axes(values), repeat_edge=values.flag("repeatEdge")))
+        canvas.box_blur(radius, count, blur_axes(values), repeat_edge=values.flag("repeatEdge"))
 
 
 @effect("directional-blur", Tier.COMMON, Route.RASTER)
 class DirectionalBlur(Effect):
     """Blur along a direction, strongest at the centre of the streak."""
 
+    is_drawn = True
     parameters = (
         degrees("direction", 0),
         pixels("length", 20, 0, 200),

@@ -7,7 +7,8 @@ between every two effects is the reference's own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -136,6 +137,8 @@ class Canvas(Surface):
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
         """The canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
         premultiplied = self.pixels()
+        if self._is_straight:
+            return premultiplied
         straight = premultiplied.astype(np.float32)
         straight /= np.maximum(straight[..., 3:], 1)
         straight *= 255
@@ -143,6 +146,26 @@ class Canvas(Surface):
         stored = np.minimum(straight, 255.0, out=straight).astype(np.uint8)  # cut, which is floor here
         stored[..., 3] = premultiplied[..., 3]
         return stored
+
+    def write_straight(self, pixels: npt.NDArray[np.uint8]) -> None:
+        """Store straight bytes of the canvas's size as the picture."""
+        self.target.texture.write(np.ascontiguousarray(pixels), alignment=1)
+        self._is_straight = True
+        self._store(straight=self._stores_straight)
+
+    @contextmanager
+    def premultiplied(self) -> Iterator[Target]:
+        """The picture as premultiplied bytes, for passes that average colours by alpha."""
+        if not self._is_straight:
+            yield self.target
+            return
+        copy = self.painter.applied(
+            "effects/baked/restore.frag", self.target, defines={"STRAIGHT_IN": "1"}, uniforms=self.common()
+        )
+        try:
+            yield copy
+        finally:
+            self.painter.pool.give_back(copy)
 
     def paint(self, pixels: npt.NDArray[np.uint8], *, composite: int = 0, opacity: float = 1.0) -> None:
         """Draws premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
@@ -175,8 +198,15 @@ class Canvas(Surface):
     def box_blurred(
         self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
     ) -> Target:
-        """The picture after box blurs of 2 radius + 1 px (effects.md 6); the caller owns it."""
-        return box_blurred(self.painter, self.target, radius, iterations, axes, repeat_edge=repeat_edge)
+        """The picture after box blurs of 2 radius + 1 px (effects.md 6), premultiplied; the caller owns it."""
+        with self.premultiplied() as source:
+            return box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
+
+    def box_blur(self, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool) -> None:
+        """Replace the picture by its box blur, which loses the colours of transparent pixels."""
+        soft = self.box_blurred(radius, iterations, axes, repeat_edge=repeat_edge)
+        self.replace(soft)
+        self._is_straight = False
 
     def at_working_size(self, shader: str, values: EffectValues, radius: int, name: str) -> None:
         """A kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1); `name`: the radius's uniform."""
@@ -186,14 +216,25 @@ class Canvas(Surface):
             self.apply(shader, values, uniforms={name: radius})
             return
         size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
-        small = Canvas(self.painter, self.passed("effects/baked/shrink.frag", region=size), self.scale * share)
+        small = Canvas(self.painter, self.shrunk(size), self.scale * share)
         small.apply(shader, values, uniforms={name: max(1, math.floor(radius * share + 0.5))})
         self.apply("effects/baked/stretch.frag", textures={"u_small": small.target})
         self.painter.pool.give_back(small.target)
 
+    def shrunk(self, size: Region) -> Target:
+        """The means of the cells of pixels that each px of a smaller size stands for, premultiplied; the caller owns it."""
+        with self.premultiplied() as source:
+            return self.painter.applied(
+                "effects/baked/shrink.frag",
+                source,
+                region=size,
+                uniforms=self.uniforms("effects/baked/shrink.frag", None, None),
+            )
+
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
-        field = self.painter.applied("effects/baked/luma_field.frag", self.target, format="f4")
+        with self.premultiplied() as source:
+            field = self.painter.applied("effects/baked/luma_field.frag", source, format="f4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
             uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
             smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="f4", uniforms=uniforms)
@@ -267,4 +308,4 @@ def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> 
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, sigma_factor) to the coverage, 8 bits, (rows, columns)."""
+"""`Contents.mask`: (paths, width, height, supersample, sigma_factor, padding) to the coverage, 8 bits, (rows, columns)."""

@@ -29,6 +29,7 @@ MARKS_MAX = 5000
 class Lightning(Effect):
     """A branched bolt."""
 
+    is_drawn = True
     parameters = (
         pixels("startX", -200, -4000, 4000),
         pixels("startY", -150, -4000, 4000),
@@ -54,6 +55,7 @@ class Lightning(Effect):
 class RadioWaves(Effect):
     """Rings that spread from a point."""
 
+    is_drawn = True
     parameters = (
         pixels("centerX", 0, -4000, 4000),
         pixels("centerY", 0, -4000, 4000),
@@ -87,6 +89,7 @@ class RadioWaves(Effect):
 class Vegas(Effect):
     """Running strokes along the outline of the alpha."""
 
+    is_drawn = True
     parameters = (
         number("segments", 3, 1, 200),
         percent("length", 40),
@@ -169,6 +172,7 @@ class WriteOn(Effect):
 class Numbers(Effect):
     """A number as text."""
 
+    is_drawn = True
     parameters = (
         number("value", 0, -1000000000, 1000000000),
         number("decimals", 0, 0, 10),
@@ -190,6 +194,7 @@ class Numbers(Effect):
 class Timecode(Effect):
     """The layer's time as text."""
 
+    is_drawn = True
     parameters = (
         flag("followCompTime", True),
         number("time", 0, -86400, 86400, unit="s"),
@@ -211,6 +216,7 @@ class Timecode(Effect):
 class AudioSpectrum(Effect):
     """Bars of the spectrum of an audio layer."""
 
+    is_drawn = True
     parameters = (
         layer("audioLayerId"),
         number("bands", 32, 1, 128),
@@ -249,6 +255,7 @@ class AudioSpectrum(Effect):
 class AudioWaveform(Effect):
     """The wave of an audio layer."""
 
+    is_drawn = True
     parameters = (
         layer("audioLayerId"),
         number("displayMode", 0, 0, 2),

@@ -16,8 +16,6 @@ from gpu_renderer.opengl.programs import UniformValue
 class Keylight(Effect):
     """Keys out a screen colour, with despill."""
 
-    is_pixel_kernel = True
-
     parameters = (
         color("screenColor", "#00ff00"),
         percent("balance", 50),

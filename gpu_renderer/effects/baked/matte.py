@@ -47,8 +47,6 @@ def mean_alpha(canvas: Canvas, margin: int) -> None:
 class SimpleChoker(Effect):
     """Shrinks or grows the alpha."""
 
-    is_pixel_kernel = True
-
     parameters = (pixels("chokeAmount", 1, -50, 50),)
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
@@ -59,8 +57,6 @@ class SimpleChoker(Effect):
 @effect("matte-choker", Tier.COMMON, Route.RASTER)
 class MatteChoker(Effect):
     """Closes holes, softens and chokes the alpha."""
-
-    is_pixel_kernel = True
 
     parameters = (
         pixels("spread", 4, 0, 50),
@@ -80,8 +76,6 @@ class MatteChoker(Effect):
 @effect("minimax", Tier.COMMON, Route.RASTER)
 class Minimax(Effect):
     """The smallest or largest value nearby."""
-
-    is_pixel_kernel = True
 
     parameters = (
         number("operation", 0, 0, 3),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class FourColorGradient(Effect):
     """A blend of four corner colours."""
 
+    is_drawn = True
     parameters = (
         color("colorTL", "#ff0055"),
         color("colorTR", "#ffcc00"),
@@ -77,6 +78,7 @@ class CellPattern(Effect):
 class Checkerboard(Effect):
     """Two colours in a chequered pattern."""
 
+    is_drawn = True
     parameters = (
         pixels("width", 32, 1, 2000),
         pixels("height", 32, 1, 2000),
@@ -93,6 +95,7 @@ class Checkerboard(Effect):
 class Grid(Effect):
     """Lines at regular distances."""
 
+    is_drawn = True
     parameters = (
         pixels("width", 48, 1, 2000),
         pixels("height", 48, 1, 2000),
@@ -109,6 +112,7 @@ class Grid(Effect):
 class Circle(Effect):
     """A disc or a ring."""
 
+    is_drawn = True
     parameters = (
         pixels("centerX", 0, -4000, 4000),
         pixels("centerY", 0, -4000, 4000),
@@ -127,6 +131,7 @@ class Circle(Effect):
 class Ellipse(Effect):
     """An elliptical ring."""
 
+    is_drawn = True
     parameters = (
         pixels("centerX", 0, -4000, 4000),
         pixels("centerY", 0, -4000, 4000),

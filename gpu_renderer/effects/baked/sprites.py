@@ -33,17 +33,11 @@ def read(canvas: Canvas) -> Picture:
 
 
 def write(canvas: Canvas, picture: Picture) -> None:
-    """Makes the picture the canvas's pixels: bytes rounded half to even, premultiplied."""
+    """Makes the picture the canvas's pixels: bytes rounded half to even."""
     stored = np.clip(picture, 0, 1)
     stored *= 255
     np.rint(stored, out=stored)
-    stored /= 255
-    alpha = stored[..., 3:].copy()
-    stored *= alpha
-    stored[..., 3:] = alpha
-    stored *= 255
-    np.rint(stored, out=stored)
-    canvas.target.texture.write(stored.astype(np.uint8), alignment=1)
+    canvas.write_straight(stored.astype(np.uint8))
 
 
 def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:

@@ -46,6 +46,7 @@ def inner_light(
 class InnerShadow(Effect):
     """A shadow that the layer's outline casts inwards."""
 
+    is_drawn = True
     parameters = (
         pixels("distance", 6, 0, 200),
         degrees("angle", 135),
@@ -69,6 +70,7 @@ class InnerShadow(Effect):
 class InnerGlow(Effect):
     """Light that comes in from the layer's outline."""
 
+    is_drawn = True
     parameters = (
         pixels("size", 14, 0, 200),
         color("color", "#ffd070"),
@@ -84,6 +86,7 @@ class InnerGlow(Effect):
 class Satin(Effect):
     """Two displaced, blurred copies of the outline shading the inside."""
 
+    is_drawn = True
     parameters = (
         pixels("distance", 14, 0, 200),
         degrees("angle", 135),
@@ -114,6 +117,7 @@ class Satin(Effect):
 class Bevel(Effect):
     """A relief from the blurred alpha, lit from one side."""
 
+    is_drawn = True
     parameters = (
         pixels("size", 10, 1, 100),
         percent("depth", 100, 0, 500),

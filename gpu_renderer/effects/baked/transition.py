@@ -18,6 +18,7 @@ SEED_STEP = 1442695040888963328.0
 class LinearWipe(Effect):
     """Wipes along a direction."""
 
+    is_drawn = True
     parameters = (
         percent("completion", 0),
         degrees("wipeAngle", 90),

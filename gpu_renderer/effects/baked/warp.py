@@ -21,6 +21,7 @@ Points = npt.NDArray[np.float64]
 class Transform(Effect):
     """Moves, scales and turns the picture within the layer."""
 
+    is_drawn = True
     parameters = (
         pixels("positionX", 0),
         pixels("positionY", 0),

@@ -20,7 +20,9 @@ Shake = Callable[[int], Array]
 
 
 def roughen(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
-    """Every edge subdivided and every point pushed in a random direction."""
+    """Every edge subdivided and every point pushed in a random direction; an amount of 0 leaves the runs as they are."""
+    if operator.amount == 0:
+        return lines
     return tuple(_roughened(operator, line, time_seconds) for line in lines)
 
 
@@ -61,9 +63,9 @@ def _shake(operator: PathOperator, count: int, time_seconds: float) -> Shake:
 
 
 def _roughened(operator: PathOperator, line: Polyline, time_seconds: float) -> Polyline:
-    dense = _subdivided(line, int(min(10.0, max(1.0, math.floor(operator.detail + 0.5)))))
-    if len(dense) == 0:
+    if len(line.points) < 2:
         return line
+    dense = _subdivided(line, int(min(10.0, max(1.0, math.floor(operator.detail + 0.5)))))
     shake = _shake(operator, len(dense), time_seconds)
     along = np.roll(dense, -1, axis=0) - np.roll(dense, 1, axis=0)  # neighbours are cyclic even on open runs
     length = np.hypot(along[:, 0], along[:, 1])

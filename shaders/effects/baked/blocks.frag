@@ -8,5 +8,5 @@ void main() {
     vec2 block = min(floor((p + 0.5) * blocks / u_canvas_size), blocks - 1.0);
     block -= vec2(lessThan(p, floor(block * u_canvas_size / blocks)));
     block += vec2(greaterThanEqual(p, floor((block + 1.0) * u_canvas_size / blocks)));
-    f_color = texelFetch(u_blocks, ivec2(block), 0);
+    put(unpremultiplied_bytes(texelFetch(u_blocks, ivec2(block), 0)));
 }

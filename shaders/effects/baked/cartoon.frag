@@ -15,7 +15,7 @@ void main() {
         return;
     }
     float steps = clamp(floor(u_levels + 0.5), 2.0, 64.0) - 1.0;
-    vec3 flat_ = floor(straight_bytes(texelFetch(u_soft, pixel(), 0)).rgb * steps + 0.5) / steps;
+    vec3 flat_ = floor(unpremultiplied_bytes(texelFetch(u_soft, pixel(), 0)).rgb * steps + 0.5) / steps;
     int s = int(max(1.0, floor(u_edge_width + 0.5)));
     ivec2 p = pixel();
     float tl = luma_at(p + ivec2(-s, -s)), t = luma_at(p + ivec2(0, -s)), tr = luma_at(p + ivec2(s, -s));

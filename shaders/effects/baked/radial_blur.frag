@@ -16,8 +16,9 @@ void main() {
         vec2 w = u_blur_type == 1.0 ? v / (1.0 + u_amount / 100.0 * t) : turned(v, radians(u_amount) * t);
         ivec2 p = ivec2(floor(middle + w + 0.5));
         if (!on_canvas(p)) continue;
-        sum += texelFetch(u_source, p, 0);
+        vec4 found = texel(p);
+        sum += vec4(found.rgb * found.a, found.a);
         count++;
     }
-    f_color = count > 0.0 ? sum / count : vec4(0.0);
+    put(sum.a > 0.0 ? vec4(sum.rgb / sum.a, sum.a / count) : vec4(0.0));
 }

@@ -4,7 +4,7 @@
 uniform sampler2D u_small;
 
 vec4 small(ivec2 p) {
-    return straight_bytes(texelFetch(u_small, p, 0));
+    return unpremultiplied_bytes(texelFetch(u_small, p, 0));
 }
 
 void main() {

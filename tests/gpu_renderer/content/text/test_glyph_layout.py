@@ -73,8 +73,8 @@ def test_tracking_moves_what_follows() -> None:
 
 def test_colours_mix_only_between_six_digits() -> None:
     pose = GlyphPose(color="#ff0000", color_mix=0.5)
-    mixed = GlyphPlace("A", TextStyle(fill="#000000"), pose, 0, 0, 0, 0, 0)
-    outright = GlyphPlace("A", TextStyle(fill="#000000ff"), pose, 0, 0, 0, 0, 0)
+    mixed = GlyphPlace("A", TextStyle(fill="#000000"), pose, 0, 0, 0, 0, 0, "A")
+    outright = GlyphPlace("A", TextStyle(fill="#000000ff"), pose, 0, 0, 0, 0, 0, "A")
     assert fill_color(mixed) == Rgba(128 / 255, 0, 0)
     assert fill_color(outright) == Rgba(1, 0, 0)
 
