@@ -38,7 +38,8 @@ class CpuCompositor:
 
     name: BackendName = "cpu"
 
-    def __init__(self, drawing: ListDrawing, kernels: Kernels) -> None:
+    def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
+        self._keeps_alpha = keeps_alpha
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
         self._texels = HostTexels(drawing.painter)
         self._scene = GlScene(drawing)
@@ -82,7 +83,7 @@ class CpuCompositor:
     def _fitted(self, region: Region) -> CpuFrame:
         if self._frame is None or self._frame.region != region:
             self._below.forget()
-            self._frame = CpuFrame(self._painter, self._kernels, region)
+            self._frame = CpuFrame(self._painter, self._kernels, region, keeps_alpha=self._keeps_alpha)
         return self._frame
 
     def _suits_kernels(self, shown: DisplayList) -> bool:

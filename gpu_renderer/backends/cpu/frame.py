@@ -27,11 +27,11 @@ _LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKey
 class CpuFrame:
     """Pixels in an array, display-encoded from linear half floats by a table.
 
-    The table holds what the OpenGL shader makes of every half float.
+    The table holds what the OpenGL shader makes of every half float. Opaque, or with `keeps_alpha` straight colour and alpha.
     """
 
-    def __init__(self, painter: Painter, kernels: Kernels, region: Region) -> None:
-        self._painter, self._kernels = painter, kernels
+    def __init__(self, painter: Painter, kernels: Kernels, region: Region, *, keeps_alpha: bool = False) -> None:
+        self._painter, self._kernels, self._keeps_alpha = painter, kernels, keeps_alpha
         self._region = region
         self._pixels = np.zeros((region.height, region.width, 4), np.uint8)
         self._band = np.empty(BAND_BYTES, np.uint8)
@@ -46,7 +46,10 @@ class CpuFrame:
         """Display-encode parts of the linear scene; by the shader where colours are mixed or divided by alpha."""
         if not (is_opaque and scene.format == "f2" and is_per_channel(color)):
             with self._painter.pool.acquired(self._region, "f1") as target:
-                blit(self._painter, scene, target, color, rects, is_opaque=is_opaque, pending=pending)
+                blit(
+                    self._painter, scene, target, color, rects,
+                    is_opaque=is_opaque, pending=pending, keeps_alpha=self._keeps_alpha,
+                )  # fmt: skip
                 self._read(target, rects)
             return
         for held, is_pending in ((without(rects, pending), False), (pending, True)):
