@@ -13,7 +13,7 @@ import skia
 from gpu_renderer.effects.values import EffectValues, Rgba
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 
 _OS2 = int.from_bytes(b"OS/2", "big")
