@@ -62,6 +62,5 @@ class JobCompleter:
             detail["warnings"] = records(of_lines(report.warnings))
         return Ending(
             job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=receipt_key,
-            video_url=video_url(storage, job.id, job.origin, assignment.video_key),
-            detail=detail,
+            video_url=video_url(storage, job.id, job.origin, assignment.video_key), video_bytes=report.bytes, detail=detail,
         )  # fmt: skip

@@ -39,6 +39,7 @@ from farm_core.progress.changes import changed
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
+from farm_core.usage.stored import check_room
 from motion.timing import frame_count
 
 _MS_PER_MINUTE: Final = 60_000
@@ -104,7 +105,7 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
     """The account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
     total = await repository.count_of_account(session, caller.account.id)
-    jobs = await listed(session, _of_account(caller), order, asked, _as_it_is, total)
+    jobs = await listed(session, _of_account(caller).options(repository.SHOWN), order, asked, _as_it_is, total)
     percents = await state.progress.percents(jobs.items)
     return Listed(
         items=[record(state, job, percents, origin) for job in jobs.items],
@@ -215,10 +216,14 @@ async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: 
 
 
 async def respect_quota(session: AsyncSession, state: AppState, account: Account, reserved_ms: int) -> None:
-    """Raises UpgradeRequired or QuotaExceeded unless so much render time fits. The caller holds the account's lock."""
+    """Raises UpgradeRequired or QuotaExceeded unless so much render time fits and storage is not full.
+
+    The caller holds the account's lock.
+    """
     limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
+    await check_room(session, account.id, limits.max_storage_bytes)
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes

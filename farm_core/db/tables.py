@@ -15,7 +15,7 @@ from farm_core.presets.models import Preset
 from farm_core.sign_in.models import ConsoleSession, SignInLink
 from farm_core.statistics.models import JobMinute, RollUp
 from farm_core.templates.models import Template
-from farm_core.usage.models import Usage
+from farm_core.usage.models import ObjectCharge, Usage
 from farm_core.webhooks.models import Delivery
 
 metadata = SQLModel.metadata
@@ -33,6 +33,7 @@ __all__ = [
     "Job",
     "JobEvent",
     "JobMinute",
+    "ObjectCharge",
     "OpenJob",
     "Preset",
     "QueueState",

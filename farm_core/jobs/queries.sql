@@ -1,7 +1,7 @@
 -- Statements that carry meaning: each is loaded by its name. Times come in as parameters, so that tests can move the clock.
 --
 -- Statements about several rows lock jobs before tasks before what is counted, each in the order of its key: batches of several
--- schedulers, and cancels in between, wait for one another but never in a circle. NO KEY: a row's history may be written meanwhile.
+-- schedulers, and cancels in between, wait for one another but never in a circle. NO KEY: a row's history may be written meanwhile; only rows that are deleted are locked FOR UPDATE.
 
 -- claim_jobs --
 -- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
@@ -30,7 +30,7 @@ WITH candidates AS MATERIALIZED (
     ORDER BY waiting.number / candidates.weight, waiting.created_at, waiting.id
 ), best AS (
     SELECT locked.id FROM fair CROSS JOIN LATERAL (
-        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR UPDATE SKIP LOCKED
+        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR NO KEY UPDATE SKIP LOCKED
     ) AS locked LIMIT :jobs_max
 ), claimed AS (
     UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
@@ -50,7 +50,7 @@ FROM claimed JOIN templates ON templates.id = claimed.template_id
 -- Jobs whose scheduler went away before it had planned them.
 WITH orphans AS (
     SELECT id FROM jobs WHERE status = 'processing' AND lease_expires_at < :now
-    ORDER BY lease_expires_at LIMIT :jobs_max FOR UPDATE SKIP LOCKED
+    ORDER BY lease_expires_at LIMIT :jobs_max FOR NO KEY UPDATE SKIP LOCKED
 ), adopted AS (
     UPDATE jobs SET attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
@@ -146,9 +146,9 @@ WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
         CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
-        CAST(:warnings AS text[]), CAST(:percents AS float8[]))
+        CAST(:warnings AS text[]), CAST(:percents AS float8[]), CAST(:video_bytes AS bigint[]))
         AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
-            warnings, percent)
+            warnings, percent, video_bytes)
 ), held AS (
     SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
     WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
@@ -183,7 +183,7 @@ WITH wanted AS (
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
     WHERE jobs.id = held.id AND (wanted.task_token IS NULL OR joined.job_id IS NOT NULL)
     RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms, jobs.created_at,
-        wanted.video_url, wanted.detail, wanted.delivery_id
+        jobs.video_key, wanted.video_url, wanted.detail, wanted.delivery_id, wanted.video_bytes
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, CAST(:event AS text), status, CAST(detail AS jsonb) FROM ended
@@ -199,6 +199,11 @@ WITH wanted AS (
     WHERE status = 'completed' GROUP BY account_id ORDER BY account_id
     ON CONFLICT (account_id, period) DO UPDATE SET rendered_ms = usage.rendered_ms + excluded.rendered_ms,
         render_duration_ms = usage.render_duration_ms + excluded.render_duration_ms
+), charged AS (
+    INSERT INTO object_charges (account_id, key, bytes)
+    SELECT account_id, video_key, video_bytes FROM ended WHERE status = 'completed' AND video_bytes IS NOT NULL
+    ORDER BY account_id, video_key
+    ON CONFLICT (account_id, key) DO NOTHING
 )
 SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') END FROM ended
 
@@ -356,7 +361,7 @@ RETURNING id
 -- Tasks whose scheduler went away wait again; that is no fault of theirs.
 WITH orphans AS (
     SELECT id FROM tasks WHERE status = 'leased' AND lease_expires_at < :now
-    ORDER BY lease_expires_at LIMIT :tasks_max FOR UPDATE SKIP LOCKED
+    ORDER BY lease_expires_at LIMIT :tasks_max FOR NO KEY UPDATE SKIP LOCKED
 ), rescued AS (
     UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
     FROM orphans WHERE tasks.id = orphans.id
@@ -652,3 +657,23 @@ WHERE EXISTS (
             AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
     ))
 )
+
+-- charge_objects --
+-- Objects that were stored for jobs count against their accounts, once each. Whoever changes object_charges locks the row of
+-- account_queues first.
+WITH wanted AS (
+    SELECT * FROM unnest(CAST(:account_ids AS text[]), CAST(:keys AS text[]), CAST(:sizes AS bigint[])) AS wanted(account_id, key, bytes)
+), held AS (
+    SELECT account_id FROM account_queues WHERE account_id = ANY(:account_ids) ORDER BY account_id FOR NO KEY UPDATE
+)
+INSERT INTO object_charges (account_id, key, bytes)
+SELECT wanted.account_id, wanted.key, wanted.bytes FROM wanted JOIN held ON held.account_id = wanted.account_id
+ORDER BY wanted.account_id, wanted.key
+ON CONFLICT (account_id, key) DO NOTHING
+
+-- forget_objects --
+WITH held AS (
+    SELECT account_id FROM account_queues
+    WHERE account_id IN (SELECT account_id FROM object_charges WHERE key = ANY(:keys)) ORDER BY account_id FOR NO KEY UPDATE
+)
+DELETE FROM object_charges USING held WHERE object_charges.account_id = held.account_id AND object_charges.key = ANY(:keys)

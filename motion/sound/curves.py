@@ -41,9 +41,9 @@ class Curve:
 
     @property
     def _times(self) -> Floats:
-        times = np.arange(len(self.values), dtype=np.float64) * POINT_SECONDS
+        times: Floats = np.arange(len(self.values), dtype=np.float64) * POINT_SECONDS
         times[-1] = self.seconds
-        return times.astype(np.float64)
+        return times
 
     def mapped(self, change: Callable[[float], float]) -> Curve:
         """The curve of a derived value, with the same control points."""
