@@ -110,8 +110,8 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     with tempfile.TemporaryDirectory(dir=dependencies.scratch) as folder:
         source, target = Path(folder, "document.json"), Path(folder, "frozen.json")
         await asyncio.to_thread(dependencies.storage.get_file, job.template_document_key, source)
-        stored = [asdict(field) for field in fields]
-        call = (str(source), str(target), stored, {**values, **named}, job.composition_id, job.has_sound)
+        declared_fields = [asdict(field) for field in fields]
+        call = (str(source), str(target), declared_fields, {**values, **named}, job.composition_id, job.has_sound)
         try:
             found = await dependencies.sandbox.call(job.account_id, frozen, *call)
         except (Refused, Exhausted) as error:

@@ -62,6 +62,8 @@ class Canvas(Surface):
         self._silhouette: Target | None = None
         self._is_straight = False
         self._stores_straight = False
+        self.is_picture = False
+        """Whether it holds an image or a frame of a video."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 

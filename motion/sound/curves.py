@@ -41,7 +41,7 @@ class Curve:
 
     @property
     def _times(self) -> Floats:
-        times = np.arange(len(self.values)) * POINT_SECONDS
+        times: Floats = np.arange(len(self.values), dtype=np.float64) * POINT_SECONDS
         times[-1] = self.seconds
         return times
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
@@ -131,7 +131,7 @@ def test_of_an_accounts_webhooks_four_are_posted_at_once_and_another_accounts_do
     asyncio.run(story())
 
 
-async def ended(database: Database, job_id: str, account_id: str, at: object) -> None:
+async def ended(database: Database, job_id: str, account_id: str, at: datetime) -> None:
     job = Job(
         id=job_id, account_id=account_id, template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,
         reserved_ms=1000, origin="http://farm", request_hash="", callback_url="http://example.com", created_at=at,
@@ -156,7 +156,7 @@ def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
 
     async def story() -> None:
         lookups = AccountLookups(resolve)
-        hostile = [asyncio.create_task(lookups.of("acc_a")(f"slow{number}.example", 80)) for number in range(50)]
+        hostile = [asyncio.ensure_future(lookups.of("acc_a")(f"slow{number}.example", 80)) for number in range(50)]
         async with asyncio.timeout(5):
             await full.wait()
             assert await lookups.of("acc_b")("quick.example", 80) == ["93.184.216.34"]

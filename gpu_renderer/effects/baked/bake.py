@@ -146,7 +146,7 @@ def bake(
     """
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale
-    canvas.typeface = typeface
+    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, (ImageSource, VideoSource))
     if masks.has_paths(layer):
         _cover(canvas, masks.paths(layer, raster.width, raster.height), _Masks(raster, masking, mask_scale))
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):

@@ -107,12 +107,14 @@ class Vegas(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         threshold = min(254.0, max(1.0, values.number("threshold")))
         loops = contours(canvas.pixels()[..., 3], threshold)
-        canvas.paint(drawn(canvas, lambda on: self._draw(on, loops, values)))
+        # Measured: strokes on pictures are never soft.
+        hardness = 100.0 if canvas.is_picture else values.number("hardness")
+        canvas.paint(drawn(canvas, lambda on: self._draw(on, loops, values, hardness)))
 
-    def _draw(self, on: skia.Canvas, loops: list[Loop], values: EffectValues) -> None:
+    def _draw(self, on: skia.Canvas, loops: list[Loop], values: EffectValues, hardness: float) -> None:
         width = max(0.1, values.number("width"))
         paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, round_ends=True)
-        if (hardness := values.number("hardness")) < 100:
+        if hardness < 100:
             sigma = (100 - hardness) / 100 * width / 2
             paint.setImageFilter(skia.ImageFilters.Blur(sigma, sigma, skia.TileMode.kDecal))
         for loop in loops:
