@@ -113,7 +113,8 @@ def _lettered(
     css_color = css.Rgba(*color)
     covered = contrast.table(css_color)[pixels] if is_mask else pixels
     painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
-    return np.floor(painted * 255 + 0.5).astype(np.uint8)
+    stored: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
+    return stored
 
 
 def _middle_baseline(typeface: skia.Typeface) -> float:
