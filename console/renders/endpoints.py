@@ -57,7 +57,8 @@ async def renders_page(
         part = page(request, "renders/rows.html", **values)
         part.headers["HX-Push-Url"] = f"/console/renders{filters.query(after=filters.after)}"
         return part
-    owned = await work.scalars(templates.of_account(viewer.account.id).order_by(*templates.ORDER).limit(100))
+    newest = templates.of_account(viewer.account.id).options(templates.GALLERY).order_by(*templates.ORDER)
+    owned = await work.scalars(newest.limit(100))
     named = await work.get(Account, filters.account) if viewer.operator and filters.account else None
     return page(request, "renders/list.html", templates=list(owned), account=named, done=_done(done), **values)
 

@@ -296,7 +296,7 @@ class _List:
             return
         blurred = _with(layer, defocus.effects_of(defocus.blur_px(self.snapshot.camera, depth)))
         if matte or layer.id in self._matte_sources:
-            yield depth, self._without_depth(Face(blurred, transform), matte)
+            yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
             return
         draw = self._plane if _keeps_depth(layer) else self._without_depth
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
@@ -331,7 +331,7 @@ class _List:
         plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall)
         placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
         opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
-        return Draw(layer, placed, opacity, scale, _blend(layer), plane=plane, part=part)
+        return Draw(layer, placed, opacity, scale, _blend(layer), plane=plane, part=part, is_hard=face.is_wall)
 
     def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
         """The stand-in without perspective. A strip of it is as narrow as its part, about the layer's origin."""
@@ -342,7 +342,9 @@ class _List:
         tint = lights.gain_at_origin(transform, self.snapshot.lights)
         red, green, blue = (face.gain * light for light in tint)
         scale = self._raster_scale(transform)
-        return replace(flat, raster_scale=scale, placement=placed, tint=(red, green, blue), part=part)
+        return replace(
+            flat, raster_scale=scale, placement=placed, tint=(red, green, blue), part=part, is_hard=face.is_wall
+        )
 
 
 def _with(layer: LayerSnapshot, more: tuple[EffectSnapshot, ...]) -> LayerSnapshot:

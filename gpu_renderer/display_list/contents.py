@@ -140,8 +140,7 @@ class LayerContents:
         return paint
 
     def _shape(self, step: Draw, scene: Scene) -> Shape:
-        layer, is_wall = step.layer, step.plane is not None and step.plane.is_wall
-        source = layer.source
+        layer, source, is_wall = step.layer, step.layer.source, step.is_hard
         assert isinstance(source, ShapeSource)
         assert source.primitive != "path"
         width, height, radius = source.width, source.height, source.radii[0]

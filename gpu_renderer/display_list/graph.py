@@ -68,7 +68,7 @@ class Plane:
     gain: float = 1.0
     """The shade of a body's sides, as `Draw.tint`."""
     is_wall: bool = False
-    """A face of a body: lit on its outer side only, without the soft edge of a shape."""
+    """A face of a body: lit on its outer side only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ class Draw:
     """Multiplies the encoded colours of its content: the light on a plane that is drawn without perspective."""
     part: Share = WHOLE
     """The part of its texture that is shown, over all of its quad."""
+    is_hard: bool = False
+    """Without the soft edge of a shape: the walls of a body tile."""
     is_bare: bool = field(init=False, repr=False, compare=False)
     """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
 

@@ -9,7 +9,7 @@ from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.chain import Chain
+    from gpu_renderer.effects.passes import Chain
 
 
 @effect("set-matte", Tier.COMMON, Route.GPU_ONLY)

@@ -15,7 +15,7 @@ from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 Affine = npt.NDArray[np.float64]
 """Three rows of four: out = A[:, :3] @ rgb + A[:, 3], on straight colours of 0..1."""

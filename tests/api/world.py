@@ -116,6 +116,7 @@ class World:
             "monthly_api_requests",
             "max_active_api_keys",
             "max_upload_bytes",
+            "max_storage_bytes",
         )
         columns = {field: getattr(account, field) for field in fields} | {"unlimited": account.unlimited}
         if plan is not None:

@@ -82,10 +82,10 @@ def faces(layer: LayerSnapshot, transform: Transform3D, *, is_lit: bool) -> list
 
 def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
     """The front as it is drawn: a bevelled box shows a smaller one."""
-    extrusion, source = transform.extrusion, layer.source
-    if extrusion is None or not isinstance(source, ShapeSource) or not _bevel_px(source, extrusion):
+    extrusion, source, outline = transform.extrusion, layer.source, _outline_source(layer)
+    if extrusion is None or outline is None or not isinstance(source, (ShapeSource, ImageSource, VideoSource)):
         return layer
-    b = _bevel_px(source, extrusion)
+    b = _bevel_px(outline, extrusion)
     return replace(layer, source=replace(source, width=source.width - 2 * b, height=source.height - 2 * b))
 
 
@@ -185,8 +185,9 @@ def _face(
 def _back_source(layer: LayerSnapshot, source: ShapeSource, extrusion: Extrusion, piece: _Piece) -> Source:
     """The layer's own content in the back's size; one solid fill takes the back's colour, pictures and gradients stay."""
     own = layer.source
+    assert isinstance(own, (ShapeSource, ImageSource, VideoSource)), "what has an outline"
     if not isinstance(own, ShapeSource):
-        return own
+        return replace(own, width=piece.width, height=piece.height)
     sized = replace(own, width=piece.width, height=piece.height)
     is_solid = len(own.fills) == 1 and isinstance(own.fills[0], SolidPaint)
     if not is_solid and not _overlays(layer):

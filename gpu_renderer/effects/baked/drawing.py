@@ -18,7 +18,7 @@ from gpu_renderer.content.vector.surface import coverage
 from gpu_renderer.effects.values import EffectValues, Rgba
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 
 _OS2 = int.from_bytes(b"OS/2", "big")
@@ -113,8 +113,8 @@ def _lettered(
     css_color = css.Rgba(*color)
     covered = contrast.table(css_color)[pixels] if is_mask else pixels
     painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
-    stored: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
-    return stored
+    found: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
+    return found
 
 
 def _middle_baseline(typeface: skia.Typeface) -> float:

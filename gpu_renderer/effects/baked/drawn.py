@@ -19,7 +19,7 @@ from gpu_renderer.effects.values import EffectValues
 from motion.snapshot import ParameterValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 MARKS_MAX = 5000
 """Bounds the work of an absurdly long stroke."""

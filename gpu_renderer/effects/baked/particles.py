@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, paste, read, stamp, stamp_dots, write
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues

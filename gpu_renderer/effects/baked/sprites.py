@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.values import Rgba
 from motion.evaluate.noise import unit_hash
 
