@@ -39,6 +39,20 @@ def layer_of(
     return replace(bare, bounds=_painted(bare).intersection(scene.clip))
 
 
+def culled(layer: Layer) -> Layer:
+    """The layer, with nothing to draw if its own rectangle lies beyond the frame, wherever its sub-frames are.
+
+    The reference looks at the placement of the frame's time alone, and at no layer with a matte (compositing.md 2.9).
+    """
+    step, paint = layer.step, layer.paint
+    if not step.samples or step.matte is not None or paint is None:
+        return layer
+    if not placement.bounds(quad_of(paint, step.placement), layer.scene.frame).is_empty:
+        return layer
+    nothing = _nothing(layer.scene)
+    return replace(layer, content_bounds=nothing, bounds=nothing)
+
+
 def buffer_region(layer: Layer) -> Region:
     """The frame pixels that a layer's own buffer holds: paint bounds without glows, rounded out to the pool's grid."""
     painted = _painted(layer, is_lit=True)
@@ -88,7 +102,7 @@ def _content_bounds(layer: Layer) -> Region:
         return group_region(layer)
     assert paint is not None
     if step.plane is not None and has_passes(step.layer):
-        return placement.bounds(step.placement.quad(*flat_box.box(step.layer, paint)), scene.frame)
+        return placement.bounds(step.placement.quad(*flat_box.box(step, paint)), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
     if _paints_content_alone(step):

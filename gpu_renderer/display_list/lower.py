@@ -48,7 +48,7 @@ class _Lowering:
             return DrawQuad(layer, layer.bounds)
         needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
         is_direct = not (needs_buffer or blending.quantises(step) or blending.shows_backdrop(step))
-        layer = self.layer(step, is_smooth=is_direct)
+        layer = bounds.culled(self.layer(step, is_smooth=is_direct))
         if blending.quantises(step):
             return BlendLayer(layer, self.scene.clip)
         if blending.shows_backdrop(step):
