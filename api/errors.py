@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -17,13 +17,16 @@ from starlette.types import Scope
 
 from api.json import JSONResponse
 from api.shapes import unknown_field
-from farm_core.errors import FarmError, RateLimited, Unauthorized, Unavailable
+from farm_core.errors import BadRequest, FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry.logs import logger
 
 _NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
 _MESSAGES: Final = {404: "There is nothing here.", 405: "This route does not have this method."}
 GENERIC: Final = "Something went wrong on our side. Try again; if it stays, tell the operator the requestId."
+_NUL_STATES: Final = (None, "22021", "22P05")
+"""The driver refuses to send a text with a NUL character; Postgres refuses JSON with one."""
+
 log = logger("api.errors")
 
 
@@ -59,6 +62,8 @@ def translated(error: Exception) -> FarmError:
         return Unavailable()
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return Unavailable()
+    if isinstance(error, DataError) and getattr(error.orig, "sqlstate", None) in _NUL_STATES:
+        return BadRequest("The request holds a NUL character, which no field can hold.")
     return FarmError(GENERIC)
 
 

@@ -112,12 +112,12 @@ class KeyLimitReached(Forbidden):
 
 
 class QuotaExceeded(Forbidden):
-    """A monthly quota is reached."""
+    """A quota is reached: a monthly one, or that of storage (kind `storage_bytes`)."""
 
     code = "quota_exceeded"
 
-    def __init__(self, kind: str, limit: float, used: float) -> None:
-        super().__init__("The monthly quota is reached.", kind=kind, limit=limit, used=used)
+    def __init__(self, kind: str, limit: float, used: float, message: str = "The monthly quota is reached.") -> None:
+        super().__init__(message, kind=kind, limit=limit, used=used)
 
 
 class NotFound(FarmError):

@@ -16,12 +16,16 @@ from typing import Any, Final, cast
 
 import orjson
 
+from farm_core.accounts import repository as accounts
+from farm_core.accounts.plans import limits_of
 from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
+from farm_core.errors import QuotaExceeded
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
+from farm_core.usage.stored import check_room
 from motion import template
 from motion.notices import Notice, of_document
 from motion.schema.stored import Document
@@ -67,6 +71,7 @@ class _Budget:
 class _Kept:
     key: str
     counted_bytes: int
+    stored_bytes: int
 
 
 async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
@@ -80,7 +85,18 @@ async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
         raise IngestFailed(f"Its media took longer than {INGEST_SECONDS} s to arrive.") from None
 
 
+async def _check_room(dependencies: Dependencies, job: ClaimedJob) -> None:
+    """Raise IngestFailed where the account's storage is full: media and results would make it fuller."""
+    async with dependencies.database.reading() as session:
+        account = await accounts.account(session, job.account_id)
+        try:
+            await check_room(session, job.account_id, limits_of(account).max_storage_bytes if account else None)
+        except QuotaExceeded as full:
+            raise IngestFailed(str(full)) from None
+
+
 async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
+    await _check_room(dependencies, job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
     values: dict[str, str | float] = {
@@ -94,8 +110,8 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     with tempfile.TemporaryDirectory(dir=dependencies.scratch) as folder:
         source, target = Path(folder, "document.json"), Path(folder, "frozen.json")
         await asyncio.to_thread(dependencies.storage.get_file, job.template_document_key, source)
-        stored = [asdict(field) for field in fields]
-        call = (str(source), str(target), stored, {**values, **named}, job.composition_id)
+        declared_fields = [asdict(field) for field in fields]
+        call = (str(source), str(target), declared_fields, {**values, **named}, job.composition_id, job.has_sound)
         try:
             found = await dependencies.sandbox.call(job.account_id, frozen, *call)
         except (Refused, Exhausted) as error:
@@ -103,15 +119,22 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
         rest = set(found["sources"]) - set(named.values())
         fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
         others = await _fetched(dependencies, job, fetchable, budget)
-        key = await asyncio.to_thread(_store_document, dependencies, target)
+        key, size = await asyncio.to_thread(_store_document, dependencies, target)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
     notices = tuple(Notice(**one) for one in found["notices"])
-    return FrozenJob(job, key, media, sum(held.counted_bytes for held in (*kept.values(), *others.values())), notices)
+    every = [*kept.values(), *others.values()]
+    stored = {key: size} | {held.key: held.stored_bytes for held in every}
+    return FrozenJob(job, key, media, sum(held.counted_bytes for held in every), notices, stored)
 
 
 def frozen(
-    source: str, target: str, stored: list[dict[str, Any]], values: dict[str, str | float], composition_id: str | None
+    source: str,
+    target: str,
+    stored: list[dict[str, Any]],
+    values: dict[str, str | float],
+    composition_id: str | None,
+    has_sound: bool = False,
 ) -> dict[str, Any]:
     """Write the document with its inputs applied; return the `sources` that its rendering asks for and its `notices`. Runs in the
     sandbox.
@@ -121,9 +144,10 @@ def frozen(
     document = cast(Document, orjson.loads(Path(source).read_bytes()))
     fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
     document = template.apply(document, fields, values)
-    sources = template.media_sources(document, composition_id)
+    sources = template.media_sources(document, composition_id, with_sound=has_sound)
     Path(target).write_bytes(orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS))
-    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in of_document(document)]}
+    notices = () if has_sound else of_document(document)
+    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}
 
 
 async def _fetched(
@@ -151,8 +175,8 @@ async def _fetch_and_keep(dependencies: Dependencies, job: ClaimedJob, source: s
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         try:
             async with fetched_media(dependencies, job, source) as media:
-                key = await _store_media(dependencies, job, media.path, purpose)
-                return _Kept(key, media.counted_bytes)
+                key, size = await _store_media(dependencies, job, media.path, purpose)
+                return _Kept(key, media.counted_bytes, size)
         except MediaUnavailable as error:
             if error.lasting or attempt == FETCH_ATTEMPTS:
                 raise IngestFailed(f"The media of {purpose} could not be fetched: {error}") from error
@@ -160,7 +184,7 @@ async def _fetch_and_keep(dependencies: Dependencies, job: ClaimedJob, source: s
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _store_media(dependencies: Dependencies, job: ClaimedJob, path: Path, purpose: str) -> str:
+async def _store_media(dependencies: Dependencies, job: ClaimedJob, path: Path, purpose: str) -> tuple[str, int]:
     try:
         kind = await dependencies.sandbox.call(job.account_id, kind_at, str(path), None)
     except (Refused, Exhausted) as fault:
@@ -168,20 +192,20 @@ async def _store_media(dependencies: Dependencies, job: ClaimedJob, path: Path, 
     return await asyncio.to_thread(_put_media, dependencies, path, ENDINGS[kind])
 
 
-def _put_media(dependencies: Dependencies, path: Path, ending: str) -> str:
+def _put_media(dependencies: Dependencies, path: Path, ending: str) -> tuple[str, int]:
     with path.open("rb") as file:
         key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
     if not _is_fresh(dependencies, key):
         dependencies.storage.put_file(key, path)
-    return key
+    return key, path.stat().st_size
 
 
-def _store_document(dependencies: Dependencies, path: Path) -> str:
+def _store_document(dependencies: Dependencies, path: Path) -> tuple[str, int]:
     with path.open("rb") as file:
         key = f"frozen/{hashlib.file_digest(file, 'sha256').hexdigest()}.json"
     if not _is_fresh(dependencies, key):
         dependencies.storage.put_file(key, path, "application/json")
-    return key
+    return key, path.stat().st_size
 
 
 def _is_fresh(dependencies: Dependencies, key: str) -> bool:

@@ -18,6 +18,7 @@ from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
+from farm_core.usage.stored import charge_stored
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
 
@@ -57,6 +58,7 @@ class Planner:
         async with self.dependencies.database.connection() as connection:
             mine = await claims.freeze_jobs(connection, now, jobs)
             held = [one for one in jobs if one.job.id in mine]
+            await charge_stored(connection, _objects(held))
             if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
                 await claims.plan_jobs(connection, now, planned)
         # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
@@ -99,7 +101,13 @@ def plan_key(frozen: FrozenJob, renderer: str) -> str:
         frozen.document_key, sorted(frozen.media.items()), renderer, job.width, job.height, job.fps, job.frame_count,
         job.composition_id, job.duration_seconds,
     ]  # fmt: skip
+    if (job.format, job.transparent, job.has_sound) != ("mp4", False, False):
+        dependencies += [job.format, job.transparent, job.has_sound]
     return hashlib.sha256(orjson.dumps(dependencies)).hexdigest()
+
+
+def _objects(held: Sequence[FrozenJob]) -> list[tuple[str, str, int]]:
+    return [(one.job.account_id, key, size) for one in held for key, size in one.stored.items()]
 
 
 def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -> PlannedJob:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 from fastapi import APIRouter
 
 from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
@@ -15,6 +16,7 @@ from farm_core.errors import NotFound
 from farm_core.presets import repository
 from farm_core.presets.models import Preset
 from farm_core.presets.repository import WITHOUT_DATA
+from farm_core.usage.stored import charge, forget
 
 router = APIRouter(prefix="/animations", tags=["animations"], route_class=FarmRoute)
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
@@ -38,7 +40,10 @@ async def get_preset(work: Reading, caller: CallerOf, id: str) -> PresetRecord:
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
 async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> PresetRecord:
     """Publishes a preset; one of the same name is replaced, and its version goes up by one."""
-    return _record(await repository.upsert(work, caller.account.id, body.name, body.animation_data, state.clock.now()))
+    preset = await repository.upsert(work, caller.account.id, body.name, body.animation_data, state.clock.now())
+    size = len(orjson.dumps(body.animation_data))
+    await charge(work, caller.account.id, repository.stored_key(preset.id), size, caller.limits.max_storage_bytes)
+    return _record(preset)
 
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
@@ -46,6 +51,7 @@ async def delete_preset(work: Work, caller: CallerOf, id: str) -> Deleted:
     """Deletes a preset."""
     if not await repository.remove(work, caller.account.id, checked_id(id, "animation preset")):
         raise NotFound("There is no such animation preset.")
+    await forget(work, caller.account.id, repository.stored_key(id))
     return Deleted()
 
 

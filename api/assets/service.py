@@ -14,12 +14,17 @@ from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
 from farm_core.assets.models import Asset
 from farm_core.assets.repository import LIFETIME
+from farm_core.errors import QuotaExceeded
 from farm_core.ids import new_id
 from farm_core.usage import repository as usage
+from farm_core.usage.stored import charge, check_room
 
 
 async def store(session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
-    """Stores the upload and counts its bytes. Raises BadRequest for a type that cannot be rendered."""
+    """Stores the upload and counts its bytes. Raises BadRequest for a type that cannot be rendered, and QuotaExceeded."""
+    limit = caller.limits.max_storage_bytes
+    async with state.database.reading() as reading:
+        await check_room(reading, caller.account.id, limit, upload.bytes)
     kind = await state.sandbox.call(caller.account.id, kind_at, str(upload.path), upload.declared_type)
     now = state.clock.now()
     asset_id = new_id("ast")
@@ -31,7 +36,12 @@ async def store(session: AsyncSession, state: AppState, caller: Caller, upload: 
         id=asset_id, account_id=caller.account.id, storage_key=key, bytes=upload.bytes, mime=kind, created_at=now,
         expires_at=now + LIFETIME,
     )  # fmt: skip
-    session.add(asset)
     await usage.add(session, caller.account.id, now, asset_bytes=upload.bytes)
+    try:
+        await charge(session, caller.account.id, key, upload.bytes, limit)
+    except QuotaExceeded:
+        await asyncio.to_thread(state.storage.delete, key)
+        raise
+    session.add(asset)
     url = state.links.url(origin, key, int(asset.expires_at.timestamp()))
     return UploadRecord(url=url, bytes=upload.bytes, mime=kind, expires_at=asset.expires_at)

@@ -31,6 +31,7 @@ from farm_core.errors import (
 )
 from farm_core.ids import new_id
 from farm_core.jobs import repository
+from farm_core.jobs.formats import OUTPUT_FORMATS, file_name
 from farm_core.jobs.links import link_seconds
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
@@ -38,6 +39,7 @@ from farm_core.progress.changes import changed
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
+from farm_core.usage.stored import check_room
 from motion.timing import frame_count
 
 _MS_PER_MINUTE: Final = 60_000
@@ -103,7 +105,7 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
     """The account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
     total = await repository.count_of_account(session, caller.account.id)
-    jobs = await listed(session, _of_account(caller), order, asked, _as_it_is, total)
+    jobs = await listed(session, _of_account(caller).options(repository.SHOWN), order, asked, _as_it_is, total)
     percents = await state.progress.percents(jobs.items)
     return Listed(
         items=[record(state, job, percents, origin) for job in jobs.items],
@@ -130,7 +132,7 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     job = await owned(session, caller, job_id)
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
-    return state.storage.link(job.video_key, link_seconds(state.settings), origin, f"{job.id}.mp4")
+    return state.storage.link(job.video_key, link_seconds(state.settings), origin, file_name(job.id, job.video_key))
 
 
 def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> JobRecord:
@@ -138,7 +140,10 @@ def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str
     video_url = None
     if job.video_key is not None:
         video_url = state.links.url(
-            origin, job.video_key, state.links.in_seconds(link_seconds(state.settings), 3600), f"{job.id}.mp4"
+            origin,
+            job.video_key,
+            state.links.in_seconds(link_seconds(state.settings), 3600),
+            file_name(job.id, job.video_key),
         )
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
@@ -188,10 +193,11 @@ def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
     """A queued job for a request without faults."""
-    output, _ = output_of(template, wanted.output)
+    output, _ = output_of(template, wanted.output, state.settings.accepted_formats)
     return Job(
         id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
-        width=output.width, height=output.height, fps=output.fps,
+        width=output.width, height=output.height, fps=output.fps, format=output.format, transparent=output.transparent,
+        has_sound=state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
         request_hash="", created_at=state.clock.now(), meta=wanted.metadata,
@@ -210,10 +216,14 @@ async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: 
 
 
 async def respect_quota(session: AsyncSession, state: AppState, account: Account, reserved_ms: int) -> None:
-    """Raises UpgradeRequired or QuotaExceeded unless so much render time fits. The caller holds the account's lock."""
+    """Raises UpgradeRequired or QuotaExceeded unless so much render time fits and storage is not full.
+
+    The caller holds the account's lock.
+    """
     limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
+    await check_room(session, account.id, limits.max_storage_bytes)
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes

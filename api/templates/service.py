@@ -31,6 +31,7 @@ from farm_core.errors import NotFound, NothingToExpose, UnrenderableAssets
 from farm_core.ids import new_id
 from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template
+from farm_core.usage.stored import charge, check_room
 from motion.template import InputField
 
 
@@ -51,13 +52,13 @@ class TemplateDraft:
 
 
 async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
-    """A template from a document of the editor. Raises BadRequest and UnrenderableAssets."""
+    """A template from a document of the editor. Raises BadRequest, UnrenderableAssets and QuotaExceeded."""
     draft = await _published(state, caller, wanted)
     return record(await _store(session, state, caller, draft))
 
 
 async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, upload: Upload) -> ImportedTemplate:
-    """A template from a `.motion` project. Raises BadRequest and NothingToExpose."""
+    """A template from a `.motion` project. Raises BadRequest, NothingToExpose and QuotaExceeded."""
     draft, warnings = await _imported(state, caller, upload)
     stored = record(await _store(session, state, caller, draft))
     required = [field.id for field in draft.fields if field.required]
@@ -66,7 +67,7 @@ async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, 
 
 async def page(session: AsyncSession, caller: Caller, asked: Page) -> Listed[TemplateRecord]:
     """The account's templates, newest first."""
-    statement = repository.of_account(caller.account.id)
+    statement = repository.of_account(caller.account.id).options(repository.SHOWN)
     return await listed(session, statement, repository.ORDER, asked, record)
 
 
@@ -111,6 +112,7 @@ async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[Te
     asked = {
         "composition_id": upload.fields.get("compId") or None,
         "include_text": upload.fields.get("includeText") == "true",
+        "has_sound": state.settings.render_audio,
     }
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
@@ -133,6 +135,9 @@ def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[Templa
 
 async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft) -> Template:
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
+    limit, size = caller.limits.max_storage_bytes, len(draft.document)
+    async with state.database.reading() as reading:
+        await check_room(reading, caller.account.id, limit, size, key)
     await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     now = state.clock.now()
     row = Template(
@@ -142,5 +147,6 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: 
         inputs=manifest.public(draft.fields), targets=manifest.targets(draft.fields), document_key=key,
         composition_id=draft.composition_id, project_id=draft.project_id, created_at=now, updated_at=now,
     )  # fmt: skip
+    await charge(session, caller.account.id, key, size, limit)
     session.add(row)
     return row

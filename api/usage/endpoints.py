@@ -9,11 +9,12 @@ from fastapi import APIRouter
 from api.dependencies import AppStateOf, CallerOf, Reading
 from api.documentation import answers
 from api.route import FarmRoute, needs
-from api.usage.schemas import LimitsShape, UsageRecord
+from api.usage.schemas import AccountLimits, UsageRecord
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.usage import repository
+from farm_core.usage.stored import stored_bytes
 
 router = APIRouter(prefix="/usage", tags=["usage"], route_class=FarmRoute)
 _MS_PER_MINUTE = 60_000
@@ -35,5 +36,6 @@ async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> Usage
         api_requests=used.api_requests,
         asset_processing_bytes=used.asset_bytes,
         active_api_keys=await accounts.active_keys(work, account_id, now),
-        limits=LimitsShape(**asdict(limits_of(caller.account))),
+        stored_bytes=await stored_bytes(work, account_id),
+        limits=AccountLimits(**asdict(limits_of(caller.account))),
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 from api.shapes import Number, Shape
 
 
-class LimitsShape(Shape):
+class AccountLimits(Shape):
     """What the account may use; null is unlimited."""
 
     api_enabled: bool = Field(description="False means keys do not work.")
@@ -15,6 +15,7 @@ class LimitsShape(Shape):
     monthly_api_requests: int | None
     max_active_api_keys: int | None
     max_upload_bytes: int | None
+    max_storage_bytes: int | None = Field(description="Extension: bytes that the account may have in storage.")
 
 
 class UsageRecord(Shape):
@@ -28,4 +29,7 @@ class UsageRecord(Shape):
     api_requests: int
     asset_processing_bytes: int
     active_api_keys: int
-    limits: LimitsShape
+    stored_bytes: int = Field(
+        description="Extension: bytes of the account's uploads, templates, presets, media and results."
+    )
+    limits: AccountLimits

@@ -26,6 +26,7 @@ from farm_core.errors import BadRequest
 from farm_core.jobs.models import Job
 from farm_core.statistics import repository as statistics
 from farm_core.usage import repository as usage
+from farm_core.usage.stored import stored_bytes
 from farm_core.webhooks.models import Delivery
 
 router = APIRouter(prefix="/account")
@@ -84,6 +85,7 @@ async def _page(request: Request, viewer: Viewer, state: AppStateOf, work: Async
     values: dict[str, Any] = {
         "used": await usage.of_month(work, viewer.account.id, now), "keys": listed.items, "limits": viewer.caller.limits,
         "minutes": await usage.minutes(work, viewer.account.id, now), "chart": await _month(state, viewer.account.id, now),
+        "stored": await stored_bytes(work, viewer.account.id),
         "active_keys": await accounts.active_keys(work, viewer.account.id, now), "scopes": list(Scope),
         "default_scopes": DEFAULT_SCOPES, "month": now.strftime("%B %Y"), "title": "Account",
         "secret": None, "secret_name": "",

@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
-from sqlalchemy import select, tuple_
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -15,11 +15,11 @@ from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
 from api.templates import service
-from api.uploads import received
+from api.uploads import Upload, received
 from console import keyset, pictures
 from console.charts import template_use
 from console.library import pending
-from console.library.findings import drawn, findings, import_of, publication_of, subject_of
+from console.library.findings import Findings, drawn, findings, import_of, publication_of, subject_of
 from console.pages import page
 from console.renders.listing import Filters, listing
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
@@ -28,6 +28,7 @@ from farm_core.audit.log import record
 from farm_core.errors import NothingToExpose
 from farm_core.templates import repository
 from farm_core.templates.models import Template
+from farm_core.usage.stored import charge, check_room, forget
 
 router = APIRouter(prefix="/templates")
 PAGE_SIZE: Final = 24
@@ -37,7 +38,8 @@ USE_DAYS: Final = 30
 @router.get("")
 async def gallery(request: Request, viewer: ViewerOf, work: Reading, after: str = "") -> Response:
     """The gallery, newest first; an operator's shows the templates of all accounts."""
-    statement = _visible(viewer)
+    inputs = func.jsonb_array_length(col(Template.inputs))
+    statement = _visible(viewer).add_columns(inputs).options(repository.GALLERY)
     if key := keyset.parsed(after):
         statement = statement.where(tuple_(col(Template.created_at), col(Template.id)) < tuple_(*key))
     rows = (await work.execute(statement.order_by(*repository.ORDER).limit(PAGE_SIZE + 1))).all()
@@ -54,9 +56,7 @@ async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -
         check_upload(viewer, request, upload.fields)
         found = await findings(state, account_id, upload.path, upload.fields.get("name", ""))
         if found.fault is None:
-            upload_id = await asyncio.to_thread(
-                pending.keep, state.storage, account_id, upload.path, found.document, state.clock.now()
-            )
+            upload_id = await _kept(state, viewer, upload, found)
     if found.fault is None:
         key = pending.document_key(account_id, upload_id)
         found = await drawn(state, subject_of(found, account_id, origin_of(request), key), found)
@@ -80,6 +80,7 @@ async def confirm_import(
     """Store the template of an upload that was looked at."""
     template_id = await _stored(state, work, viewer, upload_id, name)
     await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
+    await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
     return RedirectResponse(f"/console/templates/{template_id}", 303)
 
@@ -130,6 +131,18 @@ def _visible(viewer: Viewer) -> Any:
     joined = select(Template, Account).join(Account, col(Account.id) == col(Template.account_id))
     joined = joined.where(col(Template.deleted_at).is_(None))
     return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)
+
+
+async def _kept(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
+    """Store the project until its import is confirmed; return its id. Raises QuotaExceeded."""
+    account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
+    size = upload.bytes + len(found.document)
+    async with state.database.reading() as reading:
+        await check_room(reading, account_id, limit, size)
+    upload_id = await asyncio.to_thread(pending.keep, state.storage, account_id, upload.path, found.document)
+    async with state.database.work() as session:
+        await charge(session, account_id, pending.project_key(account_id, upload_id), size, limit)
+    return upload_id
 
 
 async def _stored(state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str) -> str:

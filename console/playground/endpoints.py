@@ -38,7 +38,7 @@ async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, temp
     """The form. Values may come in the address, so that a state can be shared and works without scripts."""
     template = await _owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
-    values = (await defaults_of(state.storage, template)) | given
+    values = (await defaults_of(state, template)) | given
     faults = (await _looked_at(state, viewer, template, given, origin_of(request)))[0] if given else []
     return await _form(request, state, viewer, template, values, faults)
 

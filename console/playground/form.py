@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
-from farm_core.storage.port import ObjectMissing, Storage
+from api.app_state import AppState
+from console.playground.defaults import shown_fields
+from farm_core.errors import BadRequest
+from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion import template as templates
-from motion.errors import DocumentError
-from motion.template import InputField
+from motion.template import Target
 
 PREFIX: Final = "input."
 MEDIA: Final = ("image", "media")
@@ -32,9 +33,21 @@ class Entry:
     fault: str | None = None
 
 
-async def defaults_of(storage: Storage, template: Template) -> dict[str, str]:
+async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
     """What the document itself shows for each input, where that is known. Reads the document: slow for large ones."""
-    return await asyncio.to_thread(_defaults, storage, template)
+    fields = fields_of(template)
+    known = {field.id: _shown(field.default) for field in fields if field.default is not None}
+    try:
+        with tempfile.NamedTemporaryFile(prefix="farm-playground-") as document:
+            await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
+            found = await state.sandbox.call(template.account_id, shown_fields, document.name, template.composition_id)
+    except (ObjectMissing, BadRequest):
+        return known
+    by_target = {Target(**one["target"]): one["default"] for one in reversed(found)}
+    own = {
+        field.id: by_target[field.target] for field in fields if field.kind not in MEDIA and field.target in by_target
+    }
+    return {name: _shown(value) for name, value in own.items()} | known
 
 
 def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,25 +74,6 @@ def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> lis
     """Faults that belong to no field of the form."""
     ids = {field.id for field in fields_of(template)}
     return [f"{field} {message}" for field, message in faults if field not in ids]
-
-
-def _defaults(storage: Storage, template: Template) -> dict[str, str]:
-    fields = fields_of(template)
-    known = {field.id: _shown(field.default) for field in fields if field.default is not None}
-    try:
-        document = orjson.loads(storage.get_bytes(template.document_key))
-        shown = [*templates.authored_fields(document, template.composition_id),
-                 *templates.discover(document, template.composition_id, include_text=True).fields]  # fmt: skip
-    except (ObjectMissing, DocumentError, ValueError):
-        return known
-    by_target = {field.target: field for field in reversed(shown)}
-    return {field.id: text for field in fields if (text := _default(by_target.get(field.target), field))} | known
-
-
-def _default(shown: InputField | None, field: InputField) -> str:
-    if shown is None or shown.default is None or field.kind in MEDIA:
-        return ""
-    return _shown(shown.default)
 
 
 def _number(raw: str) -> float | int | str:

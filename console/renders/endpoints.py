@@ -57,7 +57,8 @@ async def renders_page(
         part = page(request, "renders/rows.html", **values)
         part.headers["HX-Push-Url"] = f"/console/renders{filters.query(after=filters.after)}"
         return part
-    owned = await work.scalars(templates.of_account(viewer.account.id).order_by(*templates.ORDER).limit(100))
+    newest = templates.of_account(viewer.account.id).options(templates.GALLERY).order_by(*templates.ORDER)
+    owned = await work.scalars(newest.limit(100))
     named = await work.get(Account, filters.account) if viewer.operator and filters.account else None
     return page(request, "renders/list.html", templates=list(owned), account=named, done=_done(done), **values)
 
@@ -91,7 +92,7 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
 
 @router.get("/{job_id}/video.mp4")
 async def video(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """The MP4 of a completed render, with byte ranges."""
+    """The file of a completed render, with byte ranges; an MP4 unless another format was asked for."""
     shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.video_key)
 

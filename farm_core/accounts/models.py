@@ -23,6 +23,7 @@ class Account(SQLModel, table=True):
     monthly_api_requests: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     max_active_api_keys: int | None = None
     max_upload_bytes: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    max_storage_bytes: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     unlimited: list[str] = Field(
         default_factory=list, sa_column=Column(ARRAY(String), nullable=False, server_default="{}")
     )

@@ -18,12 +18,13 @@ class Limits:
     monthly_api_requests: int | None
     max_active_api_keys: int | None
     max_upload_bytes: int | None
+    max_storage_bytes: int | None
 
 
 PLANS: Final = {
-    "unlimited": Limits(True, None, None, None, None),
-    "pro": Limits(True, 60, 1_000, 5, 104_857_600),
-    "free": Limits(False, 0, 0, 0, 26_214_400),
+    "unlimited": Limits(True, None, None, None, None, None),
+    "pro": Limits(True, 60, 1_000, 5, 104_857_600, 53_687_091_200),
+    "free": Limits(False, 0, 0, 0, 26_214_400, 2_147_483_648),
 }
 DEFAULT_PLAN: Final = "unlimited"
 """Of a new account: whoever runs the farm sets limits where there should be some."""
@@ -34,6 +35,7 @@ NAMES: Final = {
     "monthlyApiRequests": "monthly_api_requests",
     "maxActiveApiKeys": "max_active_api_keys",
     "maxUploadBytes": "max_upload_bytes",
+    "maxStorageBytes": "max_storage_bytes",
 }
 """Names of limits as the usage record has them, and the columns that override them."""
 

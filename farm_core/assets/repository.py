@@ -17,6 +17,7 @@ from farm_core.db.database import Database
 from farm_core.storage.keys import is_key
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.storage.port import Storage
+from farm_core.usage.stored import forget_deleted
 
 LIFETIME: Final = timedelta(hours=24)
 
@@ -70,5 +71,8 @@ async def reap(database: Database, storage: Storage, now: datetime, assets_max: 
         await asyncio.to_thread(storage.delete, row.storage_key)
     if expired:
         async with database.work() as session:
-            await session.execute(delete(Asset).where(col(Asset.id).in_([row.id for row in expired])))
+            rows = select(col(Asset.id)).where(col(Asset.id).in_([row.id for row in expired]))
+            held = rows.order_by(col(Asset.id)).with_for_update(skip_locked=True)
+            await session.execute(delete(Asset).where(col(Asset.id).in_(held)))
+            await forget_deleted(session, [row.storage_key for row in expired])
     return len(expired)

@@ -13,7 +13,7 @@ from farm_core.batches.models import Batch
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job, JobEvent
-from farm_core.jobs.repository import notify
+from farm_core.jobs.repository import SHOWN, notify
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.usage import repository as usage
 
@@ -69,8 +69,8 @@ async def totals(session: AsyncSession, batch_id: str) -> Totals:
 
 async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) -> list[Job]:
     """Jobs of a batch by their rows' order."""
-    wanted = select(Job).where(col(Job.batch_id) == batch_id).order_by(col(Job.batch_index)).limit(limit).offset(offset)
-    return list(await session.scalars(wanted))
+    wanted = select(Job).options(SHOWN).where(col(Job.batch_id) == batch_id).order_by(col(Job.batch_index))
+    return list(await session.scalars(wanted.limit(limit).offset(offset)))
 
 
 async def cancel(session: AsyncSession, batch_id: str) -> int:

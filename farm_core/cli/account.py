@@ -1,7 +1,7 @@
 """Create an account, change its plan, limits, priority or role at once, suspend or delete it, or list accounts; prints JSON.
 
 Limits are those of `limits.*` in the usage record (apiEnabled, monthlyRenderMinutes, monthlyApiRequests, maxActiveApiKeys,
-maxUploadBytes); `null` lifts a limit, `plan` gives the plan's value back. `delete` removes everything that belongs to the
+maxUploadBytes, maxStorageBytes); `null` lifts a limit, `plan` gives the plan's value back. `delete` removes everything that belongs to the
 account, files too, and prints what was deleted.
 """
 

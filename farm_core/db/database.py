@@ -2,10 +2,14 @@
 
 Every transaction locks rows in this order, and rows of one table by their key:
 
-    accounts, templates, jobs, tasks, workers, deliveries, segments, assets, presets, usage, api_keys
+    accounts, templates, jobs, tasks, workers, deliveries, segments, assets, presets, usage, api_keys, account_queues,
+    object_charges
 
-Locks are `FOR NO KEY UPDATE` (what an UPDATE takes), never `FOR UPDATE`: foreign-key checks take key-share locks, in any order,
-and only a `FOR UPDATE` lock makes them wait. A statement with SKIP LOCKED waits for nobody. Where Postgres still picks a victim
+Triggers of jobs, tasks and object_charges lock account_queues when their statement ends. A transaction with several such
+statements begins with the one that names all accounts.
+
+Locks are `FOR NO KEY UPDATE`, which an UPDATE takes; `FOR UPDATE` is for rows that are deleted. Foreign-key checks take
+key-share locks, in any order, and only a `FOR UPDATE` lock makes them wait. A statement with SKIP LOCKED waits for nobody. Where Postgres still picks a victim
 (deadlock, serialization failure), `transaction` and `single` run it again.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -48,13 +48,17 @@ class ClaimedJob:
     template_targets: Mapping[str, Any]
     composition_id: str | None
     duration_seconds: float
+    format: str = "mp4"
+    transparent: bool = False
+    has_sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenJob:
     """A job with all that its rendering needs in storage: its document, and the key of the bytes of every source it names.
 
-    `ingest_bytes` is what fetching them counts against the account. `notices` is what the video will leave out, as far as known.
+    `ingest_bytes` is what fetching them counts against the account's month, `stored` (bytes by key) what they count against its
+    storage. `notices` is what the video will leave out, as far as known.
     """
 
     job: ClaimedJob
@@ -62,6 +66,7 @@ class FrozenJob:
     media: Mapping[str, str]
     ingest_bytes: int
     notices: tuple[Notice, ...] = ()
+    stored: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ class Ending:
     """A job is to end. It does so only under the tokens that are named: its own lease's, or its assembly's (which is then done).
 
     `error` belongs to failed jobs, `video_key` and `receipt_key` to completed ones; `video_url` is what their webhook names.
-    `plan_key`, `renderer` and `warnings` are those of a video that was there already. `detail` is for operators. `percent` is the
+    `video_bytes` counts against the account's storage; None for a video that was there already, of which `plan_key`, `renderer` and
+    `warnings` are those. `detail` is for operators. `percent` is the
     live progress of a job that fails or is cancelled, where it is known: its record must not go back to the finished segments.
     """
 
@@ -40,6 +41,7 @@ class Ending:
     detail: Mapping[str, Any] | None = None
     warnings: Sequence[Mapping[str, Any]] | None = None
     percent: float | None = None
+    video_bytes: int | None = None
 
 
 async def end_jobs(session: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
@@ -79,4 +81,5 @@ def _columns(endings: Sequence[Ending]) -> dict[str, Sequence[str | float | None
         "warnings": [None if not ending.warnings else orjson.dumps(ending.warnings).decode() for ending in endings],
         "delivery_ids": [new_id("dlv") for _ in endings],
         "percents": [ending.percent for ending in endings],
+        "video_bytes": [ending.video_bytes for ending in endings],
     }

@@ -1,7 +1,7 @@
 -- Statements that carry meaning: each is loaded by its name. Times come in as parameters, so that tests can move the clock.
 --
 -- Statements about several rows lock jobs before tasks before what is counted, each in the order of its key: batches of several
--- schedulers, and cancels in between, wait for one another but never in a circle. NO KEY: a row's history may be written meanwhile.
+-- schedulers, and cancels in between, wait for one another but never in a circle. NO KEY: a row's history may be written meanwhile; only rows that are deleted are locked FOR UPDATE.
 
 -- claim_jobs --
 -- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
@@ -30,7 +30,7 @@ WITH candidates AS MATERIALIZED (
     ORDER BY waiting.number / candidates.weight, waiting.created_at, waiting.id
 ), best AS (
     SELECT locked.id FROM fair CROSS JOIN LATERAL (
-        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR UPDATE SKIP LOCKED
+        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR NO KEY UPDATE SKIP LOCKED
     ) AS locked LIMIT :jobs_max
 ), claimed AS (
     UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
@@ -42,7 +42,7 @@ WITH candidates AS MATERIALIZED (
 )
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
-    templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    claimed.format, claimed.transparent, claimed.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM claimed JOIN templates ON templates.id = claimed.template_id
 
@@ -50,7 +50,7 @@ FROM claimed JOIN templates ON templates.id = claimed.template_id
 -- Jobs whose scheduler went away before it had planned them.
 WITH orphans AS (
     SELECT id FROM jobs WHERE status = 'processing' AND lease_expires_at < :now
-    ORDER BY lease_expires_at LIMIT :jobs_max FOR UPDATE SKIP LOCKED
+    ORDER BY lease_expires_at LIMIT :jobs_max FOR NO KEY UPDATE SKIP LOCKED
 ), adopted AS (
     UPDATE jobs SET attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
@@ -62,7 +62,7 @@ WITH orphans AS (
 )
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
-    templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    adopted.format, adopted.transparent, adopted.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM adopted JOIN templates ON templates.id = adopted.template_id
 
@@ -146,9 +146,9 @@ WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
         CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
-        CAST(:warnings AS text[]), CAST(:percents AS float8[]))
+        CAST(:warnings AS text[]), CAST(:percents AS float8[]), CAST(:video_bytes AS bigint[]))
         AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
-            warnings, percent)
+            warnings, percent, video_bytes)
 ), held AS (
     SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
     WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
@@ -175,13 +175,15 @@ WITH wanted AS (
                 SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(jobs.warnings) = 'array' THEN jobs.warnings ELSE '[]' END) AS one
                 UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
                     THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
-                WHERE drawn.job_id = jobs.id AND drawn.kind = 'render') AS noticed)) ELSE jobs.warnings END,
+                WHERE drawn.job_id = jobs.id AND drawn.kind = 'render'
+                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(CAST(wanted.detail AS jsonb) -> 'warnings') = 'array'
+                    THEN CAST(wanted.detail AS jsonb) -> 'warnings' ELSE '[]' END)) AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
     WHERE jobs.id = held.id AND (wanted.task_token IS NULL OR joined.job_id IS NOT NULL)
     RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms, jobs.created_at,
-        wanted.video_url, wanted.detail, wanted.delivery_id
+        jobs.video_key, wanted.video_url, wanted.detail, wanted.delivery_id, wanted.video_bytes
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, CAST(:event AS text), status, CAST(detail AS jsonb) FROM ended
@@ -197,6 +199,11 @@ WITH wanted AS (
     WHERE status = 'completed' GROUP BY account_id ORDER BY account_id
     ON CONFLICT (account_id, period) DO UPDATE SET rendered_ms = usage.rendered_ms + excluded.rendered_ms,
         render_duration_ms = usage.render_duration_ms + excluded.render_duration_ms
+), charged AS (
+    INSERT INTO object_charges (account_id, key, bytes)
+    SELECT account_id, video_key, video_bytes FROM ended WHERE status = 'completed' AND video_bytes IS NOT NULL
+    ORDER BY account_id, video_key
+    ON CONFLICT (account_id, key) DO NOTHING
 )
 SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') END FROM ended
 
@@ -267,7 +274,7 @@ WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
     tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
-    held.document_key, held.media, held.plan_key, held.origin, held.inputs, held.renderer,
+    held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin, held.inputs, held.renderer,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
             SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
@@ -354,7 +361,7 @@ RETURNING id
 -- Tasks whose scheduler went away wait again; that is no fault of theirs.
 WITH orphans AS (
     SELECT id FROM tasks WHERE status = 'leased' AND lease_expires_at < :now
-    ORDER BY lease_expires_at LIMIT :tasks_max FOR UPDATE SKIP LOCKED
+    ORDER BY lease_expires_at LIMIT :tasks_max FOR NO KEY UPDATE SKIP LOCKED
 ), rescued AS (
     UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
     FROM orphans WHERE tasks.id = orphans.id
@@ -568,9 +575,9 @@ WITH former AS (
     WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), again AS (
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, attempt, created_at, priority, metadata)
+        callback_url, request_hash, attempt, created_at, priority, metadata, format, transparent, has_sound)
     SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, 0, :now, priority, metadata
+        callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound
     FROM former
     RETURNING id, account_id
 ), told AS (
@@ -632,7 +639,10 @@ FROM doomed JOIN gone ON gone.id = doomed.id
 -- A receipt is needed with its video, the document of a deleted template with the jobs of the template.
 SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
 WHERE EXISTS (
-    SELECT 1 FROM jobs WHERE jobs.video_key = regexp_replace(wanted.key, '[.]json$', '.mp4')
+    SELECT 1 FROM jobs WHERE jobs.video_key = ANY(ARRAY[wanted.key, regexp_replace(wanted.key, '[.]json$', '.mp4'),
+            regexp_replace(wanted.key, '[.]json$', '.webm'), regexp_replace(wanted.key, '[.]json$', '.mov'),
+            regexp_replace(wanted.key, '[.]json$', '.gif'), regexp_replace(wanted.key, '[.]json$', '.webp'),
+            regexp_replace(wanted.key, '[.]json$', '.zip')])
         AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
 ) OR EXISTS (
     SELECT 1 FROM jobs WHERE jobs.document_key = wanted.key
@@ -647,3 +657,23 @@ WHERE EXISTS (
             AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
     ))
 )
+
+-- charge_objects --
+-- Objects that were stored for jobs count against their accounts, once each. Whoever changes object_charges locks the row of
+-- account_queues first.
+WITH wanted AS (
+    SELECT * FROM unnest(CAST(:account_ids AS text[]), CAST(:keys AS text[]), CAST(:sizes AS bigint[])) AS wanted(account_id, key, bytes)
+), held AS (
+    SELECT account_id FROM account_queues WHERE account_id = ANY(:account_ids) ORDER BY account_id FOR NO KEY UPDATE
+)
+INSERT INTO object_charges (account_id, key, bytes)
+SELECT wanted.account_id, wanted.key, wanted.bytes FROM wanted JOIN held ON held.account_id = wanted.account_id
+ORDER BY wanted.account_id, wanted.key
+ON CONFLICT (account_id, key) DO NOTHING
+
+-- forget_objects --
+WITH held AS (
+    SELECT account_id FROM account_queues
+    WHERE account_id IN (SELECT account_id FROM object_charges WHERE key = ANY(:keys)) ORDER BY account_id FOR NO KEY UPDATE
+)
+DELETE FROM object_charges USING held WHERE object_charges.account_id = held.account_id AND object_charges.key = ANY(:keys)

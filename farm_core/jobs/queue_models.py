@@ -24,7 +24,8 @@ class AccountQueue(SQLModel, table=True):
 
     `turn` orders accounts for the claim: the next turn of the account, divided by the weight of its priority (two to the
     power of it). `load` orders accounts for dispatch: frames being rendered, divided by that weight. `held` accounts are
-    paused or suspended. `ready_place` is the least `OpenJob.ready_place` of the account.
+    paused or suspended. `ready_place` is the least `OpenJob.ready_place` of the account. `stored_bytes` is the sum of its
+    `ObjectCharge.bytes`: one row for all sums, so that no transaction locks two of them in different orders.
     """
 
     __tablename__ = "account_queues"
@@ -49,6 +50,7 @@ class AccountQueue(SQLModel, table=True):
     failed: int = _count()
     cancelled: int = _count()
     reserved_ms: int = _count()
+    stored_bytes: int = _count()
     next_created_at: datetime | None = moment(nullable=True)
     next_job_id: str | None = None
     leased_frames: int = _count()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, Final, cast
+
 from sqlalchemy import Executable, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import load_only
 from sqlmodel import col
 
 from farm_core.db.columns import utc_now
@@ -14,6 +17,13 @@ from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.status import JobStatus
 from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
+
+_SHOWN: Final = (
+    Job.id, Job.account_id, Job.status, Job.progress, Job.frame_count, Job.video_key, Job.error, Job.created_at, Job.warnings,
+    Job.meta, Job.batch_index,
+)  # fmt: skip
+SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
+"""For lists: what callers see. Inputs and media of a job can have megabytes."""
 
 
 async def create(session: AsyncSession, job: Job) -> Job:

@@ -19,6 +19,11 @@ WITHOUT_DATA: Final = defer(cast(Any, Preset.animation_data), raiseload=True)
 """For lists: a preset's data may have megabytes."""
 
 
+def stored_key(preset_id: str) -> str:
+    """The preset's key among what its account has stored (`farm_core/usage/stored.py`)."""
+    return f"presets/{preset_id}"
+
+
 def of_account(account_id: str) -> Select[Preset]:
     """The account's presets."""
     return select(Preset).where(col(Preset.account_id) == account_id)

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from farm_core.net.addresses import URL_LENGTH_MAX
 from farm_core.templates.models import Template
 from motion.template import InputField, Target
 
 NO_TARGET = Target("", "", "")
+_WEB = ("http://", "https://")
 
 
 def public(fields: Iterable[InputField]) -> list[dict[str, Any]]:
-    """What callers see: no targets, and only defaults that are addresses."""
+    """What callers see: no targets, and only defaults that are addresses which can be fetched."""
     return [_public(field) for field in fields]
 
 
@@ -34,7 +36,8 @@ def joined(inputs: Iterable[Mapping[str, Any]], targets: Mapping[str, Any]) -> l
 
 def _public(field: InputField) -> dict[str, Any]:
     shown: dict[str, Any] = {"id": field.id, "label": field.label, "kind": field.kind, "required": field.required}
-    if field.kind in ("image", "media") and str(field.default).startswith(("http://", "https://")):
+    default = str(field.default)
+    if field.kind in ("image", "media") and default.startswith(_WEB) and len(default) <= URL_LENGTH_MAX:
         shown["default"] = field.default
     return shown
 

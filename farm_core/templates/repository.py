@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, cast
 
 from sqlalchemy import Select, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import load_only
 from sqlmodel import col
 
 from farm_core.templates.models import Template
 
 ORDER: Final = (col(Template.created_at).desc(), col(Template.id).desc())
+_GALLERY: Final = (
+    Template.id, Template.name, Template.width, Template.height, Template.fps, Template.duration_seconds, Template.created_at
+)  # fmt: skip
+_SHOWN: Final = (*_GALLERY, Template.description, Template.inputs, Template.updated_at)
+SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
+"""For lists of the API: everything that callers see. Write targets can have megabytes."""
+
+GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
+"""For lists that show no inputs."""
 
 
 def of_account(account_id: str) -> Select[Template]:

@@ -1,8 +1,8 @@
-"""Table of monthly usage."""
+"""Tables of monthly usage and of what accounts have in storage."""
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column
+from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, String
 from sqlmodel import Field, SQLModel
 
 
@@ -23,3 +23,17 @@ class Usage(SQLModel, table=True):
     render_duration_ms: int = _counter()
     rendered_ms: int = _counter()
     asset_bytes: int = _counter()
+
+
+class ObjectCharge(SQLModel, table=True):
+    """An object in storage that counts against an account: once for each account that uses it, until it is deleted.
+
+    Keys are those of storage; presets, which lie in the database, have `presets/<id>`.
+    """
+
+    __tablename__ = "object_charges"
+    __table_args__ = (CheckConstraint("bytes >= 0", name="ck_object_charges_bytes"),)
+
+    account_id: str = Field(sa_column=Column(String, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True))
+    key: str = Field(primary_key=True, index=True)
+    bytes: int = Field(sa_column=Column(BigInteger, nullable=False))

@@ -13,6 +13,7 @@ from farm_core.jobs import workers
 from farm_core.jobs.history import delete_jobs, expired_jobs, needed_keys
 from farm_core.storage.port import ObjectMissing
 from farm_core.telemetry import logs
+from farm_core.usage.stored import forget_deleted
 from scheduler.dependencies import Dependencies
 from scheduler.service import Service
 
@@ -21,6 +22,9 @@ _log = logs.logger(__name__)
 BATCH: Final = 200
 SPARED: Final = timedelta(hours=1)
 """What was written just now may get its row in a moment."""
+
+IMPORT_LIFETIME: Final = timedelta(hours=1)
+"""Projects that the console shows before they are imported (`console/library/pending.py`)."""
 
 
 class UploadReaper(Service):
@@ -60,7 +64,8 @@ class ResultReaper(Service):
     """Deletes videos, receipts, frozen documents and fetched media that no job needs any more, and deleted templates' documents.
 
     Several jobs may share one of them, so each object is asked for by name: it goes once it is older than the lifetime of
-    results and no job refers to it that is under way or younger than that, nor a template that is there.
+    results (an hour, for documents of templates) and no job refers to it that is under way or younger than that, nor a template
+    that is there.
     """
 
     every_seconds = 3600.0
@@ -71,22 +76,24 @@ class ResultReaper(Service):
 
     async def tick(self) -> int:
         """One pass over all such objects."""
-        before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
-        old = await asyncio.to_thread(
-            lambda: [
-                stored.key
-                for prefix in ("results/", "frozen/", "media/", "documents/")
-                for stored in self.dependencies.storage.listed(prefix)
-                if stored.modified_at < before
-            ]
-        )
+        now = self.dependencies.clock.now()
+        expired = now - timedelta(days=self.dependencies.settings.result_days)
+        for prefix, before in (
+            ("results/", expired), ("frozen/", expired), ("media/", expired), ("documents/", now - SPARED)
+        ):  # fmt: skip
+            await self._reap(prefix, before)
+        return 0
+
+    async def _reap(self, prefix: str, before: datetime) -> None:
+        """Delete objects of the prefix that were written before the moment and that nothing needs."""
+        stored = self.dependencies.storage.listed
+        old = await asyncio.to_thread(lambda: [one.key for one in stored(prefix) if one.modified_at < before])
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
             needed = await self._needed(batch)
             for key in (key for key in batch if key not in needed):
                 if await asyncio.to_thread(self._is_older, key, before):
                     await _delete(self.dependencies, [key])
-        return 0
 
     def _is_older(self, key: str, before: datetime) -> bool:
         """Whether the object is as old as it was when it was listed: a job that needs it again has written it anew."""
@@ -118,7 +125,9 @@ class HistoryReaper(Service):
 
 
 class ScratchReaper(Service):
-    """Deletes what no row knows: segments of jobs that ended without using them, uploads that were cut off by a crash."""
+    """Deletes what no row knows: segments of jobs that ended without using them, uploads that were cut off by a crash, and projects
+    whose import nobody has confirmed.
+    """
 
     every_seconds = 3600.0
 
@@ -134,7 +143,8 @@ class ScratchReaper(Service):
             batch = stored[start : start + BATCH]
             known = await database.single(partial(workers.known_segments, keys=batch))
             await _delete(self.dependencies, [key for key in batch if key not in known])
-        await _delete(self.dependencies, await asyncio.to_thread(self._older, "assets/", assets.LIFETIME + SPARED))
+        for prefix, age in (("assets/", assets.LIFETIME), ("imports/", IMPORT_LIFETIME)):
+            await _delete(self.dependencies, await asyncio.to_thread(self._older, prefix, age + SPARED))
         return 0
 
     def _older(self, prefix: str, age: timedelta) -> list[str]:
@@ -143,6 +153,11 @@ class ScratchReaper(Service):
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:
-    for key in keys:
+    """Delete the objects and stop counting them against accounts."""
+    deleted = list(keys)
+    for key in deleted:
         await asyncio.to_thread(dependencies.storage.delete, key)
         _log.info("deleted", key=key)
+    for start in range(0, len(deleted), BATCH):
+        batch = deleted[start : start + BATCH]
+        await dependencies.database.single(partial(forget_deleted, keys=batch))

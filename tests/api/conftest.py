@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -14,14 +15,15 @@ import jwt
 import pytest
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from api import server
 from api.app import create_app, farm_from
 from cluster.embedded import valkey
-from farm_core.clock import ManualClock
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
 from tests.api.world import World
+from tests.clock import ManualClock
 
 PUBLIC_ADDRESS = "93.184.216.34"
 
@@ -88,9 +90,17 @@ def _running(chosen: Settings) -> Iterator[World]:
         thread.join(30)
 
 
+@dataclass(frozen=True, slots=True)
+class Jwks:
+    """An address that serves a JWKS, its public key as PEM, and a function that signs tokens for an account."""
+
+    address: str
+    public: bytes
+    sign: Callable[..., str]
+
+
 @pytest.fixture
-def httpserver_jwks() -> Iterator[tuple[str, Callable[[str], str]]]:
-    """An address that serves a JWKS, and a function that signs tokens for an account with its key."""
+def jwks() -> Iterator[Jwks]:
     private = ec.generate_private_key(ec.SECP256R1())
     public = jwt.algorithms.ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
     body = json.dumps({"keys": [{**public, "kid": "one", "alg": "ES256", "use": "sig"}]}).encode()
@@ -104,16 +114,23 @@ def httpserver_jwks() -> Iterator[tuple[str, Callable[[str], str]]]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    def sign(account_id: str) -> str:
-        claims = {"sub": account_id, "exp": int(time.time()) + 60}
+    def sign(account_id: str, **more: object) -> str:
+        claims = {"sub": account_id, "exp": int(time.time()) + 60, **more}
         return jwt.encode(claims, private, algorithm="ES256", headers={"kid": "one"})
 
     with HTTPServer(("127.0.0.1", 0), Serve) as keys:
         thread = threading.Thread(target=keys.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{keys.server_port}/jwks.json", sign
+        pem = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        yield Jwks(f"http://127.0.0.1:{keys.server_port}/jwks.json", pem, sign)
         keys.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def httpserver_jwks(jwks: Jwks) -> tuple[str, Callable[..., str]]:
+    """The address and the signing function of `jwks`."""
+    return jwks.address, jwks.sign
 
 
 @pytest.fixture(scope="session", autouse=True)

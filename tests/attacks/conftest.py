@@ -1,5 +1,5 @@
 """The fixtures of the API's tests."""
 
-from tests.api.conftest import _quiet_logs, own_world, settings, start, world
+from tests.api.conftest import _quiet_logs, jwks, own_world, settings, start, world
 
-__all__ = ["_quiet_logs", "own_world", "settings", "start", "world"]
+__all__ = ["_quiet_logs", "jwks", "own_world", "settings", "start", "world"]

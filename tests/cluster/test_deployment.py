@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import configparser
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -125,3 +127,84 @@ def test_prometheus_accepts_the_alert_rules() -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_image_names_an_ordinary_user_by_number() -> None:
+    users = re.findall(r"^USER (\S+)$", (CLUSTER / "docker" / "Dockerfile").read_text(), re.MULTILINE)
+    assert re.fullmatch(r"[1-9]\d+:[1-9]\d+", users[-1]), "Kubernetes checks `runAsNonRoot` against a number only"
+
+
+def test_compose_runs_the_farm_as_an_ordinary_user_without_capabilities() -> None:
+    services: dict[str, Any] = yaml.safe_load((CLUSTER / "compose.yaml").read_text())["services"]
+    for name, service in services.items():
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert not {"privileged", "cap_add", "devices"} & set(service), name
+    ours = {name: service for name, service in services.items() if service.get("image") == "render-farm"}
+    assert set(ours) == {"migrate", "ray", "scheduler", "api"}
+    for name, service in ours.items():
+        assert (service["user"], service["cap_drop"]) == ("10001:10001", ["ALL"]), name
+        assert service.get("read_only", False) is (name != "ray"), name
+    assert [name for name, service in services.items() if "ports" in service] == ["api"]
+
+
+def test_every_container_of_the_chart_runs_as_an_ordinary_user() -> None:
+    templates = CLUSTER / "helm" / "render-farm" / "templates"
+    written = {path.name: path.read_text() for path in templates.iterdir()}
+    pods = containers = 0
+    for text in written.values():
+        pods += len(re.findall(r"include \"farm.pod_security\"", text))
+        images = re.findall(r"image: \{\{ include \"farm.image\".*?(?=image: \{\{|\Z)", text, re.DOTALL)
+        containers += len(images)
+        for container in images:
+            assert re.search(r"include \"farm\.(node|container)_security\"", container), container
+    assert (pods, containers) == (3, 5), "the API's pod, the head and the workers; five containers"
+    defined = dict(re.findall(r"define \"(farm\.\w+)\" -\}\}\n(.*?)\{\{- end", written["_security.tpl"], re.DOTALL))
+    of_pod, of_node, of_container = (
+        yaml.safe_load(defined[f"farm.{name}_security"])["securityContext"] for name in ("pod", "node", "container")
+    )
+    assert (of_pod["runAsNonRoot"], of_pod["runAsUser"] > 0, of_pod["seccompProfile"]["type"]) == (
+        True,
+        True,
+        "RuntimeDefault",
+    )
+    assert of_container == of_node | {"readOnlyRootFilesystem": True}
+    assert of_node == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+@pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
+def test_workers_and_the_api_of_a_ray_cluster_drop_root(path: Path) -> None:
+    config = yaml.safe_load(path.read_text())
+    commands = config["head_start_ray_commands"] + config["worker_start_ray_commands"]
+    dropped = [one for one in commands if "-m api" in one or "--address=" in one]
+    assert len(dropped) == 2
+    for command in dropped:
+        words = re.search(r"setpriv (.*?) (?:python|ray) ", command)
+        assert words is not None, command
+        assert {"--reuid=farm", "--regid=farm", "--no-new-privs", "--bounding-set=-all"} <= set(words[1].split())
+
+
+@pytest.mark.skipif(
+    shutil.which("setpriv") is None or os.geteuid() != 0, reason="needs setpriv (Debian package `util-linux`) and root"
+)
+def test_the_words_that_drop_root_are_those_of_setpriv() -> None:
+    path = CLOUDS[0]
+    command = yaml.safe_load(path.read_text())["worker_start_ray_commands"][-1]
+    words = re.search(r"setpriv (.*?) ray ", command)
+    assert words is not None
+    plain = [word for word in words[1].split() if not word.startswith(("--reuid", "--regid", "--init-groups"))]
+    done = subprocess.run(["setpriv", *plain, "grep", "NoNewPrivs", "/proc/self/status"], capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.stdout.split() == ["NoNewPrivs:", "1"], done.stderr
+
+
+def test_the_unit_of_systemd_has_an_ordinary_user_and_a_read_only_system() -> None:
+    parsed = configparser.RawConfigParser(strict=False)
+    parsed.optionxform = str  # type: ignore[assignment,method-assign]
+    parsed.read(CLUSTER / "systemd" / "render-farm.service")
+    service = parsed["Service"]
+    assert service["User"] not in ("", "root")
+    assert (service["NoNewPrivileges"], service["CapabilityBoundingSet"], service["ProtectSystem"]) == (
+        "yes",
+        "",
+        "strict",
+    )
+    assert service["WorkingDirectory"].startswith(service["ReadWritePaths"])

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import httpserver_jwks, own_world, settings, start, world
+from tests.api.conftest import httpserver_jwks, jwks, own_world, settings, start, world
 from tests.console.people import Person, signed_in
 
-__all__ = ["httpserver_jwks", "own_world", "settings", "start", "world"]
+__all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "world"]
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 

@@ -17,8 +17,9 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job
+from farm_core.jobs.queue_models import AccountQueue
 from farm_core.templates.models import Template
-from farm_core.usage.models import Usage
+from farm_core.usage.models import ObjectCharge, Usage
 from tests.scheduler.farm import FarmUnderTest, farm
 
 pytestmark = pytest.mark.service
@@ -168,5 +169,40 @@ def test_an_upload_of_another_account_is_not_to_be_had(database_url: str, tmp_pa
             job = await rendered(under_test, "http://farm/files/assets/acc_b/secret.png")
             assert job.status == "failed"
             assert "no such upload" in str(job.error)
+
+    asyncio.run(story())
+
+
+async def charges(under_test: FarmUnderTest) -> dict[str, int]:
+    """By their keys: the bytes that count against the account's storage, whose sum its row of `account_queues` holds."""
+    async with under_test.database.reading() as session:
+        owned = select(col(ObjectCharge.key), col(ObjectCharge.bytes)).where(col(ObjectCharge.account_id) == "acc_a")
+        found = {row[0]: row[1] for row in await session.execute(owned)}
+        kept = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == "acc_a")
+        assert await session.scalar(kept) == sum(found.values())
+    return found
+
+
+def test_what_a_job_leaves_in_storage_counts_once_and_a_full_account_gets_no_more(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            first = await rendered(under_test, f"{media.origin}/logo.png")
+            counted = await charges(under_test)
+            assert first.media is not None and first.document_key is not None and first.video_key is not None
+            described = {key: under_test.storage.describe(key).bytes for key in counted}
+            assert set(counted) == {*first.media.values(), first.document_key, first.video_key}
+            assert counted[first.document_key] == described[first.document_key]
+            assert [counted[key] for key in first.media.values()] == [len(PICTURE)]
+            again = await rendered(under_test, f"{media.origin}/logo.png")
+            assert (again.status, again.video_key) == ("completed", first.video_key)
+            assert await charges(under_test) == counted, "the same objects count once"
+            async with under_test.database.work() as session:
+                await session.execute(update(Account).values(max_storage_bytes=sum(counted.values())))
+            refused = await rendered(under_test, f"{media.origin}/logo.png?2")
+            assert refused.status == "failed"
+            assert refused.error is not None and "storage is full" in refused.error
+            assert await charges(under_test) == counted
 
     asyncio.run(story())

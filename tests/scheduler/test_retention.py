@@ -15,7 +15,6 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from farm_core.assets.models import Asset
-from farm_core.clock import ManualClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Segment, Task
 from farm_core.jobs.queue_models import AccountQueue
@@ -23,6 +22,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import StoredObject
 from farm_core.templates.models import Template
+from farm_core.usage.models import ObjectCharge
 from farm_core.webhooks.models import Delivery
 from scheduler.maintenance.retention import (
     BATCH,
@@ -32,6 +32,7 @@ from scheduler.maintenance.retention import (
     SegmentReaper,
     UploadReaper,
 )
+from tests.clock import ManualClock
 from tests.scheduler.farm import furnish, parts_for
 
 
@@ -45,12 +46,14 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
         reaper = ScratchReaper(parts_for(database, storage, [], tmp_path, clock))
         storage.put_bytes("segments/cut-off.mp4", b"1")
         storage.put_bytes("assets/acc/cut-off.png", b"1")
+        storage.put_bytes("imports/acc/imp_1", b"1")
         left = []
         for _ in range(3):
             await reaper.tick()
             left.append([held.key for held in storage.listed("")])
             clock.advance(13 * 3600)
-        assert left == [["assets/acc/cut-off.png", "segments/cut-off.mp4"], ["assets/acc/cut-off.png"], []]
+        names = ["assets/acc/cut-off.png", "imports/acc/imp_1", "segments/cut-off.mp4"]
+        assert left == [names, names[:1], []]
         await database.close()
 
     asyncio.run(story())
@@ -100,6 +103,10 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
                 storage.put_bytes(key, b"1")
         for name in ("live", "used", "gone", "never-stored"):
             storage.put_bytes(f"documents/{name}.json", b"1")
+        async with database.work() as session:
+            session.add_all(
+                [ObjectCharge(account_id="acc_a", key=held.key, bytes=held.bytes) for held in storage.listed("")]
+            )
         before = {held.key for held in storage.listed("")}
         await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).tick()
         assert {held.key for held in storage.listed("")} == before
@@ -108,6 +115,13 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
             "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
             "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
         }  # fmt: skip
+        async with database.reading() as session:
+            charged = {row.key: row.bytes for row in await session.scalars(select(ObjectCharge))}
+            kept = await session.scalar(
+                select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == "acc_a")
+            )
+        assert charged == {held.key: held.bytes for held in storage.listed("")}, "what is deleted counts no longer"
+        assert kept == sum(charged.values())
         await database.close()
 
     asyncio.run(story())

@@ -102,7 +102,7 @@ def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
     )
     assert ada["limits"] == {
         "apiEnabled": True, "monthlyRenderMinutes": 2.5, "monthlyApiRequests": 1000, "maxActiveApiKeys": 5,
-        "maxUploadBytes": None,
+        "maxUploadBytes": None, "maxStorageBytes": 53687091200,
     }  # fmt: skip
     words = ("--plan", "pro", "--limit", "monthlyApiRequests=7", "--limit", "apiEnabled=false")
     changed = terminal.account("set", "bob", *words)

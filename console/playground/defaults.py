@@ -1,0 +1,28 @@
+"""What a template's document shows for each input by itself. Runs in the sandbox: JSON in, JSON out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from motion import template as templates
+
+
+def shown_fields(source: str, composition_id: str | None) -> list[dict[str, Any]]:
+    """The fields of the document, which `source` holds as JSON: target and default, where it is a number or a text that is not empty.
+
+    Raises DocumentError.
+    """
+    document = orjson.loads(Path(source).read_bytes())
+    fields = [
+        *templates.authored_fields(document, composition_id),
+        *templates.discover(document, composition_id, include_text=True).fields,
+    ]
+    return [
+        {"target": asdict(field.target), "default": field.default}
+        for field in fields
+        if isinstance(field.default, str | int | float) and field.default != ""
+    ]

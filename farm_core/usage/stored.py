@@ -1,0 +1,94 @@
+"""What accounts have in storage, and their limit of it.
+
+Triggers keep the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check costs one row whatever
+number of objects there is. Charge an object in the transaction that stores the row which names it. Objects that the scheduler
+stores (videos, frozen documents, media) are charged by its own statements and can exceed the limit by what was under way; nothing
+new is accepted then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.errors import QuotaExceeded
+from farm_core.jobs.queue_models import AccountQueue
+from farm_core.jobs.sql import Transaction, statement
+from farm_core.usage.models import ObjectCharge
+
+KIND: Final = "storage_bytes"
+FULL: Final = "The account's storage is full. Delete templates or presets, or wait until uploads and results expire."
+
+
+async def stored_bytes(session: AsyncSession, account_id: str) -> int:
+    """Return how many bytes the account has in storage."""
+    kept = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == account_id)
+    return int(await session.scalar(kept) or 0)
+
+
+async def check_room(
+    session: AsyncSession, account_id: str, limit: int | None, more: int = 1, key: str | None = None
+) -> None:
+    """Raise QuotaExceeded unless `more` bytes fit at this moment, in place of those that the key has already.
+
+    Locks nothing: for a refusal before work is done.
+    """
+    if limit is not None:
+        _refuse(await stored_bytes(session, account_id), more - await _charged(session, account_id, key), limit)
+
+
+async def charge(session: AsyncSession, account_id: str, key: str, size: int, limit: int | None) -> None:
+    """Count an object of `size` bytes against the account; a further charge of the same key replaces the former one.
+
+    Locks the account's row of `account_queues`: of concurrent charges, exactly those that fit succeed. Raises QuotaExceeded.
+    """
+    if limit is not None:
+        queue = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == account_id)
+        used = int(await session.scalar(queue.with_for_update(key_share=True)) or 0)
+        _refuse(used, size - await _charged(session, account_id, key), limit)
+    charged = insert(ObjectCharge).values(account_id=account_id, key=key, bytes=size)
+    await session.execute(
+        charged.on_conflict_do_update(index_elements=["account_id", "key"], set_={"bytes": charged.excluded.bytes})
+    )
+
+
+async def charge_stored(session: Transaction, objects: Iterable[tuple[str, str, int]]) -> None:
+    """Count objects that are stored already: account, key, bytes. What is counted stays as it is. One statement."""
+    sizes = {(account_id, key): size for account_id, key, size in objects}
+    if sizes:
+        values = {
+            "account_ids": [account_id for account_id, _ in sizes],
+            "keys": [key for _, key in sizes],
+            "sizes": list(sizes.values()),
+        }
+        await session.execute(statement("charge_objects"), values)
+
+
+async def forget(session: AsyncSession, account_id: str, key: str) -> None:
+    """Stop counting an object of the account."""
+    await session.execute(
+        delete(ObjectCharge).where(col(ObjectCharge.account_id) == account_id, col(ObjectCharge.key) == key)
+    )
+
+
+async def forget_deleted(session: Transaction, keys: Collection[str]) -> None:
+    """Stop counting objects that have been deleted, for every account. One statement."""
+    if keys:
+        await session.execute(statement("forget_objects"), {"keys": sorted(keys)})
+
+
+async def _charged(session: AsyncSession, account_id: str, key: str | None) -> int:
+    charged = select(col(ObjectCharge.bytes)).where(
+        col(ObjectCharge.account_id) == account_id, col(ObjectCharge.key) == key
+    )
+    return 0 if key is None else int(await session.scalar(charged) or 0)
+
+
+def _refuse(used: int, more: int, limit: int) -> None:
+    if more > 0 and used + more > limit:
+        raise QuotaExceeded(KIND, limit=limit, used=used, message=FULL)

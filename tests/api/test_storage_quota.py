@@ -1,0 +1,144 @@
+"""What an account has in storage, and its limit of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from sqlalchemy import Engine, event
+
+from tests.api import media
+from tests.api.world import Someone, World, picture, template_body, text_template
+
+pytestmark = pytest.mark.service
+
+
+def stored(someone: Someone) -> int:
+    """What the usage record says, which is what the objects sum up to."""
+    ((total,),) = someone.world.database.execute(
+        "SELECT coalesce(sum(bytes), 0) FROM object_charges WHERE account_id = %s", (someone.account_id,)
+    ).fetchall()
+    shown = someone.usage()["storedBytes"]
+    assert shown == total
+    return int(shown)
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str, str]:
+    body = answer.json()
+    assert "storage is full" in body["message"]
+    return answer.status_code, body["code"], body["kind"]
+
+
+FULL = (403, "quota_exceeded", "storage_bytes")
+
+
+def test_uploads_count_until_they_are_refused_and_nothing_is_left_of_what_was_refused(own_world: World) -> None:
+    sound = media.files()["audio/wav"]
+    ada = own_world.account(maxStorageBytes=2 * len(sound))
+    assert [ada.upload(sound).status_code for _ in range(2)] == [201, 201]
+    answer = ada.upload(picture())
+    assert refusal(answer) == FULL
+    assert (answer.json()["limit"], answer.json()["used"]) == (2 * len(sound), 2 * len(sound))
+    assert stored(ada) == ada.usage()["assetProcessingBytes"] == 2 * len(sound)
+    ((rows,),) = own_world.database.execute("SELECT count(*) FROM assets").fetchall()
+    assert rows == 2
+    assert own_world.account().upload(picture()).status_code == 201, "another account's storage is its own"
+
+
+def test_of_uploads_at_once_exactly_those_that_fit_are_taken(own_world: World) -> None:
+    sound = media.files()["audio/wav"]
+    ada = own_world.account(maxStorageBytes=3 * len(sound))
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda _: ada.upload(sound).status_code, range(8)))
+    assert sorted(statuses) == [201] * 3 + [403] * 5
+    assert stored(ada) == 3 * len(sound)
+    objects = list((own_world.settings.data_folder / "storage" / "objects" / "assets").rglob("*.wav"))
+    assert len(objects) == 3, "refused uploads leave no object behind"
+
+
+def test_templates_count_their_documents_and_one_document_counts_once(world: World) -> None:
+    ada = world.account()
+    ada.template()
+    once = stored(ada)
+    ada.template()
+    assert stored(ada) == once > 0
+    world.limit(ada.account_id, maxStorageBytes=once)
+    larger = template_body(document=template_body()["document"] | {"notes": "x" * 1000})
+    assert refusal(ada.post("/templates", json=larger)) == FULL
+    assert ada.post("/templates", json=template_body()).status_code == 201, "what is stored already needs no room"
+
+
+def test_presets_count_with_the_size_that_they_have_now(world: World) -> None:
+    ada = world.account()
+
+    def put(size: int) -> str:
+        answer = ada.post("/animations", json={"name": "Bounce", "animationData": {"a": "x" * size}})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    preset = put(1000)
+    assert stored(ada) == 1000 + len('{"a":""}')
+    put(200)
+    assert stored(ada) == 200 + len('{"a":""}')
+    world.limit(ada.account_id, maxStorageBytes=500)
+    answer = ada.post("/animations", json={"name": "Bounce", "animationData": {"a": "x" * 1000}})
+    assert refusal(answer) == FULL
+    assert ada.get(f"/animations/{preset}").json()["version"] == 2, "a refused replacement changes nothing"
+    assert ada.delete(f"/animations/{preset}").status_code == 200
+    assert stored(ada) == 0
+
+
+def test_a_full_account_creates_no_renders_until_there_is_room(world: World) -> None:
+    ada = world.account()
+    template = text_template(ada)
+    world.limit(ada.account_id, maxStorageBytes=stored(ada))
+    for answer in (
+        ada.render(template, inputs={}),
+        ada.post("/batches", json={"templateId": template, "rows": [{"inputs": {}}]}),
+    ):
+        assert refusal(answer) == FULL
+    world.limit(ada.account_id, maxStorageBytes=None)
+    assert ada.render(template, inputs={}).status_code == 201
+
+
+def test_lists_select_no_column_that_they_do_not_show(own_world: World) -> None:
+    ada = own_world.account()
+    template = ada.template()
+    job = ada.render(template).json()["jobId"]
+    batch = ada.post("/batches", json={"templateId": text_template(ada), "rows": [{"inputs": {}}]}).json()["batchId"]
+    with selected() as statements:
+        assert [one["jobId"] for one in ada.get("/renders").json()["items"]][-1] == job
+        assert [one["id"] for one in ada.get("/templates").json()["items"]][-1] == template
+        assert len(ada.get(f"/batches/{batch}").json()["items"]) == 1
+    lists = [one for one in statements if "LIMIT" in one]
+    assert len(lists) == 3
+    for column in ("jobs.inputs", "jobs.media", "jobs.request_hash", "templates.targets", "templates.document_key"):
+        assert not [one for one in lists if column in one], column
+
+
+@contextmanager
+def selected() -> Iterator[list[str]]:
+    """The statements that this process sends to Postgres through SQLAlchemy."""
+    found: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        found.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_a_default_that_cannot_be_fetched_is_not_kept(world: World) -> None:
+    body = template_body()
+    photo = next(one for one in body["inputs"] if one["id"] == "photo")
+    for size, kept in ((100, True), (1_000_000, False)):
+        photo["default"] = "https://media.example.com/" + "x" * size
+        made = world.account().post("/templates", json=body).json()
+        shown = {one["id"]: one for one in made["inputs"]}
+        assert ("default" in shown["photo"]) is kept

@@ -1,0 +1,211 @@
+"""One account's slow servers, names and receivers, and what another account notices of them: nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+import aiodns
+import pytest
+
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs import repository
+from farm_core.jobs.models import Job
+from farm_core.net import resolver
+from farm_core.net.resolver import LOOKUPS_PER_ACCOUNT, AccountLookups, patient_resolver, system_resolver
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.templates.models import Template
+from farm_core.webhooks import repository as webhooks
+from scheduler import ingest
+from scheduler.claimer import ACCOUNT_PREPARATIONS_MAX
+from tests.scheduler.farm import FarmUnderTest, farm, furnish
+
+JOBS = 40
+
+
+@dataclass
+class Tarpit:
+    """A server that takes requests and never answers."""
+
+    url: str = ""
+    open: int = 0
+    most: int = 0
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def hold(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open += 1
+        self.most = max(self.most, self.open)
+        if self.open == ACCOUNT_PREPARATIONS_MAX:
+            self.reached.set()
+        while await reader.read(65536):
+            pass
+        self.open -= 1
+        writer.close()
+
+
+@asynccontextmanager
+async def tarpit() -> AsyncIterator[Tarpit]:
+    held = Tarpit()
+    server = await asyncio.start_server(held.hold, "127.0.0.1", 0)
+    held.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield held
+    finally:
+        server.close()
+
+
+async def with_picture(under_test: FarmUnderTest) -> None:
+    """Store a template of the first account with a picture as its input."""
+    target = {"node_id": "logo", "component_type": "Transform", "property": "src"}
+    async with under_test.database.work() as session:
+        session.add(
+            Template(
+                id="tpl_picture", account_id="acc_a", name="t", width=64, height=64, fps=30, duration_seconds=1,
+                inputs=[{"id": "logo", "label": "Logo", "kind": "image", "required": True}], targets={"logo": target},
+                document_key="documents/empty.json",
+            )
+        )  # fmt: skip
+
+
+@pytest.mark.service
+def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_other_account(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+            await with_picture(under_test)
+            for number in range(JOBS):
+                source = f"{held.url}/{number}.png"
+                await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
+            async with asyncio.timeout(30):
+                await held.reached.wait()
+            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
+            assert honest.status == "completed"
+            assert held.open == held.most == ACCOUNT_PREPARATIONS_MAX
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_media_that_never_arrive_fail_their_job_at_the_deadline(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "INGEST_SECONDS", 1)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+            await with_picture(under_test)
+            source = {"logo": f"{held.url}/logo.png"}
+            job = await under_test.ended(await under_test.create(template_id="tpl_picture", inputs=source))
+            assert (job.status, job.error) == ("failed", "Its media took longer than 1 s to arrive.")
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_of_an_accounts_webhooks_four_are_posted_at_once_and_another_accounts_does_not_wait(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        await furnish(database, LocalStorage(tmp_path, Links(b"secret")))
+        long_ago = utc_now() - timedelta(minutes=1)
+        for number in range(20):
+            await ended(database, f"job_a{number:02}", "acc_a", long_ago)
+        await ended(database, "job_b", "acc_b", long_ago + timedelta(seconds=30))
+        claimed = []
+        for _ in range(3):
+            async with database.work() as session:
+                claimed.append({one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), 16, "here")})
+        assert claimed == [{"job_a00", "job_a01", "job_a02", "job_a03", "job_b"}, set(), set()]
+        await database.close()
+
+    asyncio.run(story())
+
+
+async def ended(database: Database, job_id: str, account_id: str, at: datetime) -> None:
+    job = Job(
+        id=job_id, account_id=account_id, template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,
+        reserved_ms=1000, origin="http://farm", request_hash="", callback_url="http://example.com", created_at=at,
+    )  # fmt: skip
+    async with database.work() as session:
+        await repository.create(session, job)
+    async with database.work() as session:
+        assert await repository.cancel(session, job_id)
+
+
+def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
+    waiting: list[str] = []
+    full = asyncio.Event()
+
+    async def resolve(host: str, port: int) -> list[str]:
+        if host.startswith("slow"):
+            waiting.append(host)
+            if len(waiting) == LOOKUPS_PER_ACCOUNT:
+                full.set()
+            await asyncio.Event().wait()
+        return ["93.184.216.34"]
+
+    async def story() -> None:
+        lookups = AccountLookups(resolve)
+        hostile = [asyncio.ensure_future(lookups.of("acc_a")(f"slow{number}.example", 80)) for number in range(50)]
+        async with asyncio.timeout(5):
+            await full.wait()
+            assert await lookups.of("acc_b")("quick.example", 80) == ["93.184.216.34"]
+        assert len(waiting) == LOOKUPS_PER_ACCOUNT
+        for task in hostile:
+            task.cancel()
+        await asyncio.gather(*hostile, return_exceptions=True)
+        async with asyncio.timeout(5):
+            assert await lookups.of("acc_a")("quick.example", 80) == ["93.184.216.34"], "its gate is free again"
+
+    asyncio.run(story())
+
+
+class NameServer(asyncio.DatagramProtocol):
+    """Answers every question with 93.184.216.34, the first `unheard` ones excepted."""
+
+    def __init__(self) -> None:
+        self.unheard = 6
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        self.unheard -= 1
+        if self.unheard >= 0 or self._transport is None:
+            return
+        end = data.index(b"\0", 12) + 5
+        (kind,) = struct.unpack("!H", data[end - 4 : end - 2])
+        found = b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04" + bytes([93, 184, 216, 34]) if kind == 1 else b""
+        head = data[:2] + b"\x81\x80\0\x01" + struct.pack("!H", bool(found)) + bytes(4)
+        self._transport.sendto(head + data[12:end] + found, addr)
+
+
+def test_a_name_that_times_out_is_asked_for_again_and_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolver, "RESOLVE_SECONDS", (0.3, 30.0))
+
+    async def story() -> None:
+        loop = asyncio.get_running_loop()
+        transport, server = await loop.create_datagram_endpoint(NameServer, local_addr=("127.0.0.1", 0))
+        port = transport.get_extra_info("sockname")[1]
+        channel = aiodns.DNSResolver(nameservers=["127.0.0.1"], udp_port=port, timeout=0.2, tries=50, loop=loop)
+        monkeypatch.setattr(resolver, "_channel", lambda: channel)
+        # In 0.3 s c-ares asks for two families of addresses twice: the first attempt cannot be answered.
+        assert await patient_resolver("a.farm.example", 80) == ["93.184.216.34"]
+        server.unheard = 1_000
+        with pytest.raises(TimeoutError):
+            await system_resolver("b.farm.example", 80)
+        await channel.close()
+        transport.close()
+
+    asyncio.run(story())

@@ -1,0 +1,91 @@
+"""Session tokens: of whom, for whom, and how well they are signed."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+import pytest
+from pydantic import ValidationError
+
+from farm_core.accounts.secret import farm_secret
+from farm_core.settings import Settings
+from tests.api.conftest import Jwks
+from tests.api.world import World
+
+NAMED: dict[str, Any] = {"aud": "render-farm", "iss": "https://id.example.com"}
+
+
+def status(world: World, token: str) -> int:
+    return world.client.get("/api/v1/usage", headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def signed_with(public_key: bytes, claims: dict[str, Any]) -> str:
+    """A token whose secret is the published key, which libraries refuse to make."""
+    parts = [{"alg": "HS256", "typ": "JWT", "kid": "one"}, claims]
+    text = ".".join(urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
+    return f"{text}.{urlsafe_b64encode(hmac.digest(public_key, text.encode(), 'sha256')).rstrip(b'=').decode()}"
+
+
+@pytest.mark.service
+def test_a_token_of_a_jwks_key_must_name_the_audience_and_issuer_of_the_settings(
+    start: Callable[..., World], jwks: Jwks
+) -> None:
+    world = start(jwt_jwks_url=jwks.address, jwt_audience=NAMED["aud"], jwt_issuer=NAMED["iss"])
+    ada = world.account().account_id
+    assert status(world, jwks.sign(ada, **NAMED)) == 200
+    assert status(world, jwks.sign(ada, **NAMED | {"aud": ["others", "render-farm"]})) == 200
+    wrong: list[dict[str, Any]] = [
+        {}, {"aud": NAMED["aud"]}, {"iss": NAMED["iss"]}, NAMED | {"aud": "billing"}, NAMED | {"aud": []}, NAMED | {"aud": None},
+        NAMED | {"iss": "https://id.example.com.evil.example"}, NAMED | {"iss": ""},
+    ]  # fmt: skip
+    for claims in wrong:
+        assert status(world, jwks.sign(ada, **claims)) == 401, claims
+
+
+@pytest.mark.service
+def test_a_jwks_farm_takes_no_token_of_another_algorithm(start: Callable[..., World], jwks: Jwks) -> None:
+    world = start(jwt_jwks_url=jwks.address)
+    ada = world.account().account_id
+    claims = {"sub": ada, "exp": int(time.time()) + 60, **NAMED}
+    public_key_as_secret = signed_with(jwks.public, claims)
+    own_secret = jwt.encode(claims, farm_secret(world.settings), algorithm="HS256", headers={"kid": "one"})
+    unsigned = jwt.encode(claims, "", algorithm="none", headers={"kid": "one"})
+    unknown_key = jwks.sign(ada).split(".")
+    for token in (public_key_as_secret, own_secret, unsigned, ".".join(unknown_key[:2] + ["AAAA"])):
+        assert status(world, token) == 401
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("subject", ["\x00", "acc_\x00", "acc\n1", "\x7f", "", "x" * 201, 7, None, ["acc_1"], {}])
+def test_a_subject_that_can_be_no_account_is_no_server_error(world: World, subject: object) -> None:
+    claims = {"sub": subject, "iss": "render-farm", "exp": int(time.time()) + 60}
+    assert status(world, jwt.encode(claims, farm_secret(world.settings), algorithm="HS256")) == 401
+
+
+@pytest.mark.service
+def test_the_farms_own_tokens_name_their_issuer_and_their_end(world: World) -> None:
+    ada = world.account().account_id
+    whole = {"sub": ada, "iss": "render-farm", "exp": int(time.time()) + 60}
+    secret = farm_secret(world.settings)
+    assert status(world, jwt.encode(whole, secret, algorithm="HS256")) == 200
+    for missing in whole:
+        claims = {name: value for name, value in whole.items() if name != missing}
+        assert status(world, jwt.encode(claims, secret, algorithm="HS256")) == 401, missing
+    for changed in ({"iss": "others"}, {"nbf": int(time.time()) + 600}, {"exp": int(time.time()) - 1}):
+        assert status(world, jwt.encode(whole | changed, secret, algorithm="HS256")) == 401, changed
+
+
+@pytest.mark.parametrize(("secret", "accepted"), [("x" * 31, False), ("x" * 32, True), ("", True)])
+def test_a_short_secret_is_refused_at_the_start(secret: str, accepted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JWT_SECRET", secret)
+    if accepted:
+        assert Settings().jwt_secret == (secret or None)
+    else:
+        with pytest.raises(ValidationError, match="jwt_secret"):
+            Settings()
