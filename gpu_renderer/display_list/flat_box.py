@@ -12,6 +12,7 @@ from motion.snapshot import EffectSnapshot
 MARGIN_SIZES_MAX = 1.5
 BLUR_SIGMAS = 2.5
 SCALE_MIN = 1e-6
+"""World px per layer px of a layer without extent."""
 SIDE_PX_MAX = 100_000.0
 """A larger layer only shows its middle."""
 
