@@ -21,7 +21,9 @@ uniform vec4 u_lights;      // rim angle and specular angle in radians, specular
 uniform float u_rim_opacity;
 uniform float u_grain;
 
+// Beyond the frame its edge repeats.
 float alpha(vec2 frame) {
+    frame = clamp(frame, vec2(0.5), u_frame_size - 0.5);
     if (!holds_frame(u_layer_region, frame)) {
         return 0.0;
     }
