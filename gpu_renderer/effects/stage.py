@@ -23,7 +23,6 @@ Table = npt.NDArray[np.uint8]
 """Shape (256, 3): what each encoded level of each channel becomes."""
 
 IDENTITY: Affine = np.hstack([np.eye(3), np.zeros((3, 1))])
-IDENTITY_TABLE: Table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 
 
 class MatrixEffect(Effect):

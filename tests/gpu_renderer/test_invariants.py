@@ -1,6 +1,6 @@
 """What holds for every document, whatever it combines: order of layers, groups of one, effects that do nothing, moves, damage.
 
-Each test draws a few random documents; `-m slow` draws hundreds.
+Each test draws a few random documents; `--slow` draws hundreds.
 """
 
 from __future__ import annotations
