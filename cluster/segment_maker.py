@@ -42,7 +42,10 @@ class SessionMaker:
         self._opened_stills: OrderedDict[object, Opened] = OrderedDict()
         self._in_use: list[Opened] = []
         identity = self._session.identity
-        self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
+        self.backend = identity.backend
+        self.renderer = (
+            f"{identity.gpu.renderer} | {self.backend} | {identity.encoder.identity} | {identity.digest[:16]}"
+        )
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
         self.encoder = identity.encoder.codec
 

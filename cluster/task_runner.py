@@ -55,6 +55,11 @@ class SegmentMaker(Protocol):
         ...
 
     @property
+    def backend(self) -> str:
+        """What composites: `gl` or `cpu`."""
+        ...
+
+    @property
     def device(self) -> str:
         """What draws, for operators."""
         ...

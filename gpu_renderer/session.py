@@ -33,7 +33,7 @@ from gpu_renderer.encode.probe import chosen
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.frame.renderer import FrameRenderer, backend_of
 from gpu_renderer.handover_probe import Obstacle, Verdict, probed
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.memory import return_large_blocks
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter

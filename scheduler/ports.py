@@ -156,6 +156,8 @@ class WorkerState:
     """Token of the assignment whose frame is being drawn."""
     moved: float = 0.0
     """When a frame or an assignment was last seen to end there, whoever gave it; on the clock of `time.monotonic`."""
+    backend: str = ""
+    """What composites there: `gl`, or `cpu` for the native kernels. Software OpenGL with `gl` lacks the kernels."""
 
 
 class RenderExecutor(Protocol):

@@ -41,7 +41,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         template = await requested_template(reading, caller, wanted)
         uploads = await rules.uploads_of(reading, caller.account.id, origins, state.links, now, wanted.inputs)
         minutes = await usage.minutes(reading, caller.account.id, now)
-        pace = await _seconds_per_pixel(reading, caller, template)
+        seconds_per_pixel = await _seconds_per_pixel(reading, caller, template)
     faults = await rules.faults_of(state, template, wanted, uploads)
     needed = 0.0 if template is None else template.duration_seconds / 60
     quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / _MS_PER_MINUTE
@@ -50,7 +50,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         errors=[Fault(field=field, message=message) for field, message in faults],
         render_minutes=round(needed, 4),
         remaining_minutes=None if quota is None else max(0.0, round(quota - used, 4)),
-        expected_seconds=None if template is None or faults else _expected(state, template, wanted, pace),
+        expected_seconds=None if template is None or faults else _expected(state, template, wanted, seconds_per_pixel),
         warnings=[] if template is None else await _warnings(state, template, wanted),
     )
 
@@ -79,10 +79,12 @@ async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Te
     return milliseconds / 1000 / count if count else None
 
 
-def _expected(state: AppState, template: Template, wanted: RenderRequest, pace: float | None) -> float | None:
+def _expected(
+    state: AppState, template: Template, wanted: RenderRequest, seconds_per_pixel: float | None
+) -> float | None:
     output, _ = rules.output_of(template, wanted.output, state.settings.accepted_formats)
     frames = frame_count(template.duration_seconds, output.fps)
-    return None if pace is None else round(pace * frames * output.width * output.height, 1)
+    return None if seconds_per_pixel is None else round(seconds_per_pixel * frames * output.width * output.height, 1)
 
 
 async def _warnings(state: AppState, template: Template, wanted: RenderRequest) -> list[JobWarning]:

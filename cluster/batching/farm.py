@@ -11,11 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from render_farm_client import ApiError, BatchRow, NoAnswer
+from render_farm_client import ApiError, BatchRow, FarmClient, NoAnswer
 from render_farm_client.retrying import poll_pauses
 
 from cluster.batching.rows import Row
-from cluster.commands import connecting
 from farm_core.failure import Failure
 from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
 
@@ -29,8 +28,8 @@ class BatchFailed(Failure):
 class FarmRenderer:
     """A template's inputs are columns; media cells that are files are uploaded, once each."""
 
-    def __init__(self, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
-        self._farm = connecting.client(arguments)
+    def __init__(self, farm: FarmClient, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
+        self._farm = farm
         self._folder: Path | None = arguments.media
         self._output = dict(output)
         self._uploads: dict[Path, str] = {}

@@ -21,7 +21,7 @@ from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import Snapshot

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gpu_renderer.backends.gl.blit import blit, is_per_channel
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
-from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels
 from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 from motion.snapshot import ColorManagement
@@ -61,10 +61,10 @@ class CpuFrame:
         for part in rects:
             self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
 
-    def composite(self, ground: Ground, coats: Coats, part: Region, color: ColorManagement) -> None:
-        """Show kernel operations over their ground in a part of the frame."""
+    def composite(self, backdrop: Backdrop, draw_ops: DrawOps, part: Region, color: ColorManagement) -> None:
+        """Show kernel operations over their backdrop in a part of the frame."""
         levels = self._levels_of(color, is_pending=False)
-        self._kernels.composed(ground, coats, levels, self._pixels, part, self._painter.thread_count)
+        self._kernels.composed(backdrop, draw_ops, levels, self._pixels, part, self._painter.thread_count)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Its pixels: (rows, columns, 4). They hold until the next change."""
