@@ -16,7 +16,7 @@ from api.animations.endpoints import router as animations
 from api.app_state import AppState
 from api.assets.endpoints import router as assets
 from api.batches.endpoints import router as batches
-from api.documentation import add_documentation
+from api.documentation import add_documentation, operation_id
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
 from api.first_page import router as first_page
@@ -100,6 +100,7 @@ def create_app(state: AppState) -> FastAPI:
         swagger_ui_oauth2_redirect_url="/api/docs/oauth2-redirect",
         lifespan=lifespan,
         default_response_class=JSONResponse,
+        generate_unique_id_function=operation_id,
         redirect_slashes=False,
         strict_content_type=False,
         middleware=[*_cors(state.settings), *(Middleware(layer) for layer in MIDDLEWARE)],

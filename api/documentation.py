@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
 from api.errors import status_name
+from api.examples import FINISHED, PAGES, example_of
 from api.shapes import Shape
 
 _DESCRIPTION: Final = (
@@ -40,6 +44,19 @@ _MEANINGS: Final = {
 }
 
 
+_TAGS: Final = {
+    "keys": "API keys of the account. Only a session token may manage them.",
+    "templates": "Compositions with named inputs.",
+    "renders": "Render jobs: create, follow, cancel, download.",
+    "assets": "Files for inputs; they are deleted after 24 hours.",
+    "usage": "What the account has used of its plan this month.",
+    "animations": "Animation presets of the editor.",
+    "health": "Whether the service is there; without a credential.",
+    "extension": "Additions of this service to the interface.",
+}
+_REFERENCE: Final = "#/components/schemas/"
+
+
 class Fault(Shape):
     """One field that breaks a rule."""
 
@@ -63,7 +80,7 @@ class ErrorBody(Shape):
     request_id: str = Field(description="The id of this request in the logs.")
     path: str = Field(description="The route that failed.")
     code: str | None = Field(None, description="Stable, for programs.")
-    detail: Any | None = Field(None, description="Further structure.")
+    detail: Any = Field(None, description="Further structure.")
     errors: list[Fault] | None = Field(None, description="Of validation failures.")
     required: str | None = Field(None, description="Of insufficient_scope.")
     limit: float | None = Field(None, description="Of key_limit_reached, quota_exceeded, upload_too_large.")
@@ -104,20 +121,122 @@ def add_documentation(app: FastAPI) -> None:
 def _document(app: FastAPI) -> dict[str, Any]:
     made = get_openapi(
         title="Video render automation", version="1.0.0", description=_DESCRIPTION, routes=app.routes,
-        openapi_version="3.1.0",
+        openapi_version="3.1.0", servers=[{"url": "/", "description": "This farm."}],
+        tags=[{"name": name, "description": description} for name, description in _TAGS.items()],
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        contact={"name": "The people who run this farm"},
     )  # fmt: skip
     made["components"]["securitySchemes"] = _SCHEMES
-    for path in made["paths"].values():
-        for operation in path.values():
+    for operations in made["paths"].values():
+        for operation in operations.values():
             _complete(operation)
+            if operation.setdefault("security", []) == []:
+                operation["responses"]["400"] = {
+                    "description": "The server cannot read the request.",
+                    "headers": _REQUEST_ID,
+                }
     for unused in ("HTTPValidationError", "ValidationError"):
         made["components"]["schemas"].pop(unused, None)
+    _rename_pages(made)
+    _hoist_output(made["components"]["schemas"])
+    _drop_titles(made["components"]["schemas"])
+    made["webhooks"] = {"renderFinished": {"post": _webhook()}}
+    for operations in made["paths"].values():
+        for operation in operations.values():
+            _add_examples(operation)
     return made
+
+
+def operation_id(route: APIRoute) -> str:
+    """The operation's name: that of its function, as generated clients call it (`createRender`)."""
+    return to_camel(route.name)
+
+
+def _rename_pages(made: dict[str, Any]) -> None:
+    """Gives pages of lists names that read well in a generated client."""
+    schemas = made["components"]["schemas"]
+    renamed = {f"Listed_{item}_": page for page, item in PAGES.items()}
+    for old, new in renamed.items():
+        schemas[new] = schemas.pop(old) | {"title": new}
+    for node in _nodes(made):
+        old = str(node.get("$ref", "")).removeprefix(_REFERENCE)
+        if old in renamed:
+            node["$ref"] = _REFERENCE + renamed[old]
+
+
+def _hoist_output(schemas: dict[str, Any]) -> None:
+    """Makes the output of a render a schema of its own."""
+    for name in ("RenderRequest", "BatchRequest"):
+        output = schemas[name]["properties"]["output"]
+        options = output["anyOf"]
+        schemas["RenderOutput"] = next(option for option in options if option.get("type") == "object")
+        output["anyOf"] = [{"$ref": f"{_REFERENCE}RenderOutput"}, {"type": "null"}]
+
+
+def _drop_titles(schemas: dict[str, Any]) -> None:
+    """Takes out the titles that the framework makes of property names: generators would make types of them."""
+    for schema in schemas.values():
+        for node in _nodes(schema.get("properties", {})):
+            if isinstance(node.get("title"), str):
+                del node["title"]
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a JSON value, the outer ones first."""
+    if isinstance(value, dict):
+        yield value
+        for held in list(value.values()):
+            yield from _nodes(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _nodes(held)
+
+
+def _webhook() -> dict[str, Any]:
+    """The one event that the service sends."""
+    nullable: dict[str, Any] = {"type": ["string", "null"]}
+    schema = {
+        "type": "object", "required": list(FINISHED), "properties": {
+            "jobId": {"type": "string"}, "status": {"type": "string", "enum": ["completed", "failed", "cancelled"]},
+            "videoUrl": nullable, "error": nullable, "renderDurationMs": {"type": ["number", "null"]},
+        },
+    }  # fmt: skip
+    headers = {"X-Service-Event": "render.finished", "X-Service-Job-Id": FINISHED["jobId"]}
+    return {
+        "operationId": "renderFinished", "summary": "Render finished", "tags": ["renders"], "security": [],
+        "description": "Sent once to a render's `callbackUrl` when it has completed, failed or been cancelled. It is not signed: "
+        "confirm the job before acting on it. Up to three attempts; a 4xx answer is not tried again.",
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "schema": {"type": "string"}, "example": example}
+            for name, example in headers.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": FINISHED}}},
+        "responses": {
+            "2XX": {"description": "Delivered; the body is ignored."}, "4XX": {"description": "Refused, and not tried again."},
+        },
+    }  # fmt: skip
+
+
+def _add_examples(operation: dict[str, Any]) -> None:
+    """Shows an answer of every kind."""
+    for answer in operation["responses"].values():
+        shown = answer.get("content", {}).get("application/json", {})
+        name = str(shown.get("schema", {}).get("$ref", "")).removeprefix(_REFERENCE)
+        example = example_of(name)
+        if example is not None:
+            shown.setdefault("example", example)
 
 
 def _complete(operation: dict[str, Any]) -> None:
     """Takes out what the framework supposes and the farm never answers; adds headers and conditional answers."""
     operation["responses"].pop("422", None)
+    scopes = {scope for option in operation.get("security", []) for held in option.values() for scope in held}
+    if scopes:  # only OAuth has scopes that tools understand
+        operation["security"] = [{scheme: [] for scheme in option} for option in operation["security"]]
+        operation["x-scopes"] = sorted(scopes)
+        operation["description"] += (
+            f" An API key needs the scope {', '.join(f'`{scope}`' for scope in sorted(scopes))}."
+        )
     for parameter in operation.get("parameters", []):
         # A header or query parameter may be left out, but it cannot be null.
         options = parameter["schema"].pop("anyOf", [])

@@ -48,7 +48,11 @@ def whole(number: float) -> float | int:
     return int(number) if number == int(number) else number
 
 
-Moment = Annotated[datetime, PlainSerializer(iso, return_type=str)]
+Moment = Annotated[
+    datetime,
+    PlainSerializer(iso, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
+]
 
 
 Number = Annotated[

@@ -64,6 +64,8 @@ class Measured:
     size: str
     frames: int
     fps: float
+    cpu_ms: float
+    """Processor time of all threads, which other processes on the machine disturb least."""
     alone_fps: float
     limit_share: float
     same_alone_fps: float
@@ -100,14 +102,16 @@ def measured_here(case: Case) -> Measured:
         with _opened(session, case, video) as opened:
             frames = min(case.frames, opened.frame_count)
             reports = [session.render_segment(opened, 0, frames, path)]
+            cpu_ms: list[float] = []
             for _ in range(FURTHER_SEGMENTS):
                 session.render_segment(opened, 0, min(frames, 30), path)
             peak_rss_mb = peak_rss_mb_of_process()
             pictures = _pictures(session, opened, frames) if case.beside_encoding else []
             alone, same_alone = [0.0], [0.0]
-            for number in range(case.rounds):
-                if number > 0:
-                    reports.append(session.render_segment(opened, 0, frames, path))
+            for _ in range(case.rounds):
+                started = time.process_time()
+                reports.append(session.render_segment(opened, 0, frames, path))
+                cpu_ms.append((time.process_time() - started) / frames * 1000.0)
                 if case.beside_encoding:
                     same_alone.append(_encode_alone(session, opened, pictures, path))
                     alone.append(_encode_plainly(opened, pictures, path))
@@ -120,6 +124,7 @@ def measured_here(case: Case) -> Measured:
             f"{case.width}x{case.height}",
             frames,
             round(fps, 1),
+            round(min(cpu_ms), 3),
             round(max(alone), 1),
             round(fps / max(alone), 3) if case.beside_encoding else 0.0,
             round(max(same_alone), 1),

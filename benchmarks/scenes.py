@@ -100,9 +100,9 @@ def shape_particles() -> Record:
         side = chance.uniform(6, 26)
         kind = "ellipse" if index % 2 else "rect"
         made = shape(f"p{index}", f"P {index}", 640, 360, side, side, hue(chance.random()), shape=kind)
-        angle, reach, start = chance.uniform(0, math.tau), chance.uniform(200, 760), chance.uniform(0, 8)
-        made.animate("x", (start, 640), (start + 2, 640 + reach * math.cos(angle)))
-        made.animate("y", (start, 360), (start + 2, 360 + reach * math.sin(angle)))
+        angle, distance, start = chance.uniform(0, math.tau), chance.uniform(200, 760), chance.uniform(0, 8)
+        made.animate("x", (start, 640), (start + 2, 640 + distance * math.cos(angle)))
+        made.animate("y", (start, 360), (start + 2, 360 + distance * math.sin(angle)))
         made.animate("opacity", (start, 0), (start + 0.3, 90), (start + 2, 0))
         layers.append(made)
     return composition("comp_root", "Particles of shapes", 1280, 720, FPS, 10, layers, "#020617")

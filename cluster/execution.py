@@ -1,4 +1,4 @@
-"""Puts the renderer, the storage and the executor together, as the settings say."""
+"""Build a worker's task runner from the settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
-from scheduler.ports import RenderExecutor
 
 
 def task_runner(
@@ -20,12 +19,3 @@ def task_runner(
 
     storage = storage_of(settings, Links(farm_secret(settings)))
     return TaskRunner(worker_id, SessionMaker(settings, cuda_index, raster_threads), storage, scratch)
-
-
-def executor_of(settings: Settings) -> RenderExecutor:
-    """The executor on the Ray cluster of the settings."""
-    from cluster.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is slow to import
-
-    if settings.ray_address is None:
-        raise ValueError("set RAY_ADDRESS")
-    return RayExecutor(settings, settings.ray_address)

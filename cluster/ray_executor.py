@@ -322,5 +322,6 @@ def _title(assignment: TaskAssignment) -> str:
 
 def _state(slot: Slot, report: ActorReport) -> WorkerState:
     return WorkerState(
-        slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done
+        slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done,
+        backend=report.backend,
     )  # fmt: skip

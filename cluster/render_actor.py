@@ -45,6 +45,8 @@ class ActorReport:
     progress: dict[str, int] = field(default_factory=dict)
     active: str | None = None
     quiet_seconds: float = 0.0
+    backend: str = ""
+    """What composites: `gl`, or `cpu` for the native kernels."""
 
 
 @ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
@@ -91,7 +93,7 @@ class RenderActor:
         thread = self._thread
         return ActorReport(
             maker.renderer, maker.device, maker.encoder, memory, thread.frames_done, thread.progress, thread.active,
-            thread.quiet_seconds,
+            thread.quiet_seconds, maker.backend,
         )  # fmt: skip
 
     @ray.method(concurrency_group="assignments")

@@ -14,8 +14,9 @@ from cluster.media_cache import MediaCache
 from cluster.task_runner import Progress, StillPicture, Stopped
 from farm_core.settings import Settings
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
+from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.pipeline import PipelineOptions
+from gpu_renderer.pipeline import PipelineOptions, SegmentReport
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment, StillAssignment
@@ -41,7 +42,10 @@ class SessionMaker:
         self._opened_stills: OrderedDict[object, Opened] = OrderedDict()
         self._in_use: list[Opened] = []
         identity = self._session.identity
-        self.renderer = f"{identity.gpu.renderer} | {identity.encoder.identity} | {identity.digest[:16]}"
+        self.backend = identity.backend
+        self.renderer = (
+            f"{identity.gpu.renderer} | {self.backend} | {identity.encoder.identity} | {identity.digest[:16]}"
+        )
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
         self.encoder = identity.encoder.codec
 
@@ -52,6 +56,8 @@ class SessionMaker:
         loose = sorted((source, key) for source, key in assignment.media.items() if source != f"/files/{key}")
         video_format = assignment.video_format
         facts = [self.renderer, video_format.width, video_format.height, video_format.fps, loose, frames]
+        if (video_format.format, video_format.transparent) != ("mp4", False):
+            facts += [video_format.format, video_format.transparent]
         return hashlib.sha256(orjson.dumps(facts)).hexdigest()
 
     def render(
@@ -61,12 +67,20 @@ class SessionMaker:
         opened = self._open(assignment, media)
         self._in_use.append(opened)
         try:
-            report = self._session.render_segment(
-                opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
-            )
+            report = self._report(opened, assignment, path, on_progress, should_stop)
         finally:
             self._in_use.remove(opened)
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
+
+    def _report(
+        self, opened: Opened, assignment: SegmentAssignment, path: Path, on_progress: Progress, should_stop: Stopped
+    ) -> SegmentReport:
+        first, count, name = assignment.first_frame, assignment.frame_count, assignment.video_format.format
+        if name == "mp4":
+            return self._session.render_segment(opened, first, count, path, on_progress, should_stop)
+        return self._session.render_pictures(
+            opened, first, count, path, named(name), on_progress=on_progress, should_stop=should_stop
+        )
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
         """Draws one frame. Stills have documents of their own open, so that one may be drawn amid a segment of the same."""
@@ -98,6 +112,7 @@ class SessionMaker:
             video_format.fps,
             video_format.composition_id,
             video_format.duration_seconds,
+            video_format.transparent,
         )
         self._close_surplus(documents)
         documents[place] = self._session.open(document, output, media.resolver(assignment.media))

@@ -20,17 +20,17 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
 
 def still_file(frames: Sequence[npt.NDArray[np.uint8]], columns: int, format: Literal["png", "jpeg", "webp"]) -> bytes:
     """One picture of opaque RGBA frames of one size, (height, width, 4), in rows of `columns`; a last row may be short."""
-    image = Image.fromarray(frames[0] if len(frames) == 1 else _sheet(frames, columns)).convert("RGB")
+    image = Image.fromarray(frames[0] if len(frames) == 1 else _grid(frames, columns)).convert("RGB")
     out = io.BytesIO()
     image.save(out, format.upper(), **_OPTIONS[format])
     return out.getvalue()
 
 
-def _sheet(frames: Sequence[npt.NDArray[np.uint8]], columns: int) -> npt.NDArray[np.uint8]:
+def _grid(frames: Sequence[npt.NDArray[np.uint8]], columns: int) -> npt.NDArray[np.uint8]:
     height, width, _ = frames[0].shape
     rows = -(-len(frames) // columns)
-    sheet = np.zeros((rows * height, min(columns, len(frames)) * width, 4), np.uint8)
+    grid = np.zeros((rows * height, min(columns, len(frames)) * width, 4), np.uint8)
     for number, frame in enumerate(frames):
         top, left = number // columns * height, number % columns * width
-        sheet[top : top + height, left : left + width] = frame
-    return sheet
+        grid[top : top + height, left : left + width] = frame
+    return grid

@@ -12,18 +12,19 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cluster.assembly import write_file
 from cluster.media_cache import MediaCache
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
-from gpu_renderer.encode.assemble import assemble
-from gpu_renderer.encode.check import check
+from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
+_SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
 
 Progress = Callable[[int], None]
 Stopped = Callable[[], bool]
@@ -51,6 +52,11 @@ class SegmentMaker(Protocol):
     @property
     def renderer(self) -> str:
         """Names build, GL renderer and encoder: what bytes depend on besides the assignment."""
+        ...
+
+    @property
+    def backend(self) -> str:
+        """What composites: `gl` or `cpu`."""
         ...
 
     @property
@@ -123,7 +129,8 @@ class TaskRunner:
 
     def _segment(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
         began = time.perf_counter()
-        key = f"segments/{self.maker.segment_key(assignment, self._media)}.mp4"
+        ending = FORMATS[assignment.video_format.format].segment_ending
+        key = f"segments/{self.maker.segment_key(assignment, self._media)}{ending}"
         try:
             stored = self._storage.describe(key)
         except ObjectMissing:
@@ -131,7 +138,7 @@ class TaskRunner:
         else:
             seconds = time.perf_counter() - began
             return Finished(assignment.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
-        path = self._scratch / f"{assignment.token}.mp4"
+        path = self._scratch / f"{assignment.token}{ending}"
         try:
             return self._rendered(assignment, key, path, began, on_progress, should_stop)
         finally:
@@ -148,7 +155,7 @@ class TaskRunner:
     ) -> Finished:
         stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, should_stop)
         upload_began = time.perf_counter()
-        self._storage.put_file(key, path, "video/mp4")
+        self._storage.put_file(key, path, _SEGMENT_TYPES.get(path.suffix, "application/octet-stream"))
         stages_ms = {**stages_ms, "store": (time.perf_counter() - upload_began) * 1000}
         sha256, size = _digest(path), path.stat().st_size
         seconds = time.perf_counter() - began
@@ -162,16 +169,10 @@ class TaskRunner:
         folder.mkdir(exist_ok=True)
         try:
             paths = self._segments(assignment, folder)
-            output, video_format = folder / "video.mp4", assignment.video_format
-            assemble(paths, output, video_format.fps)
-            check(
-                output,
-                frame_count=video_format.frame_count,
-                width=video_format.width,
-                height=video_format.height,
-                fps=video_format.fps,
-            )
-            self._storage.put_file(assignment.video_key, output, "video/mp4")
+            held = FORMATS[assignment.video_format.format]
+            output = folder / f"video{held.ending}"
+            warnings = write_file(assignment, paths, output, self._media)
+            self._storage.put_file(assignment.video_key, output, held.media_type)
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size
         finally:
@@ -179,13 +180,14 @@ class TaskRunner:
                 path.unlink()
         seconds = time.perf_counter() - began
         return Finished(
-            assignment.token, self.worker_id, assignment.video_key, sha256, size, seconds, segments_sha256=hashes
-        )
+            assignment.token, self.worker_id, assignment.video_key, sha256, size, seconds, segments_sha256=hashes,
+            warnings=warnings,
+        )  # fmt: skip
 
     def _segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
         paths, missing = [], []
         for index, key in enumerate(assignment.segment_keys):
-            path = folder / f"{index:05}.mp4"
+            path = folder / f"{index:05}{Path(key).suffix}"
             try:
                 self._storage.get_file(key, path)
             except ObjectMissing:

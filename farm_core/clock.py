@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -20,18 +20,3 @@ class SystemClock:
     def now(self) -> datetime:
         """The time in UTC."""
         return datetime.now(UTC)
-
-
-class ManualClock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
-        self._now = start
-
-    def now(self) -> datetime:
-        """The time in UTC."""
-        return self._now
-
-    def advance(self, seconds: float) -> None:
-        """Moves the clock on."""
-        self._now += timedelta(seconds=seconds)

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from farm_core.failure import Failure
+from farm_core.jobs.formats import OUTPUT_FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 ENV_FILE: Final = ".env"
@@ -26,6 +27,10 @@ LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], B
 
 class BadSettings(Failure):
     """A variable has a value that it cannot have; the message names each one."""
+
+
+FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
+_LIST_OF_FORMATS: Final = rf"^\s*({'|'.join(FORMAT_NAMES)})\s*(,\s*({'|'.join(FORMAT_NAMES)})\s*)*$"
 
 
 class Settings(BaseSettings):
@@ -105,6 +110,14 @@ class Settings(BaseSettings):
     segment_cache_bytes: int = Field(
         20_000_000_000, ge=0, description="Bytes of rendered segments kept for reuse; the least recently used go first."
     )
+    output_formats: str = Field(
+        "mp4",
+        pattern=_LIST_OF_FORMATS,
+        description="Formats that renders may ask for, separated by commas: "
+        + ", ".join(f"`{name}`" for name in FORMAT_NAMES)
+        + ".",
+    )
+    render_audio: bool = Field(False, description="Render the sound of compositions; the interface has silent videos.")
     result_days: float = Field(30, gt=0, description="Days that a finished video can be downloaded for.")
     metrics_port: int | None = Field(
         None, ge=1, le=65535, description="Port of the scheduler's Prometheus metrics; none when unset."
@@ -139,6 +152,11 @@ class Settings(BaseSettings):
     def allowed_origins(self) -> tuple[str, ...]:
         """The origins of `cors_origins`."""
         return tuple(origin.strip() for origin in self.cors_origins.split(",") if origin.strip())
+
+    @property
+    def accepted_formats(self) -> tuple[str, ...]:
+        """The names of `output_formats`."""
+        return tuple(dict.fromkeys(name.strip() for name in self.output_formats.split(",")))
 
     @property
     def further_fonts(self) -> tuple[Path, ...]:

@@ -33,7 +33,7 @@ from gpu_renderer.encode.stages import StageClock
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.prefetch import iterated_ahead
 
@@ -266,8 +266,8 @@ def ring_to_memory(
 ) -> Ring:
     """The ring for a source's pictures to an encoder that takes frames from the processor's memory."""
     changes_only = options.convert_changes_only
-    if source.backend == "cpu" and (loops := kernels()) is not None:
-        return KernelRing(of, loops, changes_only=changes_only)
+    if source.backend == "cpu" and (native := kernels()) is not None:
+        return KernelRing(of, native, changes_only=changes_only)
     return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=pixel_buffers, changes_only=changes_only)
 
 

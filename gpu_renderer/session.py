@@ -27,15 +27,18 @@ from gpu_renderer.content.text import folders
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.content.text.source_rect import source_rect
+from gpu_renderer.encode.formats import FileFormat, Quality
+from gpu_renderer.encode.pictures import open_segment
 from gpu_renderer.encode.probe import chosen
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.frame.renderer import FrameRenderer, backend_of
 from gpu_renderer.handover_probe import Obstacle, Verdict, probed
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.memory import return_large_blocks
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.picture_pipeline import write_pictures
 from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, SegmentPipeline, SegmentReport
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
@@ -78,6 +81,8 @@ class Output:
     fps: float | None = None
     composition_id: str | None = None
     duration_seconds: float | None = None
+    is_transparent: bool = False
+    """Leave the composition's background out, for files with an alpha channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,10 @@ class Opened:
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media)
-        self._renderer = FrameRenderer(session.painter, self._contents, session.options.drawing)
+        self.is_transparent = output.is_transparent
+        self._renderer = FrameRenderer(
+            session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent
+        )
 
     @property
     def frame_count(self) -> int:
@@ -226,6 +234,29 @@ class RenderSession:
                 self.from_gpu = Verdict(Obstacle.REFUSED, str(error))
                 log.warning("%s", self.from_gpu)
         return self._rendered(opened, frames, path, on_progress, should_stop)
+
+    def render_pictures(
+        self,
+        opened: Opened,
+        first_frame: int,
+        frame_count: int,
+        path: Path,
+        format: FileFormat,
+        quality: Quality = "high",
+        on_progress: Callable[[int], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> SegmentReport:
+        """Renders frames [first, first + count) into a segment of a format other than H.264; otherwise as `render_segment`.
+
+        Alpha is kept if the document was opened for a transparent output and the format has it.
+        """
+        self.make_current()
+        opened.begin_run()
+        size, keeps_alpha = (opened.width, opened.height), opened.is_transparent and format.has_alpha
+        segment = open_segment(path, format, size, opened.fps, keeps_alpha=keeps_alpha, quality=quality)
+        frames = range(first_frame, first_frame + frame_count)
+        report = write_pictures(opened, frames, segment, on_progress, should_stop)
+        return replace(report, warnings=opened.warnings)
 
     def _rendered(
         self,

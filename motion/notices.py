@@ -17,6 +17,7 @@ LAYERS_NAMED_MAX: Final = 5
 
 CODES: Final = (
     ("sound_not_rendered", r"^The sound of "),
+    ("sound_clipped", r"^The sound is clipped"),
     ("glyph_missing", r"^No installed font has "),
     ("font_substituted", r"^The font family "),
     ("media_missing", r"^There is nothing at |has no picture at some time"),

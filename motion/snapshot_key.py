@@ -28,11 +28,6 @@ def key(snapshot: Snapshot) -> str:
     return _digest(snapshot).hex()
 
 
-def layer_key(layer: LayerSnapshot) -> str:
-    """The digest of one layer."""
-    return _digest(layer).hex()
-
-
 def _digest(value: object) -> bytes:
     """The digest of a record, remembered by the object's identity."""
     found = _known.get(id(value))

@@ -166,12 +166,15 @@ def unrenderable_layers(
     return found
 
 
-def media_sources(document: Document, composition_id: str | None = None) -> set[str]:
-    """Every source string that rendering the composition will ask for; data: addresses are left out."""
+def media_sources(document: Document, composition_id: str | None = None, *, with_sound: bool = False) -> set[str]:
+    """Every source string that rendering the composition, and its sound, will ask for; data: addresses are left out."""
     found: set[str] = set()
     for layer in _layers(document, composition_id):
         if not _hidden(layer):
             found.update(_sources(layer))
+        if with_sound and layer.visible and layer.kind in ("audio", "video"):
+            held = layer.component("Audio").get("__src") if layer.kind == "audio" else layer.string("src")
+            found.add(held if isinstance(held, str) else "")
     return {source for source in found if source and not source.startswith("data:")}
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import uvloop
 from prometheus_client import start_http_server
 
-from cluster.execution import executor_of
+from cluster.executor import executor_of
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock

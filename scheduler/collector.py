@@ -84,7 +84,7 @@ class Collector(Service):
         """Settles what has been reported; what could not be written, a store being away, is kept for the next turn."""
         self._unsettled += await self.dependencies.executor.reports(self.wait_seconds)
         landings = self._landings(self._unsettled)
-        await self._settle(landings)
+        await self._complete(landings)
         self._unsettled = []
         if len(landings):
             self.dispatcher.wake()
@@ -109,7 +109,7 @@ class Collector(Service):
                     landings.ended.append(_Landing(running_task, running_task.assignment, report))
         return landings
 
-    async def _settle(self, landings: _Landings) -> None:
+    async def _complete(self, landings: _Landings) -> None:
         """Writes each kind in its own way; raises where a store is away, when all have been tried."""
         outcomes = await asyncio.gather(
             together(self._rendered, list(landings.rendered.values())),

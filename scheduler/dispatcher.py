@@ -12,6 +12,7 @@ from sqlalchemy import RowMapping
 
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
+from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
@@ -90,10 +91,11 @@ def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
 
 def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
     video_format = VideoFormat(
-        row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"]
+        row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"],
+        row["format"], row["transparent"], row["has_sound"],
     )  # fmt: skip
     if TaskKind(row["kind"]) is TaskKind.assemble:
-        video_key = f"results/{row['plan_key'] or row['job_id']}.mp4"
+        video_key = f"results/{row['plan_key'] or row['job_id']}{OUTPUT_FORMATS[row['format']].ending}"
         keys = tuple(segment["key"] for segment in row["segments"])
         return AssemblyAssignment(
             row["task_id"],
@@ -104,6 +106,8 @@ def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
             video_key,
             row["account_id"],
             row["task_index"],
+            row["document_key"],
+            row["media"] or {},
         )
     return SegmentAssignment(
         row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,

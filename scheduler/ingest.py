@@ -110,7 +110,8 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     with tempfile.TemporaryDirectory(dir=dependencies.scratch) as folder:
         source, target = Path(folder, "document.json"), Path(folder, "frozen.json")
         await asyncio.to_thread(dependencies.storage.get_file, job.template_document_key, source)
-        call = (str(source), str(target), [asdict(field) for field in fields], {**values, **named}, job.composition_id)
+        declared_fields = [asdict(field) for field in fields]
+        call = (str(source), str(target), declared_fields, {**values, **named}, job.composition_id, job.has_sound)
         try:
             found = await dependencies.sandbox.call(job.account_id, frozen, *call)
         except (Refused, Exhausted) as error:
@@ -128,7 +129,12 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
 
 
 def frozen(
-    source: str, target: str, stored: list[dict[str, Any]], values: dict[str, str | float], composition_id: str | None
+    source: str,
+    target: str,
+    stored: list[dict[str, Any]],
+    values: dict[str, str | float],
+    composition_id: str | None,
+    has_sound: bool = False,
 ) -> dict[str, Any]:
     """Write the document with its inputs applied; return the `sources` that its rendering asks for and its `notices`. Runs in the
     sandbox.
@@ -138,9 +144,10 @@ def frozen(
     document = cast(Document, orjson.loads(Path(source).read_bytes()))
     fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
     document = template.apply(document, fields, values)
-    sources = template.media_sources(document, composition_id)
+    sources = template.media_sources(document, composition_id, with_sound=has_sound)
     Path(target).write_bytes(orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS))
-    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in of_document(document)]}
+    notices = () if has_sound else of_document(document)
+    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}
 
 
 async def _fetched(

@@ -10,9 +10,11 @@ import orjson
 
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
+from farm_core.jobs.notices import records
 from farm_core.jobs.receipt import RenderedJob, receipt
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
+from motion.notices import of_lines
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Finished
 
@@ -28,7 +30,7 @@ class Assembled:
 
 
 class JobCompleter:
-    """Settles finished assemblies. The executor has checked the MP4s before it reported."""
+    """Settles finished assemblies. The executor has checked the files before it reported."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
@@ -53,10 +55,12 @@ class JobCompleter:
             self.dependencies.storage,
         )
         paper = orjson.dumps(receipt(job, report.segments_sha256, report.sha256, report.bytes))
-        receipt_key = assignment.video_key.removesuffix(".mp4") + ".json"
+        receipt_key = assignment.video_key.rpartition(".")[0] + ".json"
         await asyncio.to_thread(storage.put_bytes, receipt_key, paper, "application/json")
+        detail = {"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker}
+        if report.warnings:
+            detail["warnings"] = records(of_lines(report.warnings))
         return Ending(
             job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=receipt_key,
-            video_url=video_url(storage, job.id, job.origin, assignment.video_key), video_bytes=report.bytes,
-            detail={"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker},
+            video_url=video_url(storage, job.id, job.origin, assignment.video_key), video_bytes=report.bytes, detail=detail,
         )  # fmt: skip

@@ -28,7 +28,10 @@ WEBHOOK_ATTEMPTS: Final = Counter(
     "farm_webhook_attempts_total", "Attempts by outcome.", ("outcome",), registry=REGISTRY
 )
 OPEN_SEGMENTS: Final = Gauge("farm_open_segments", "Segments that wait or are under way.", registry=REGISTRY)
-WORKERS: Final = Gauge("farm_workers", "Live workers.", ("device", "encoder"), registry=REGISTRY)
+WORKERS: Final = Gauge(
+    "farm_workers", "Live workers; software with the backend gl lacks the native kernels.",
+    ("device", "encoder", "backend"), registry=REGISTRY,
+)  # fmt: skip
 WORKER_MEMORY_BYTES: Final = Gauge("farm_worker_memory_bytes", "Resident memory.", ("worker",), registry=REGISTRY)
 
 
@@ -52,7 +55,8 @@ def workers(living: Sequence[WorkerState]) -> None:
     """Shows the workers that live now, and no others."""
     WORKERS.clear()
     WORKER_MEMORY_BYTES.clear()
-    for (device, encoder), count in Tally((worker.device, worker.encoder) for worker in living).items():
-        WORKERS.labels(device, encoder).set(count)
+    kinds = Tally((worker.device, worker.encoder, worker.backend) for worker in living)
+    for labels, count in kinds.items():
+        WORKERS.labels(*labels).set(count)
     for worker in living:
         WORKER_MEMORY_BYTES.labels(worker.id).set(worker.memory_bytes)

@@ -101,6 +101,8 @@ def plan_key(frozen: FrozenJob, renderer: str) -> str:
         frozen.document_key, sorted(frozen.media.items()), renderer, job.width, job.height, job.fps, job.frame_count,
         job.composition_id, job.duration_seconds,
     ]  # fmt: skip
+    if (job.format, job.transparent, job.has_sound) != ("mp4", False, False):
+        dependencies += [job.format, job.transparent, job.has_sound]
     return hashlib.sha256(orjson.dumps(dependencies)).hexdigest()
 
 

@@ -12,7 +12,10 @@ from farm_core.jobs.judge import Failure
 
 @dataclass(frozen=True, slots=True)
 class VideoFormat:
-    """What the frames of a job look like from outside: size in pixels, frames a second, composition, length."""
+    """What the frames of a job look like from outside: size in pixels, frames a second, composition, length, format.
+
+    `format` is a name of `farm_core/jobs/formats.py`; `transparent` leaves the composition's background out.
+    """
 
     width: int
     height: int
@@ -20,6 +23,9 @@ class VideoFormat:
     frame_count: int
     composition_id: str | None
     duration_seconds: float
+    format: str = "mp4"
+    transparent: bool = False
+    has_sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class SegmentAssignment:
 
 @dataclass(frozen=True, slots=True)
 class AssemblyAssignment:
-    """Join a job's segments, in order, to an MP4 at `video_key`, and check it."""
+    """Join a job's segments, in order, to a file at `video_key`, and check it. Document and media are for its sound."""
 
     task_id: str
     token: str
@@ -64,6 +70,8 @@ class AssemblyAssignment:
     video_key: str
     account_id: str = ""
     index: int = 0
+    document_key: str = ""
+    media: Mapping[str, str] = field(default_factory=dict)
 
 
 TaskAssignment = SegmentAssignment | AssemblyAssignment
@@ -148,6 +156,8 @@ class WorkerState:
     """Token of the assignment whose frame is being drawn."""
     moved: float = 0.0
     """When a frame or an assignment was last seen to end there, whoever gave it; on the clock of `time.monotonic`."""
+    backend: str = ""
+    """What composites there: `gl`, or `cpu` for the native kernels. Software OpenGL with `gl` lacks the kernels."""
 
 
 class RenderExecutor(Protocol):

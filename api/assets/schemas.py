@@ -25,7 +25,9 @@ UPLOAD_FORM: dict[str, Any] = {
             "schema": {
                 "type": "object",
                 "required": ["file"],
-                "properties": {"file": {"type": "string", "contentMediaType": "application/octet-stream"}},
+                "properties": {
+                    "file": {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+                },
             }
         }
     },

@@ -96,7 +96,7 @@ async def _uploads(
 async def _refusals(state: AppState, template: Template, wanted: BatchRequest, uploads: rules.Uploads) -> Refusals:
     """Rows with faults. Raises InvalidInputs unless the others may go without them, and there are others."""
     shared = [
-        *rules.output_of(template, wanted.output)[1],
+        *rules.output_of(template, wanted.output, state.settings.accepted_formats)[1],
         *await rules.callback_faults(state, wanted.callback_url, template.account_id),
     ]
     by_row = await rules.inputs_faults(state, template, [row.inputs for row in wanted.rows], uploads)

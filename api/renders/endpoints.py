@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse
 from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading
 from api.documentation import answers
 from api.renders import service, validation
-from api.renders.schemas import JobRecord, JobStatusShape, RenderRequest, Validation
+from api.renders.schemas import JobRecord, JobState, RenderRequest, Validation
 from api.route import FarmRoute, needs
 from api.shapes import Listed
 from farm_core.accounts.scopes import Scope
@@ -42,7 +42,7 @@ async def create_render(
     origin: Origin,
     body: RenderRequest,
     idempotency_key: IdempotencyKey = None,
-) -> JobStatusShape:
+) -> JobState:
     """Queues a render and reserves its minutes."""
     return _status(await service.create(state, caller, body, idempotency_key, origin))
 
@@ -68,7 +68,7 @@ async def get_render(state: AppStateOf, caller: CallerOf, origin: Origin, id: st
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
-async def cancel_render(state: AppStateOf, caller: CallerOf, id: str) -> JobStatusShape:
+async def cancel_render(state: AppStateOf, caller: CallerOf, id: str) -> JobState:
     """Cancels a render unless it has ended; answers with the status that holds."""
     return _status(await service.cancel(state, caller, id))
 
@@ -87,5 +87,5 @@ async def download_render(
     return RedirectResponse(await service.download(work, state, caller, id, origin), status_code=302)
 
 
-def _status(job: Job) -> JobStatusShape:
-    return JobStatusShape(job_id=job.id, status=JobStatus(job.status))
+def _status(job: Job) -> JobState:
+    return JobState(job_id=job.id, status=JobStatus(job.status))

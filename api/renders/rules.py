@@ -15,6 +15,7 @@ from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, METADATA_BYTES_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
 from api.shapes import unknown_field
 from farm_core.assets import repository as assets
+from farm_core.jobs import formats
 from farm_core.net.resolver import Resolver, url_fault
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.templates.manifest import fields_of
@@ -30,11 +31,13 @@ _BOUNDS: Final = {"width": (SIDE_MIN, SIDE_MAX), "height": (SIDE_MIN, SIDE_MAX),
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The size and rate that a render will have."""
+    """The size, rate and format that a render will have."""
 
     width: int
     height: int
     fps: float
+    format: str = "mp4"
+    transparent: bool = False
 
 
 LOOKUPS_AT_ONCE: Final = 32
@@ -68,7 +71,13 @@ async def faults_of(state: AppState, template: Template | None, wanted: RenderRe
         callback_faults(state, wanted.callback_url, template.account_id if template else ""),
     )
     named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
-    return [*named, *inputs, *output_of(template, wanted.output)[1], *callback, *_own_faults(wanted)]
+    return [
+        *named,
+        *inputs,
+        *output_of(template, wanted.output, state.settings.accepted_formats)[1],
+        *callback,
+        *_own_faults(wanted),
+    ]
 
 
 def _own_faults(wanted: RenderRequest) -> Faults:
@@ -90,18 +99,47 @@ def metadata_faults(value: Any, where: str = "metadata") -> Faults:
     )
 
 
-def output_of(template: Template | None, wanted: Any) -> tuple[Output, Faults]:
-    """The output's size and rate, from the request and the template, and what is wrong with them."""
+def output_of(
+    template: Template | None, wanted: Any, accepted: Sequence[str] = (formats.DEFAULT,)
+) -> tuple[Output, Faults]:
+    """The output's size, rate and format, from the request and the template, and what is wrong with them.
+
+    `accepted` are the formats that the operator allows.
+    """
     if wanted is not None and not isinstance(wanted, dict):
         return _NO_OUTPUT, [("output", "must be an object")]
     asked: Mapping[str, Any] = wanted or {}
-    faults = [] if asked.get("format") in (None, "mp4") else [("output.format", "must be mp4")]
+    name, transparent, faults = _format_of(asked, accepted)
     faults += [fault for name in _BOUNDS if (fault := _integer_fault(name, asked.get(name)))]
     if faults or template is None:
         return _NO_OUTPUT, faults
     width, height, fps = (asked.get(name) or getattr(template, name) for name in _BOUNDS)
-    output = Output(round(width), round(height), float(fps))
-    return output, _limit_faults(output)
+    output = Output(round(width), round(height), float(fps), name, transparent)
+    return output, [*_limit_faults(output), *_format_faults(output)]
+
+
+def _format_of(asked: Mapping[str, Any], accepted: Sequence[str]) -> tuple[str, bool, Faults]:
+    """The format and whether its background is left out. Where only MP4 is accepted, `transparent` is no field."""
+    default = formats.DEFAULT if formats.DEFAULT in accepted else accepted[0]
+    name, transparent = asked.get("format"), asked.get("transparent")
+    faults: Faults = []
+    if name is not None and name not in accepted:
+        faults.append(("output.format", f"must be {' or '.join(accepted)}"))
+    if len(accepted) == 1 and default == formats.DEFAULT:
+        return default, False, faults
+    if not isinstance(transparent, bool | None):
+        faults.append(("output.transparent", "must be true or false"))
+    chosen = name if isinstance(name, str) and name in accepted else default
+    if transparent is True and not formats.OUTPUT_FORMATS[chosen].has_alpha:
+        faults.append(("output.transparent", f"is not possible in {chosen}, which has no transparency"))
+    return chosen, transparent is True, faults
+
+
+def _format_faults(output: Output) -> Faults:
+    limit = formats.OUTPUT_FORMATS[output.format].fps_max
+    if limit is None or output.fps <= limit:
+        return []
+    return [("output.fps", f"is {output.fps:g}; a {output.format} has at most {limit:g} frames per second")]
 
 
 def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:

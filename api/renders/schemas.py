@@ -73,7 +73,7 @@ class RenderRequest(Asked):
     metadata: Annotated[Any, WithJsonSchema(METADATA)] = None
 
 
-class JobStatusShape(Shape):
+class JobState(Shape):
     """A job's identifier, and the status that holds."""
 
     job_id: str
@@ -90,21 +90,6 @@ class JobWarning(Shape):
 
 class JobRecord(Shape):
     """A render job."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "jobId": "job_0mwp2m4cs61gspbsib7xj1",
-                    "status": "processing",
-                    "progress": 42.5,
-                    "videoUrl": None,
-                    "error": None,
-                    "createdAt": "2026-11-20T14:24:50.218Z",
-                }
-            ]
-        }
-    )
 
     job_id: str
     status: JobStatus

@@ -31,6 +31,7 @@ from farm_core.errors import (
 )
 from farm_core.ids import new_id
 from farm_core.jobs import repository
+from farm_core.jobs.formats import OUTPUT_FORMATS, file_name
 from farm_core.jobs.links import link_seconds
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
@@ -131,7 +132,7 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     job = await owned(session, caller, job_id)
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
-    return state.storage.link(job.video_key, link_seconds(state.settings), origin, f"{job.id}.mp4")
+    return state.storage.link(job.video_key, link_seconds(state.settings), origin, file_name(job.id, job.video_key))
 
 
 def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> JobRecord:
@@ -139,7 +140,10 @@ def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str
     video_url = None
     if job.video_key is not None:
         video_url = state.links.url(
-            origin, job.video_key, state.links.in_seconds(link_seconds(state.settings), 3600), f"{job.id}.mp4"
+            origin,
+            job.video_key,
+            state.links.in_seconds(link_seconds(state.settings), 3600),
+            file_name(job.id, job.video_key),
         )
     return JobRecord(
         job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
@@ -189,10 +193,11 @@ def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
     """A queued job for a request without faults."""
-    output, _ = output_of(template, wanted.output)
+    output, _ = output_of(template, wanted.output, state.settings.accepted_formats)
     return Job(
         id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
-        width=output.width, height=output.height, fps=output.fps,
+        width=output.width, height=output.height, fps=output.fps, format=output.format, transparent=output.transparent,
+        has_sound=state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
         request_hash="", created_at=state.clock.now(), meta=wanted.metadata,

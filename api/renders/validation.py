@@ -20,6 +20,7 @@ from api.renders.service import requested_template
 from api.renders.undrawn import undrawn
 from farm_core.errors import RateLimited
 from farm_core.jobs import notices
+from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 from farm_core.templates.models import Template
@@ -40,7 +41,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         template = await requested_template(reading, caller, wanted)
         uploads = await rules.uploads_of(reading, caller.account.id, origins, state.links, now, wanted.inputs)
         minutes = await usage.minutes(reading, caller.account.id, now)
-        pace = await _seconds_per_pixel(reading, caller, template)
+        seconds_per_pixel = await _seconds_per_pixel(reading, caller, template)
     faults = await rules.faults_of(state, template, wanted, uploads)
     needed = 0.0 if template is None else template.duration_seconds / 60
     quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / _MS_PER_MINUTE
@@ -49,8 +50,8 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         errors=[Fault(field=field, message=message) for field, message in faults],
         render_minutes=round(needed, 4),
         remaining_minutes=None if quota is None else max(0.0, round(quota - used, 4)),
-        expected_seconds=None if template is None or faults else _expected(template, wanted, pace),
-        warnings=[] if template is None else await _warnings(state, template),
+        expected_seconds=None if template is None or faults else _expected(state, template, wanted, seconds_per_pixel),
+        warnings=[] if template is None else await _warnings(state, template, wanted),
     )
 
 
@@ -78,15 +79,20 @@ async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Te
     return milliseconds / 1000 / count if count else None
 
 
-def _expected(template: Template, wanted: RenderRequest, pace: float | None) -> float | None:
-    output, _ = rules.output_of(template, wanted.output)
+def _expected(
+    state: AppState, template: Template, wanted: RenderRequest, seconds_per_pixel: float | None
+) -> float | None:
+    output, _ = rules.output_of(template, wanted.output, state.settings.accepted_formats)
     frames = frame_count(template.duration_seconds, output.fps)
-    return None if pace is None else round(pace * frames * output.width * output.height, 1)
+    return None if seconds_per_pixel is None else round(seconds_per_pixel * frames * output.width * output.height, 1)
 
 
-async def _warnings(state: AppState, template: Template) -> list[JobWarning]:
+async def _warnings(state: AppState, template: Template, wanted: RenderRequest) -> list[JobWarning]:
     """What is known without drawing."""
     with tempfile.NamedTemporaryFile(prefix="farm-validation-") as document:
         await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
         found = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)
+    output, faults = rules.output_of(template, wanted.output, state.settings.accepted_formats)
+    if not faults and state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound:
+        found = [one for one in found if one["code"] != "sound_not_rendered"]
     return [JobWarning(**one) for one in notices.records(Notice(**one) for one in found)]

@@ -27,7 +27,7 @@ PICTURE: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "The picture.",
         "content": {
-            f"image/{name}": {"schema": {"type": "string", "contentMediaType": f"image/{name}"}}
+            f"image/{name}": {"schema": {"type": "string", "format": "binary", "contentMediaType": f"image/{name}"}}
             for name in ("png", "jpeg", "webp")
         },
     }

@@ -117,7 +117,7 @@ IMPORT_FORM: dict[str, Any] = {
                 "type": "object",
                 "required": ["file"],
                 "properties": {
-                    "file": {"type": "string", "contentMediaType": "application/octet-stream"},
+                    "file": {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"},
                     "name": {"type": "string", "description": "The composition's name when left out."},
                     "description": {"type": "string"},
                     "compId": {"type": "string", "description": "The project's active composition when left out."},

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from api.dependencies import AppStateOf, CallerOf, Reading
 from api.documentation import answers
 from api.route import FarmRoute, needs
-from api.usage.schemas import LimitsShape, UsageRecord
+from api.usage.schemas import AccountLimits, UsageRecord
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
 from farm_core.accounts.scopes import Scope
@@ -37,5 +37,5 @@ async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> Usage
         asset_processing_bytes=used.asset_bytes,
         active_api_keys=await accounts.active_keys(work, account_id, now),
         stored_bytes=await stored_bytes(work, account_id),
-        limits=LimitsShape(**asdict(limits_of(caller.account))),
+        limits=AccountLimits(**asdict(limits_of(caller.account))),
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 from api.shapes import Number, Shape
 
 
-class LimitsShape(Shape):
+class AccountLimits(Shape):
     """What the account may use; null is unlimited."""
 
     api_enabled: bool = Field(description="False means keys do not work.")
@@ -32,4 +32,4 @@ class UsageRecord(Shape):
     stored_bytes: int = Field(
         description="Extension: bytes of the account's uploads, templates, presets, media and results."
     )
-    limits: LimitsShape
+    limits: AccountLimits

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Self
 
 from cluster.batching.rows import Row
 from gpu_renderer.commands import options
-from gpu_renderer.commands.local import InputRefused, LocalMedia, fields_of, read_local, with_inputs
-from gpu_renderer.encode.assemble import assemble
-from gpu_renderer.encode.check import check
+from gpu_renderer.commands.local import LocalMedia, fields_of, read_local, with_inputs
+from gpu_renderer.commands.local_files import format_of, write
+from gpu_renderer.commands.local_job import LocalJob
 from gpu_renderer.errors import RenderError
-from gpu_renderer.session import Output, RenderSession
+from gpu_renderer.session import RenderSession
 from motion import template
 from motion.errors import DocumentError
 
@@ -28,9 +27,8 @@ class LocalRenderer:
 
     def __init__(self, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
         self._document = read_local(Path(arguments.template))
-        self._folder = arguments.media
-        self._machine = arguments.machine
-        self._output = Output(width=output.get("width"), height=output.get("height"), fps=output.get("fps"))
+        self._arguments, self._folder = arguments, arguments.media
+        self._output = dict(output)
         self._inputs = {field.id: field for field in fields_of(self._document)}
         self._stack = ExitStack()
         self.identity = hashlib.sha256(json.dumps([self._document, dict(output)]).encode()).hexdigest()
@@ -49,6 +47,7 @@ class LocalRenderer:
             return [f"no column is an input; the document offers {', '.join(sorted(self._inputs)) or 'none'}"]
         found = []
         for row in rows:
+            found += _format_faults(row)
             try:
                 document = with_inputs(self._document, self._values(row), LocalMedia(self._folder))
                 found += self._value_faults(row, document is not None)
@@ -60,7 +59,7 @@ class LocalRenderer:
         """Each row when its video is there, or with why it is not."""
         if not rows:
             return
-        session = self._stack.enter_context(RenderSession(options.default_session_options(self._machine())))
+        session = self._stack.enter_context(RenderSession(options.default_session_options(self._arguments.machine())))
         for row in rows:
             try:
                 self._write(session, row)
@@ -77,17 +76,19 @@ class LocalRenderer:
         return [f"line {row.number}: {fault.field} {fault.message}" for fault in template.validate(fields, colors)]
 
     def _write(self, session: RenderSession, row: Row) -> None:
-        if row.path.suffix.lower() != ".mp4":
-            raise InputRefused(f"{row.path}: only .mp4 can be written")
-        media = LocalMedia(self._folder)
-        document = with_inputs(self._document, self._values(row), media)
-        row.path.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            session.open(document, self._output, media.resolve) as opened,
-            tempfile.TemporaryDirectory(prefix=".render-", dir=row.path.parent) as folder,
-        ):
-            segment, finished = Path(folder) / "segment.mp4", Path(folder) / "finished.mp4"
-            session.render_segment(opened, 0, opened.frame_count, segment)
-            assemble([segment], finished, opened.fps)
-            check(finished, frame_count=opened.frame_count, width=opened.width, height=opened.height, fps=opened.fps)
-            finished.replace(row.path)
+        job = LocalJob(
+            file=Path(self._arguments.template), format_name=format_of(row.path, None),
+            inputs=tuple(self._values(row).items()), media=self._folder, machine=self._arguments.machine(),
+            width=self._output.get("width"), height=self._output.get("height"), fps=self._output.get("fps"),
+        )  # fmt: skip
+        held = job.open(session)
+        with held.opened as opened:
+            write(job, session, held, range(opened.frame_count), row.path, shows_progress=False)
+
+
+def _format_faults(row: Row) -> list[str]:
+    try:
+        format_of(row.path, None)
+    except RenderError as error:
+        return [f"line {row.number}: {error}"]
+    return []

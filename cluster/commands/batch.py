@@ -1,7 +1,7 @@
 """One video per row of a CSV file: against a farm (--server, --key, or the one that runs here) or, with a project FILE,
 without any service.
 
-The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". All rows
+The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". The ending says the format. All rows
 are checked first. Rows that the manifest (PATTERN's folder, manifest.json) has as done are left out, so that a batch that was
 interrupted goes on where it was.
 """
@@ -22,8 +22,6 @@ from cluster.batching.rows import Row, RowsRefused, read_rows
 from cluster.commands import connecting
 from gpu_renderer.commands import options
 
-LOCAL_ENDINGS = (".mp4",)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Template or file, rows, pattern."""
@@ -43,9 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Renders every row; 1 where one of them failed. Raises RowsRefused and NoFarm."""
     rows = read_rows(arguments.rows, arguments.out)
     manifest = Manifest.beside(rows)
-    output = _output(arguments)
-    kind = LocalRenderer if Path(arguments.template).exists() else FarmRenderer
-    with kind(arguments, output) as renderer:
+    with _renderer(arguments, _output(arguments)) as renderer:
         if faults := renderer.faults(rows):
             raise RowsRefused(faults)
         wanted = rows if arguments.again else [row for row in rows if not manifest.has(row, renderer.identity)]
@@ -54,6 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
         failed = _rendered(renderer, wanted, manifest)
     print(f"{len(rows) - failed} of {len(rows)} videos are done; {manifest.path} says where they are")
     return 1 if failed else 0
+
+
+def _renderer(arguments: argparse.Namespace, output: dict[str, int]) -> LocalRenderer | FarmRenderer:
+    if Path(arguments.template).exists():
+        return LocalRenderer(arguments, output)
+    return FarmRenderer(connecting.client(arguments), arguments, output)
 
 
 def _output(arguments: argparse.Namespace) -> dict[str, int]:

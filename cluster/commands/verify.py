@@ -29,6 +29,7 @@ from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
+from gpu_renderer.encode.formats import FORMATS
 from scheduler.ports import SegmentAssignment, VideoFormat
 
 
@@ -63,7 +64,15 @@ async def _job(database: Database, job_id: str) -> tuple[Job, VideoFormat]:
             raise Unverifiable(f"there is no completed job {job_id!r}")
         template: Template = await session.get_one(Template, job.template_id)
     return job, VideoFormat(
-        job.width, job.height, job.fps, job.frame_count, template.composition_id, template.duration_seconds
+        job.width,
+        job.height,
+        job.fps,
+        job.frame_count,
+        template.composition_id,
+        template.duration_seconds,
+        job.format,
+        job.transparent,
+        job.has_sound,
     )
 
 
@@ -86,7 +95,7 @@ def _compared(
     with tempfile.TemporaryDirectory(prefix="farm-verify-") as folder:
         media = MediaCache(storage, Path(folder) / "media")
         for segment in random.sample(segments, min(count, len(segments))):
-            path = Path(folder) / "segment.mp4"
+            path = Path(folder) / f"segment{FORMATS[video_format.format].segment_ending}"
             assignment = SegmentAssignment(
                 "",
                 "",

@@ -26,7 +26,7 @@ from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.handover_probe import probed
-from gpu_renderer.host.kernels import KernelsUnavailable, installed, loaded
+from gpu_renderer.kernels.loading import KernelsUnavailable, installed, loaded
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter
 

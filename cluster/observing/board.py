@@ -16,7 +16,7 @@ PANELS: Final = (
      "histogram_quantile(0.95, sum by (le) (rate(farm_segment_seconds_bucket[5m])))", "p95"),
     ("Where the time goes", "percentunit",
      "sum by (stage) (rate(farm_stage_seconds_total[5m])) / scalar(sum(rate(farm_stage_seconds_total[5m])))", "{{stage}}"),
-    ("Workers", "short", "max by (device, encoder) (farm_workers)", "{{device}}, {{encoder}}"),
+    ("Workers", "short", "max by (device, encoder, backend) (farm_workers)", "{{device}}, {{backend}}, {{encoder}}"),
     ("Memory of workers", "bytes", "max by (worker) (farm_worker_memory_bytes)", "{{worker}}"),
     ("Failed attempts", "short", "sum by (kind) (rate(farm_attempt_failures_total[5m]))", "{{kind}}"),
     ("Rescued tasks", "short", "sum(rate(farm_tasks_rescued_total[5m]))", "rescued"),

@@ -13,7 +13,7 @@ from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.jobs.queue_models import AccountQueue, OpenJob
 from farm_core.presets.models import Preset
 from farm_core.sign_in.models import ConsoleSession, SignInLink
-from farm_core.statistics.models import JobMinute, RollUp
+from farm_core.statistics.models import CountedUntil, JobMinute
 from farm_core.templates.models import Template
 from farm_core.usage.models import ObjectCharge, Usage
 from farm_core.webhooks.models import Delivery
@@ -28,6 +28,7 @@ __all__ = [
     "AuditEntry",
     "Batch",
     "ConsoleSession",
+    "CountedUntil",
     "Delivery",
     "DrainedNode",
     "Job",
@@ -37,7 +38,6 @@ __all__ = [
     "OpenJob",
     "Preset",
     "QueueState",
-    "RollUp",
     "Segment",
     "SignInLink",
     "Task",

@@ -48,6 +48,9 @@ class ClaimedJob:
     template_targets: Mapping[str, Any]
     composition_id: str | None
     duration_seconds: float
+    format: str = "mp4"
+    transparent: bool = False
+    has_sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

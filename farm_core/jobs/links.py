@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from farm_core.jobs.formats import file_name
 from farm_core.settings import Settings
 from farm_core.storage.port import Storage
 
@@ -17,5 +18,5 @@ def link_seconds(settings: Settings) -> int:
 
 
 def video_url(storage: Storage, job_id: str, origin: str, video_key: str) -> str:
-    """A signed address of the job's MP4 that needs no credential and works for a week."""
-    return storage.link(video_key, LINK_SECONDS, origin, f"{job_id}.mp4")
+    """A signed address of the job's file that needs no credential and works for a week."""
+    return storage.link(video_key, LINK_SECONDS, origin, file_name(job_id, video_key))

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Integer, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    String,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
@@ -85,6 +96,12 @@ class Job(SQLModel, table=True):
     height: int
     fps: float
     frame_count: int
+    format: str = Field(default="mp4", sa_column=Column(String, nullable=False, server_default="mp4"))
+    """A name of `farm_core/jobs/formats.py`."""
+    transparent: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
+    """The composition's background is left out."""
+    has_sound: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
+    """The sound is rendered: by `RENDER_AUDIO` when the job was created."""
     reserved_ms: int = Field(sa_column=Column(BigInteger, nullable=False))
     origin: str
     """Origin of the farm's URLs in the webhook: the public one, or that of the request that created the job."""

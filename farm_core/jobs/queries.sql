@@ -42,7 +42,7 @@ WITH candidates AS MATERIALIZED (
 )
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
-    templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    claimed.format, claimed.transparent, claimed.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM claimed JOIN templates ON templates.id = claimed.template_id
 
@@ -62,7 +62,7 @@ WITH orphans AS (
 )
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
-    templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    adopted.format, adopted.transparent, adopted.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM adopted JOIN templates ON templates.id = adopted.template_id
 
@@ -175,7 +175,9 @@ WITH wanted AS (
                 SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(jobs.warnings) = 'array' THEN jobs.warnings ELSE '[]' END) AS one
                 UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
                     THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
-                WHERE drawn.job_id = jobs.id AND drawn.kind = 'render') AS noticed)) ELSE jobs.warnings END,
+                WHERE drawn.job_id = jobs.id AND drawn.kind = 'render'
+                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(CAST(wanted.detail AS jsonb) -> 'warnings') = 'array'
+                    THEN CAST(wanted.detail AS jsonb) -> 'warnings' ELSE '[]' END)) AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
@@ -272,7 +274,7 @@ WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
     tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
-    held.document_key, held.media, held.plan_key, held.origin, held.inputs, held.renderer,
+    held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin, held.inputs, held.renderer,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
             SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
@@ -573,9 +575,9 @@ WITH former AS (
     WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), again AS (
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, attempt, created_at, priority, metadata)
+        callback_url, request_hash, attempt, created_at, priority, metadata, format, transparent, has_sound)
     SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, 0, :now, priority, metadata
+        callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound
     FROM former
     RETURNING id, account_id
 ), told AS (
@@ -637,7 +639,10 @@ FROM doomed JOIN gone ON gone.id = doomed.id
 -- A receipt is needed with its video, the document of a deleted template with the jobs of the template.
 SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
 WHERE EXISTS (
-    SELECT 1 FROM jobs WHERE jobs.video_key = regexp_replace(wanted.key, '[.]json$', '.mp4')
+    SELECT 1 FROM jobs WHERE jobs.video_key = ANY(ARRAY[wanted.key, regexp_replace(wanted.key, '[.]json$', '.mp4'),
+            regexp_replace(wanted.key, '[.]json$', '.webm'), regexp_replace(wanted.key, '[.]json$', '.mov'),
+            regexp_replace(wanted.key, '[.]json$', '.gif'), regexp_replace(wanted.key, '[.]json$', '.webp'),
+            regexp_replace(wanted.key, '[.]json$', '.zip')])
         AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
 ) OR EXISTS (
     SELECT 1 FROM jobs WHERE jobs.document_key = wanted.key

@@ -29,7 +29,7 @@ class JobMinute(SQLModel, table=True):
     """Output duration of completed renders."""
 
 
-class RollUp(SQLModel, table=True):
+class CountedUntil(SQLModel, table=True):
     """The one row that says up to when minutes have been counted."""
 
     __tablename__ = "job_roll_up"

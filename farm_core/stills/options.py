@@ -16,9 +16,9 @@ SIDE_MAX: Final = 4096
 PIXELS_MAX: Final = 16_000_000
 WIDTH_DEFAULT: Final = 640
 
-SHEET_FRAMES: Final = 25
-SHEET_COLUMNS: Final = 5
-SHEET_WIDTH: Final = 160
+CONTACT_FRAMES: Final = 25
+CONTACT_COLUMNS: Final = 5
+CONTACT_WIDTH: Final = 160
 """Width of one picture of a sheet."""
 
 
@@ -54,16 +54,16 @@ class Frames:
 def frames_of(options: StillOptions, width: float, height: float, fps: float, frame_count: int) -> Frames:
     """Frames of a subject with this size, rate and length. Raises InvalidInputs with every fault."""
     faults = [*_moment_faults(options, fps, frame_count), *_format_faults(options)]
-    wanted = options.width or (SHEET_WIDTH if options.sheet else WIDTH_DEFAULT)
+    wanted = options.width or (CONTACT_WIDTH if options.sheet else WIDTH_DEFAULT)
     rows = max(1, round_half_up(wanted * height / width))
     if not WIDTH_MIN <= wanted <= SIDE_MAX:
         faults.append(("width", f"must be an integer from {WIDTH_MIN} to {SIDE_MAX}"))
-    elif rows > SIDE_MAX or wanted * rows * (SHEET_FRAMES if options.sheet else 1) > PIXELS_MAX:
+    elif rows > SIDE_MAX or wanted * rows * (CONTACT_FRAMES if options.sheet else 1) > PIXELS_MAX:
         faults.append(("width", f"makes a picture of {wanted}x{rows} pixels; at most 16 megapixels are allowed"))
     if faults:
         raise InvalidInputs(faults)
-    indices = _sheet(frame_count) if options.sheet else (_index(options, fps, frame_count),)
-    return Frames(wanted, rows, indices, SHEET_COLUMNS if options.sheet else 1)
+    indices = _spread_indices(frame_count) if options.sheet else (_index(options, fps, frame_count),)
+    return Frames(wanted, rows, indices, CONTACT_COLUMNS if options.sheet else 1)
 
 
 def _moment_faults(options: StillOptions, fps: float, frame_count: int) -> list[tuple[str, str]]:
@@ -89,7 +89,7 @@ def _index(options: StillOptions, fps: float, frame_count: int) -> int:
     return min(int(options.time * fps + 1e-6), frame_count - 1)
 
 
-def _sheet(frame_count: int) -> tuple[int, ...]:
+def _spread_indices(frame_count: int) -> tuple[int, ...]:
     """Evenly spaced frames, each from the middle of its part."""
-    count = min(SHEET_FRAMES, frame_count)
+    count = min(CONTACT_FRAMES, frame_count)
     return tuple((2 * number + 1) * frame_count // (2 * count) for number in range(count))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from motion.build import build
 from motion.errors import DocumentError
 from motion.evaluate.frame import snapshot
 from motion.model.composition import Composition, Entry
-from motion.notices import of_document
+from motion.notices import OTHER_CODE, of_document, of_lines
 from motion.schema.compositions import chosen, compositions
 from motion.schema.stored import Document
 from motion.snapshot import CompositionSource, LayerSnapshot, Snapshot, Transform2D
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The document, and perhaps a time."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
     parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
     parser.add_argument("--time", metavar="T", type=options.seconds, help="seconds: print the evaluated frame")
 
 
@@ -36,6 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         document = read_local(arguments.file)
         composition = build(document, arguments.comp)
+        if arguments.json:
+            held = facts(document, composition) if arguments.time is None else frame_facts(composition, arguments.time)
+            print(json.dumps(held, indent=2, ensure_ascii=False))
+            return 0
         lines = overview(document, composition) if arguments.time is None else frame(composition, arguments.time)
         print("\n".join(lines))
     except DocumentError as error:
@@ -60,6 +66,59 @@ def overview(document: Document, composition: Composition) -> Iterator[str]:
     unrenderable = [f"  {name!r}: {reason}" for name, reason in template.unrenderable_layers(document)]
     notices = [f"  {notice.message}" for notice in of_document(document)]
     yield from [*(f"  {warning}" for warning in composition.warnings), *notices, *unrenderable] or ["  nothing"]
+
+
+def facts(document: Document, composition: Composition) -> dict[str, object]:
+    """The same as `overview`, as a JSON object."""
+    found = [
+        {"code": notice.code, "message": notice.message, "layer": notice.layer}
+        for notice in (*of_lines(composition.warnings), *of_document(document))
+    ]
+    found += [
+        {"code": OTHER_CODE, "message": reason, "layer": name}
+        for name, reason in template.unrenderable_layers(document)
+    ]
+    return {
+        "composition": composition.id,
+        "compositions": [
+            {
+                "id": key, "name": held.name, "width": held.width, "height": held.height, "fps": held.fps,
+                "durationSeconds": held.duration_seconds, "frames": frame_count(held.duration_seconds, held.fps),
+            }
+            for key, held in compositions(document).items()
+        ],
+        "layers": _entry_facts(composition.plan.entries),
+        "inputs": [
+            {"id": one.id, "kind": one.kind, "label": one.label, "required": one.required, "default": one.default}
+            for one in fields_of(document, composition.id)
+        ],
+        "warnings": found,
+    }  # fmt: skip
+
+
+def frame_facts(composition: Composition, time_seconds: float) -> dict[str, object]:
+    """The evaluated frame as a JSON object: every field of the snapshot."""
+    evaluated = dataclasses.asdict(snapshot(composition, time_seconds))
+    return {"composition": composition.id, "time": time_seconds, "frame": _plain(evaluated)}
+
+
+def _entry_facts(entries: tuple[Entry, ...]) -> list[dict[str, object]]:
+    return [
+        {
+            "id": entry.layer.id, "name": entry.layer.name, "kind": entry.layer.kind, "shown": entry.shown,
+            **({} if entry.unit is None else {"layers": _entry_facts(entry.unit)}),
+        }
+        for entry in entries
+    ]  # fmt: skip
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it."""
+    if isinstance(value, dict):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(held) for held in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _entries(entries: tuple[Entry, ...], indent: str) -> list[str]:

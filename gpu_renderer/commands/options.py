@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from gpu_renderer.session import Output, SessionOptions
 ROOT = Path(__file__).resolve().parents[2]
 FONTS = fonts_folder()
 SIDE_MAX_PX = 16384
+SCALE_MAX = 8.0
+WORKERS_MAX = 256
+
+Step = Callable[[int], None]
+"""Called with the number of frames done."""
 
 
 FONT_PACKS = {"installed": PACKS, "reference": REFERENCE_PACKS}
@@ -101,6 +107,32 @@ def frames(word: str) -> tuple[int | None, int | None]:
     if match is None:
         raise argparse.ArgumentTypeError(f"{word!r} is not of the form A:B")
     return (int(match[1]) if match[1] else None, int(match[2]) if match[2] else None)
+
+
+def time_range(word: str) -> tuple[float | None, float | None]:
+    """A:B, the seconds from A up to and without B; either may be left out."""
+    first, colon, end = word.partition(":")
+    if not colon:
+        raise argparse.ArgumentTypeError(f"{word!r} is not of the form A:B")
+    return (seconds(first) if first else None, seconds(end) if end else None)
+
+
+def scale(word: str) -> float:
+    """A factor above 0, at most 8."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= SCALE_MAX:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a factor above 0 and up to {SCALE_MAX:g}")
+    return value
+
+
+def count(word: str) -> int:
+    """A number of processes."""
+    if not word.isdigit() or not 1 <= int(word) <= WORKERS_MAX:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number from 1 to {WORKERS_MAX}")
+    return int(word)
 
 
 def folder(word: str) -> Path:

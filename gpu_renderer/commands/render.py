@@ -1,49 +1,106 @@
 """Render a document locally, without any service.
 
-The ending of OUT says what is made: `.mp4` a video, `.png` one frame (the first of --frames), anything else a folder of
-numbered PNGs. A picture or video given with --set may be an address or a file.
+The ending of OUT says what is made: .mp4 (H.264, or --format mp4-h265, mp4-av1), .webm (VP9), .mov (ProRes 4444), .gif, .webp
+(animated), .zip (a sequence of PNGs, or --format jpg-sequence), .png or .jpg (the first of the frames); a folder gets a numbered
+sequence. A picture or video given with --set may be an address or a file.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-from PIL import Image
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
-
-from gpu_renderer.commands import options
-from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
-from gpu_renderer.encode.assemble import assemble
-from gpu_renderer.encode.check import check
+from gpu_renderer.commands import options, watching
+from gpu_renderer.commands.local_files import Written, format_of, write
+from gpu_renderer.commands.local_job import LocalJob
+from gpu_renderer.commands.presets import PRESETS, Preset, drafting
+from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.errors import RenderError
-from gpu_renderer.session import Opened, RenderSession
+from gpu_renderer.session import RenderSession
 from motion.errors import DocumentError
-
-Step = Callable[[int], None]
+from motion.timing import round_half_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The document, its inputs, the output."""
     options.add_document_arguments(parser)
     options.add_font_argument(parser, "installed")
-    parser.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help=".mp4, .png or a folder")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
+    part.add_argument("--range", metavar="A:B", type=options.time_range, help="seconds A up to B")
+    parser.add_argument("--scale", metavar="S", type=options.scale, help="size of the output by the composition's own")
+    presets = "; ".join(f"{name}: {held.help}" for name, held in PRESETS.items())
+    parser.add_argument("--preset", choices=list(PRESETS), default="high", metavar="NAME", help=presets)
+    parser.add_argument("--draft", action="store_true", help="half size, fewer samples of motion blur, small files")
+    parser.add_argument("--format", choices=list(FORMATS), help="the format, where an ending has several")
+    parser.add_argument(
+        "--transparent", action="store_true", help="leave the background out (.webm .mov .gif .webp .png)"
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=options.count, default=1, help="processes that draw (default: 1)"
+    )
+    parser.add_argument(
+        "--watch", action="store_true", help="render again each time the document changes, until Ctrl-C"
+    )
+    parser.add_argument(
+        "--audio",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="render the sound (default: if there is any)",
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="a file or a folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Renders; 1 with a message where it cannot be done."""
     try:
-        _render(arguments)
+        job = job_of(arguments)
+        with RenderSession(job.session_options) as session:
+            print(f"draws with {session.identity.gpu.renderer}, {_encoder(session, job)}", file=sys.stderr)
+            if arguments.watch:
+                return _watch(job, session, arguments)
+            return _reported(arguments, lambda: _render(job, session, arguments))
+    except (RenderError, OSError) as error:
+        return _refused(str(error))
+
+
+def job_of(arguments: argparse.Namespace) -> LocalJob:
+    """The job that the arguments ask for. Raises RenderError for what contradicts."""
+    preset: Preset = PRESETS[arguments.preset]
+    if arguments.draft:
+        preset = drafting(preset)
+    name = format_of(arguments.output, arguments.format or preset.format)
+    is_transparent = arguments.transparent or preset.is_transparent
+    if is_transparent and not (FORMATS[name].has_alpha):
+        raise RenderError(f"{arguments.output}: the format {name} has no transparency")
+    width, height = arguments.size
+    return LocalJob(
+        file=arguments.file, format_name=name, inputs=tuple(dict(arguments.set).items()), composition_id=arguments.comp,
+        width=width, height=height, fps=arguments.fps, fps_max=preset.fps_max, scale=arguments.scale or preset.scale,
+        media=arguments.media, fonts=arguments.fonts, quality=preset.quality, is_transparent=is_transparent,
+        is_draft=preset.is_draft, machine=arguments.machine(),
+    )  # fmt: skip
+
+
+def _watch(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> int:
+    """Renders at once and after each change. A document that cannot be rendered is reported, and watched on."""
+    paths = tuple(path for path in (job.file, job.media) if path is not None)
+    seen = watching.state_of(paths)
+    try:
+        _reported(arguments, lambda: _render(job, session, arguments))
+        for _ in watching.changes(paths, seen):
+            _reported(arguments, lambda: _render(job, session, arguments))
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def _reported(arguments: argparse.Namespace, act: Callable[[], None]) -> int:
+    try:
+        act()
     except DocumentError as error:
         return _refused(f"{arguments.file}: {error.message}")
     except (RenderError, OSError) as error:
@@ -51,100 +108,42 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _render(arguments: argparse.Namespace) -> None:
-    _check_kind(arguments.output)
-    media = LocalMedia(arguments.media)
-    document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
-    with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
-        print(f"draws with {session.identity.gpu.renderer}, encodes with {session.profile.codec}", file=sys.stderr)
-        with session.open(document, options.output_of(arguments), media.resolve) as opened:
-            frames = _frames(arguments.frames, opened.frame_count)
-            if _kind(arguments.output) == ".png":
-                frames = frames[:1]
-            started = time.perf_counter()
-            _write(session, opened, frames, arguments.output)
-            _report(opened, len(frames), time.perf_counter() - started, arguments.output)
+def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> None:
+    began = time.perf_counter()
+    held = job.open(session)
+    with held.opened as opened:
+        frames = _frames(arguments, opened.frame_count, opened.fps)
+        written = write(job, session, held, frames, arguments.output, arguments.workers, has_sound=arguments.audio)
+    _report(written, time.perf_counter() - began, arguments.output)
 
 
-def _frames(asked: tuple[int | None, int | None], frame_count: int) -> range:
-    first, end = asked
+def _frames(arguments: argparse.Namespace, frame_count: int, fps: float) -> range:
+    first, end = arguments.frames
+    if arguments.range is not None:
+        first, end = (None if second is None else round_half_up(second * fps) for second in arguments.range)
     frames = range(frame_count)[first:end]
     if not frames:
         raise RenderError(f"there are no such frames: the composition has frames 0 to {frame_count - 1}")
     return frames
 
 
-def _write(session: RenderSession, opened: Opened, frames: range, output: Path) -> None:
-    kind = _kind(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    if kind in (".png", ".mp4") and output.is_dir():
-        raise IsADirectoryError(f"{output} is a folder")
-    if kind == ".png":
-        _save(session.still(opened, frames[0]), output)
-        return
-    with _progress(len(frames)) as step:
-        if kind == ".mp4":
-            _write_video(session, opened, frames, output, step)
-        else:
-            _write_pictures(session, opened, frames, output, step)
+def _encoder(session: RenderSession, job: LocalJob) -> str:
+    if job.format.codec is None and job.format.picture is None:
+        return f"encodes with {session.profile.codec}"
+    return f"writes {job.format_name}"
 
 
-def _check_kind(output: Path) -> None:
-    """Raises RenderError for an ending that is none of the formats, before anything is drawn or made."""
-    if _kind(output) not in (".mp4", ".png", "") and not output.is_dir():
-        raise RenderError(
-            f"{output}: {_kind(output)} is not a format of this command; use .mp4, .png, or a folder for PNGs"
-        )
-
-
-def _kind(output: Path) -> str:
-    return output.suffix.lower()
-
-
-def _write_video(session: RenderSession, opened: Opened, frames: range, output: Path, step: Step) -> None:
-    with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as folder:
-        segment, finished = Path(folder) / "segment.mp4", Path(folder) / "finished.mp4"
-        session.render_segment(opened, frames.start, len(frames), segment, step)
-        assemble([segment], finished, opened.fps)
-        check(finished, frame_count=len(frames), width=opened.width, height=opened.height, fps=opened.fps)
-        finished.replace(output)
-
-
-def _write_pictures(session: RenderSession, opened: Opened, frames: range, folder: Path, step: Step) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for count, index in enumerate(frames, start=1):
-        _save(session.still(opened, index), folder / f"{index:05d}.png")
-        step(count)
-
-
-def _save(pixels: npt.NDArray[np.uint8], path: Path) -> None:
-    Image.fromarray(pixels[..., :3]).save(path)
-
-
-@contextmanager
-def _progress(frame_count: int) -> Iterator[Step]:
-    columns = (BarColumn(), TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=frame_count)
-        yield lambda done: progress.update(task, completed=done)
-
-
-class _Speed(ProgressColumn):
-    """Frames per second so far."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:.1f} fps" if task.speed else "", style="progress.data.speed")
-
-
-def _report(opened: Opened, frame_count: int, seconds: float, output: Path) -> None:
-    for warning in opened.warnings:
+def _report(written: Written, seconds: float, output: Path) -> None:
+    for warning in written.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+    count = written.frame_count
     print(
-        f"{output}: {opened.width}x{opened.height}, {frame_count} frame{'s' * (frame_count != 1)} in {seconds:.2f} s"
-        f" ({frame_count / seconds:.1f} fps)"
+        f"{output}: {written.width}x{written.height}, {count} frame{'s' * (count != 1)} in {seconds:.2f} s"
+        f" ({count / seconds:.1f} fps)",
+        flush=True,
     )
 
 
 def _refused(message: str) -> int:
-    print(f"render: {message}", file=sys.stderr)
+    print(f"render: {message}", file=sys.stderr, flush=True)
     return 1

@@ -9,14 +9,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.display_list.graph import (
-    FIXED_BLENDS,
-    MODES,
-    DepthGroup,
     Draw,
     MatteUse,
     PlacedSample,
@@ -25,6 +21,15 @@ from gpu_renderer.display_list.graph import (
     RenderGraph,
     Scene,
     Step,
+)
+from gpu_renderer.display_list.routing import (
+    blend_of,
+    depth_grouped,
+    is_shown,
+    keeps_depth,
+    looks_around,
+    routed,
+    with_grouped,
 )
 from gpu_renderer.display_list.space import defocus, extrusion, lights, projection, shadows
 from gpu_renderer.display_list.space.extrusion import Face
@@ -125,7 +130,7 @@ class _List:
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Layers that effects name as their map, drawn by themselves, without effects of their own (effects.md 8.1)."""
-        own = list(_with_grouped(self._layers))
+        own = list(with_grouped(self._layers))
         named = {value for layer in own for entry in layer.effects for _, value in entry.stored}
         for layer in self.relatives or own:
             if layer.id in named:
@@ -135,10 +140,10 @@ class _List:
                     yield layer.id, replace(drawn, plane=None)
 
     def steps(self) -> Iterator[Step]:
-        shown = [layer for layer in self._layers if _is_shown(layer) and layer.id not in self._matte_sources]
+        shown = [layer for layer in self._layers if is_shown(layer) and layer.id not in self._matte_sources]
         if self.stage.is_group:
-            return _depth_grouped([step for layer in shown for _, step in self._layer(layer)])
-        return _depth_grouped(list(projection.depth_sorted(shown, self._layer)))
+            return depth_grouped([step for layer in shown for _, step in self._layer(layer)])
+        return depth_grouped(list(projection.depth_sorted(shown, self._layer)))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
@@ -159,7 +164,7 @@ class _List:
             return [(0.0, step) for step in self._steps_of(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and (layer.opacity != 0 or layer.samples):
-            placed = self._in_space(_routed(layer, matte), transform, matte)
+            placed = self._in_space(routed(layer, matte), transform, matte)
             if transform.sorted_at is None:
                 return placed
             shared = projection.sorted_depth(transform, self.eye)
@@ -174,7 +179,7 @@ class _List:
             return (Regrade(layer),) if layer.effects else ()
         if layer.opacity == 0 and not layer.samples:
             return ()
-        layer = _routed(layer, matte)
+        layer = routed(layer, matte)
         body = self._body(layer, matte)
         return self._among_ghosts(layer, body) if layer.ghosts else body
 
@@ -193,7 +198,7 @@ class _List:
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage
         scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        placed, blend = placement.flat(transform, stage.view), _blend(layer)
+        placed, blend = placement.flat(transform, stage.view), blend_of(layer)
         if not layer.samples:
             return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
         samples = tuple(map(self._sample, layer.samples))  # they carry the opacity
@@ -244,18 +249,18 @@ class _List:
             graph = replace(graph, background="#000000")
         if graph.steps or graph.background:
             opacity = layer.opacity * self.stage.opacity
-            yield Draw(layer, placed, opacity, self.stage.view_scale, _blend(layer), group=graph, matte=matte)
+            yield Draw(layer, placed, opacity, self.stage.view_scale, blend_of(layer), group=graph, matte=matte)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         stage = self.stage
         if not source.sealed:
-            relatives = self.relatives or tuple(_with_grouped(self._layers))
+            relatives = self.relatives or tuple(with_grouped(self._layers))
             return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye, relatives)
         corner = matrix.translation(-source.width / 2, -source.height / 2)
         view = matrix.product(placed.matrix, corner)
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
         clip = stage.clip  # the crop comes after what blurs the picture across its edge
-        if not _looks_around(source.composition):
+        if not looks_around(source.composition):
             clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
         composition = replace(source.composition, color=self.snapshot.color)
@@ -280,7 +285,7 @@ class _List:
     def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
         if self.stage.levels >= ISOLATED_LEVELS_MAX:
             return False
-        if source.sealed or _blend(layer) != "normal" or layer.masks or matte or layer.id in self._matte_sources:
+        if source.sealed or blend_of(layer) != "normal" or layer.masks or matte or layer.id in self._matte_sources:
             return True
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
@@ -298,7 +303,7 @@ class _List:
         if matte or layer.id in self._matte_sources:
             yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
             return
-        draw = self._plane if _keeps_depth(layer) else self._without_depth
+        draw = self._plane if keeps_depth(layer) else self._without_depth
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
         behind = extrusion.faces(blurred, transform, is_lit=is_lit)
         for face in behind:
@@ -331,7 +336,7 @@ class _List:
         plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall)
         placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
         opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
-        return Draw(layer, placed, opacity, scale, _blend(layer), plane=plane, part=part, is_hard=face.is_wall)
+        return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
     def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
         """The stand-in without perspective. A strip of it is as narrow as its part, about the layer's origin."""
@@ -349,71 +354,3 @@ class _List:
 
 def _with(layer: LayerSnapshot, more: tuple[EffectSnapshot, ...]) -> LayerSnapshot:
     return replace(layer, effects=(*layer.effects, *more)) if more else layer
-
-
-def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
-    """The layers and those of the groups among them."""
-    for layer in layers:
-        yield layer
-        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
-            yield from _with_grouped(layer.source.composition.layers)
-
-
-def _looks_around(snapshot: Snapshot) -> bool:
-    """Whether a layer spreads what lies below it, so that what is beyond the composition's frame may show within."""
-    return any(
-        layer.glass is not None
-        or layer.backdrop_blur > 0
-        or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
-        or (
-            isinstance(layer.source, CompositionSource)
-            and not layer.source.sealed
-            and _looks_around(layer.source.composition)
-        )
-        for layer in snapshot.layers
-    )
-
-
-def _is_shown(layer: LayerSnapshot) -> bool:
-    return layer.visible and not layer.shadow_only
-
-
-def _routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
-    """Return the layer without what its route ignores (compositing.md 2.9): a matte, then glass, then advanced blends win."""
-    fixed = layer.blend if layer.blend in FIXED_BLENDS else "normal"
-    if matte is not None:
-        return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
-    if layer.glass is not None:
-        return replace(layer, preserve_transparency=False, blend="normal")
-    if layer.backdrop_blur > 0:
-        return replace(layer, preserve_transparency=False, blend=fixed)
-    if layer.preserve_transparency and layer.blend == "add":
-        return replace(layer, blend="normal")
-    return layer
-
-
-def _blend(layer: LayerSnapshot) -> str:
-    """Its blend mode; an unknown one is as none (compositing.md 3)."""
-    return layer.blend if layer.blend in MODES or layer.blend in FIXED_BLENDS else "normal"
-
-
-def _keeps_depth(layer: LayerSnapshot) -> bool:
-    """Whether a 3D layer may be drawn with perspective and depth (three-d.md 4)."""
-    return not (
-        _blend(layer) not in FIXED_BLENDS
-        or layer.preserve_transparency
-        or layer.glass
-        or layer.backdrop_blur > 0
-        or len(layer.samples) > 1
-        or layer.mesh
-    )
-
-
-def _depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
-    """Neighbouring planes become one group; a plane alone needs no depth."""
-    for in_depth, run in groupby(steps, lambda step: isinstance(step, Draw) and step.plane is not None):
-        members = list(run)
-        if in_depth and len(members) > 1:
-            yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
-        else:
-            yield from members

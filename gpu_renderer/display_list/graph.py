@@ -174,8 +174,3 @@ class RenderGraph:
     background_paint: LinearGradient | RadialGradient | None = None
     references: tuple[tuple[str, Draw], ...] = ()
     """Layers that effects of this composition read, by id."""
-
-    @property
-    def ground(self) -> tuple[Scene, str | None, LinearGradient | RadialGradient | None]:
-        """What lies under the steps, and where."""
-        return self.scene, self.background, self.background_paint

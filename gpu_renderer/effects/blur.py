@@ -11,8 +11,8 @@ from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
-    from gpu_renderer.effects.chain import Chain
+    from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
 
 @effect("blur", Tier.CORE, Route.GPU)

@@ -9,111 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from gpu_renderer.effects.glow_pass import GlowPass, Halves, cast
-from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, GlowBuffer, LayerBuffer, flattened, softened
-from gpu_renderer.effects.pointwise import is_pointwise
+from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
+from gpu_renderer.effects.passes import Chain
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.surface import Surface, Textures, Uniforms
 from gpu_renderer.effects.values import EffectValues, resolve
-from gpu_renderer.geometry.region import Rects, Region
+from gpu_renderer.geometry.region import Rects
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import EffectSnapshot
 
 MARGIN_PX = 2
 """Room for the bilinear taps of one pass."""
-
-
-class Chain(Surface):
-    """The layer's buffer on its way through the passes; soft ones lay light behind it. `limit`: no pixel lies beyond."""
-
-    def __init__(
-        self,
-        painter: Painter,
-        target: Target,
-        scene: EffectScene,
-        limit: Region,
-        *,
-        in_place: bool = False,
-        rects: Rects | None = None,
-    ) -> None:
-        """`in_place`: pointwise passes may run over the target where it stands. `parts`: what of it those run over."""
-        super().__init__(painter, target)
-        self.scene = scene
-        self._in_place = in_place and painter.can_read_in_place
-        self._rects = rects
-        self._light: GlowBuffer | None = None
-        self._is_light_alone = False
-        self._halves: Halves | None = None
-        self._limit = limit
-        self._common = _common_uniforms(scene)
-
-    @property
-    def lit(self) -> LayerBuffer:
-        """The result of the last pass."""
-        return LayerBuffer(self.target, self._light, self._is_light_alone)
-
-    def apply(
-        self,
-        shader: str,
-        values: EffectValues | None = None,
-        *,
-        uniforms: Uniforms | None = None,
-        textures: Textures | None = None,
-    ) -> None:
-        """Replaces the picture by what the shader makes of it: in place where it may."""
-        if self._in_place and is_pointwise(shader):
-            self.painter.draw(
-                shader, self.target, textures=textures, scissor=self._rects,
-                defines={**dict(self.variant(values)), "IN_PLACE": 1},
-                uniforms=self.uniforms(shader, values, uniforms),
-            )  # fmt: skip
-        else:
-            assert self._rects is None, "a pass that is not pointwise has a picture of its own"
-            super().apply(shader, values, uniforms=uniforms, textures=textures)
-
-    def cast(self, glow_pass: GlowPass) -> None:
-        """Lays a halo behind the picture and its light."""
-        self._halves = self._halves or Halves(self.painter, self.target)
-        frame, exact = self.scene.frame, self.scene.exact_blur
-        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
-        self._light = lit.glow
-
-    def soften(self, sigma: float) -> None:
-        """Blurs the picture by a Gaussian."""
-        self.flatten()
-        lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
-        self.target, self._light, self._is_light_alone = lit.sharp, lit.glow, lit.is_glow_alone
-
-    def flatten(self) -> None:
-        """Makes the picture and its light one."""
-        self.release()
-        self.target, self._light, self._is_light_alone = flattened(self.painter, self.lit), None, False
-
-    def release(self) -> None:
-        """Gives back what was kept beside the picture."""
-        if self._halves is not None:
-            self._halves.release()
-        self._halves = None
-
-    def common(self) -> dict[str, UniformValue]:
-        """Frame and layer geometry (shaders/include/chain.glsl)."""
-        return self._common
-
-    def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """Parameters in output px; colours carry the opacity that belongs to them."""
-        found = dict[str, UniformValue](values.uniforms())
-        effect = values.effect
-        for key, opacity in effect.folded:
-            found[effect.parameter(key).uniform] = values.color_with(key, values.fraction(opacity))
-        found.update(effect.derive(values, self.scene.layer_width, self.scene.layer_height))
-        return found
-
-    def map_layer(self, layer_id: str) -> Target | None:
-        """Another layer over the whole frame; None where it is unset, missing or the layer itself."""
-        return self.scene.layer_target(layer_id) if layer_id and layer_id != self.scene.layer_id else None
 
 
 def chain(
@@ -235,13 +142,3 @@ def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Iterator[t
         values = resolve(effect, entry)
         if not effect.is_idle(values):
             yield effect, values
-
-
-def _common_uniforms(scene: EffectScene) -> dict[str, UniformValue]:
-    return {
-        "u_frame_size": (float(scene.frame.width), float(scene.frame.height)),
-        "u_box": tuple(map(float, scene.layer_box)),
-        "u_layer_size": (max(1.0, scene.layer_width), max(1.0, scene.layer_height)),
-        "u_mirrored": int(scene.mirrored),
-        "u_length_scale": float(scene.length_scale),
-    }

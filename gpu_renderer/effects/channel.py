@@ -9,7 +9,7 @@ from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.chain import Chain
+    from gpu_renderer.effects.passes import Chain
 
 
 @effect("set-matte", Tier.COMMON, Route.GPU_ONLY)
@@ -22,6 +22,9 @@ class SetMatte(Effect):
         flag("invert", False, literal_true=True),
     )
     shader = "effects/set_matte.frag"
+
+    def is_idle(self, values: EffectValues) -> bool:
+        return not values.layer("matteLayerId")
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         matte = chain.map_layer(values.layer("matteLayerId"))

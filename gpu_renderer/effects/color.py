@@ -10,8 +10,8 @@ from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
-    from gpu_renderer.effects.chain import Chain
+    from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
 
 @effect("vibrance", Tier.COMMON, Route.GPU)

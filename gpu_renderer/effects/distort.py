@@ -11,7 +11,7 @@ from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.chain import Chain
+    from gpu_renderer.effects.passes import Chain
 
 
 @effect("bulge", Tier.COMMON, Route.GPU)

@@ -6,8 +6,8 @@ import numpy as np
 
 from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent
-from gpu_renderer.effects.registry import Defines, Effect, Route, Tier, effect
-from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
 

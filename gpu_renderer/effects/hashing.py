@@ -22,8 +22,3 @@ def sine_hash(x: npt.ArrayLike, y: npt.ArrayLike, seed: float) -> npt.NDArray[np
     """HS: a hash that needs doubles, so it is made here and reaches shaders as a texture."""
     wave = np.sin(127.1 * np.asarray(x) + 311.7 * np.asarray(y) + 74.7 * seed) * 43758.5453
     return np.asarray(wave - np.floor(wave), np.float64)
-
-
-def sine_lattice(columns: int, rows: int, seed: float) -> npt.NDArray[np.float64]:
-    """HS at the whole points (0, 0) to (columns - 1, rows - 1): shape (rows, columns)."""
-    return sine_hash(np.arange(columns)[None, :], np.arange(rows)[:, None], seed)

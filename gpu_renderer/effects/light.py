@@ -15,7 +15,7 @@ from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 RAYS_MAX = 128
 BAKED_RAYS_MAX = 256

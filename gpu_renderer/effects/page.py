@@ -15,7 +15,7 @@ from PIL import Image
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, every_effect
-from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.context import create_context

@@ -22,16 +22,13 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from gpu_renderer.effects.parameters import Parameter
 from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
+from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
-    from gpu_renderer.effects.chain import Chain
-    from gpu_renderer.effects.values import EffectValues
-
-
-Defines = tuple[tuple[str, str], ...]
+    from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
 
 class Route(Enum):
@@ -103,6 +100,11 @@ class Effect:
     def reads_pixels(self) -> bool:
         """Return True if the raster form is a kernel over straight bytes, which shares a buffer with its neighbours."""
         return not self.is_drawn
+
+    @property
+    def has_one_pass(self) -> bool:
+        """Return True if the raster form is a single pass."""
+        return self.is_one_pass or type(self).bake is Effect.bake
 
     @property
     def moves_within_box(self) -> bool:

@@ -14,8 +14,8 @@ from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
-    from gpu_renderer.effects.chain import Chain
+    from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
 GLOW_SPREAD = 1.15
 GLOW_WIDE = 2.2

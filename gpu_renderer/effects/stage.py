@@ -15,7 +15,7 @@ from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 Affine = npt.NDArray[np.float64]
 """Three rows of four: out = A[:, :3] @ rgb + A[:, 3], on straight colours of 0..1."""
@@ -23,7 +23,6 @@ Table = npt.NDArray[np.uint8]
 """Shape (256, 3): what each encoded level of each channel becomes."""
 
 IDENTITY: Affine = np.hstack([np.eye(3), np.zeros((3, 1))])
-IDENTITY_TABLE: Table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 
 
 class MatrixEffect(Effect):

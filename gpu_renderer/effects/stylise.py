@@ -15,7 +15,7 @@ from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 
 @effect("mosaic", Tier.COMMON, Route.GPU)

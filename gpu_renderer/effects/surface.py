@@ -10,8 +10,7 @@ from typing import ClassVar
 import moderngl
 
 import shaders
-from gpu_renderer.effects.registry import Defines
-from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue

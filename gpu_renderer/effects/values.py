@@ -6,13 +6,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from gpu_renderer.effects.parameters import Kind, Parameter
+from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot, ParameterValue
-
-if TYPE_CHECKING:
-    from gpu_renderer.effects.registry import Effect
 
 _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
@@ -21,6 +19,23 @@ FALLBACK_COLOR = "#808080"
 
 Rgba = tuple[float, float, float, float]
 """Straight sRGB fractions."""
+Defines = tuple[tuple[str, str], ...]
+"""#defines of a shader, by name."""
+
+
+class Declaration(Protocol):
+    """The declaration of an effect, as far as its values need it: `registry.Effect`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+    @property
+    def folded(self) -> tuple[tuple[str, str], ...]: ...
+    def parameter(self, key: str) -> Parameter: ...
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]: ...
+    def variant(self, values: EffectValues) -> Defines: ...
+    def is_idle(self, values: EffectValues) -> bool: ...
 
 
 def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
@@ -37,7 +52,7 @@ def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
 class EffectValues:
     """Values by parameter key. Wrong types do not fall back to the default: see each reader."""
 
-    effect: Effect
+    effect: Declaration
     by_key: Mapping[str, ParameterValue]
     length_scale: float = 1.0
     """Numbers in px are multiplied by this: raster px per layer px on a baked layer, else 1."""
@@ -118,7 +133,7 @@ class EffectValues:
         return self.effect.parameter(key)
 
 
-def resolve(effect: Effect, snapshot: EffectSnapshot) -> EffectValues:
+def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
     """Declared defaults, the legacy single value, stored parameters, the layer's clock, then tracks: each over the last."""
     values: dict[str, ParameterValue] = {p.key: p.default for p in effect.parameters}
     primary = next((p for p in effect.parameters if p.kind is Kind.NUMBER), None)

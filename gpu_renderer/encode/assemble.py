@@ -1,4 +1,4 @@
-"""Segments joined into one MP4 by copying packets: nothing is decoded, and the bytes depend on the segments alone."""
+"""Segments joined into one file by copying packets: nothing is decoded, and the bytes depend on the segments and the sound."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import av
 
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segment import CONTAINER_OPTIONS
+from gpu_renderer.encode.sound_track import SoundTrack
 from gpu_renderer.errors import RenderError
 
 FAST_START = {**CONTAINER_OPTIONS, "movflags": "+faststart"}
@@ -26,33 +27,77 @@ class _Timed(NamedTuple):
     """The frame number within the segment at which the picture is shown."""
 
 
-def assemble(segments: Sequence[Path], output: Path, fps: float) -> int:
+def assemble(
+    segments: Sequence[Path],
+    output: Path,
+    fps: float,
+    *,
+    container: str = "mp4",
+    keeps_alpha: bool = False,
+    sound: SoundTrack | None = None,
+) -> int:
     """Writes the segments in order, with the index at the front, to a real file; returns its size in bytes.
 
     Timestamps are counted from frame numbers: shown at the frame's number, decoded at the packet's number less the
-    encoder's reorder delay, all in frames. Raises SegmentUnusable.
+    encoder's reorder delay, all in frames. `sound` is encoded beside them, never far ahead. Raises SegmentUnusable.
     """
     if not segments:
         raise SegmentUnusable("there is no segment to assemble")
-    frame_duration = 1 / rate(fps)
-    with av.open(str(output), "w", format="mp4", options=FAST_START) as container:
-        stream, delay, first_frame, extradata = None, 0, 0, None
+    options = CONTAINER_OPTIONS if container == "webm" else FAST_START
+    with av.open(str(output), "w", format=container, options=options) as file:
+        joined = _Joined(file, 1 / rate(fps), keeps_alpha, sound)
         for path in segments:
-            with av.open(str(path)) as segment:
-                source = _video_stream(segment, path)
-                if stream is None:
-                    stream = container.add_stream_from_template(source)
-                    stream.time_base = frame_duration
-                    extradata, delay = source.codec_context.extradata, _reorder_delay(path)
-                elif source.codec_context.extradata != extradata:
-                    raise SegmentUnusable(f"{path.name} was encoded with other parameters than the first segment")
-                count = 0
-                for count, (packet, shown) in enumerate(_packets(segment, frame_duration), start=1):
-                    packet.stream, packet.time_base = stream, frame_duration
-                    packet.pts, packet.dts, packet.duration = first_frame + shown, first_frame + count - 1 - delay, 1
-                    container.mux(packet)
-                first_frame += count
+            joined.append(path)
+        joined.finish()
     return output.stat().st_size
+
+
+class _Joined:
+    """The file that segments are appended to."""
+
+    def __init__(
+        self, file: av.container.OutputContainer, frame_duration: Fraction, keeps_alpha: bool, sound: SoundTrack | None
+    ) -> None:
+        self._file, self._frame_duration, self._keeps_alpha = file, frame_duration, keeps_alpha
+        self._sound = sound
+        self._stream: av.VideoStream | None = None
+        self._extradata: bytes | None = None
+        self._delay = self._first_frame = 0
+
+    def append(self, path: Path) -> None:
+        """Copies the packets of a segment."""
+        with av.open(str(path)) as segment:
+            source = _video_stream(segment, path)
+            if self._stream is None:
+                self._begin(source, path)
+            elif source.codec_context.extradata != self._extradata:
+                raise SegmentUnusable(f"{path.name} was encoded with other parameters than the first segment")
+            count = 0
+            for count, (packet, shown) in enumerate(_packets(segment, self._frame_duration), start=1):
+                packet.stream, packet.time_base = self._stream, self._frame_duration
+                packet.pts, packet.duration = self._first_frame + shown, 1
+                packet.dts = self._first_frame + count - 1 - self._delay
+                if self._sound is not None:
+                    self._sound.write_until(self._file, (self._first_frame + count) * self._frame_duration)
+                self._file.mux(packet)
+            self._first_frame += count
+
+    def finish(self) -> None:
+        """Writes the rest of the sound."""
+        if self._sound is not None:
+            self._sound.finish(self._file)
+
+    def _begin(self, source: av.VideoStream, path: Path) -> None:
+        is_encoded_by_another = (
+            source.codec_context.name == "libdav1d"
+        )  # it only decodes, and the copy asks for an encoder
+        self._stream = stream = self._file.add_stream_from_template(source, opaque=is_encoded_by_another)
+        stream.time_base = self._frame_duration
+        if self._keeps_alpha:
+            stream.metadata["alpha_mode"] = "1"
+        self._extradata, self._delay = source.codec_context.extradata, _reorder_delay(path)
+        if self._sound is not None:
+            self._sound.begin(self._file)
 
 
 def _video_stream(container: av.container.InputContainer, path: Path) -> av.VideoStream:

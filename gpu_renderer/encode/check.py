@@ -1,13 +1,16 @@
-"""Whether a finished MP4 is what was planned: asked before anyone is told that it is done."""
+"""Whether a finished video is what was planned: asked before anyone is told that it is done."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import av
 
+from gpu_renderer.encode.formats import FORMATS, FileFormat
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import RenderError
@@ -21,15 +24,53 @@ class VideoNotAsPlanned(RenderError):
         self.faults = faults
 
 
-def check(path: Path, *, frame_count: int, width: int, height: int, fps: float) -> None:
-    """Raises VideoNotAsPlanned unless the file is H.264 of this frame count, picture size and rate, tagged BT.709 limited,
-    with every frame shown at its number and the index before the media. Odd sizes are one larger, as they were encoded."""
+_DECODERS = {"libx265": "hevc", "libsvtav1": "av1", "libvpx-vp9": "vp9", "prores_ks": "prores"}
+"""The codec that a file of each encoder holds, as decoders name it."""
+_ROUNDING_SECONDS = Fraction(1, 1000)
+"""Times in WebM are whole milliseconds."""
+
+
+def check(
+    path: Path,
+    *,
+    frame_count: int,
+    width: int,
+    height: int,
+    fps: float,
+    format: FileFormat = FORMATS["mp4"],
+    has_sound: bool = False,
+) -> None:
+    """Raises VideoNotAsPlanned unless the file holds the format's codec at this frame count, picture size and rate, tagged
+    BT.709 limited, with every frame shown at its number, the index before the media, and sound exactly if planned. Odd sizes
+    of formats with 4:2:0 samples are one larger, as they were encoded."""
+    planned = _Planned(frame_count, width, height, fps, format, has_sound)
     try:
-        faults = [*_container_faults(path), *_stream_faults(path, frame_count, width, height, fps)]
+        index = [] if format.ending == ".webm" else _container_faults(path)
+        faults = [*index, *_stream_faults(path, planned)]
     except (av.FFmpegError, struct.error) as error:
         faults = [f"it cannot be read ({error})"]
     if faults:
         raise VideoNotAsPlanned(faults)
+
+
+class _Planned(NamedTuple):
+    frame_count: int
+    width: int
+    height: int
+    fps: float
+    format: FileFormat
+    has_sound: bool
+
+    @property
+    def codec(self) -> str:
+        return "h264" if self.format.codec is None else _DECODERS[self.format.codec.name]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        codec = self.format.codec
+        if codec is not None and "420" not in codec.pixel_format:
+            return self.width, self.height
+        return self.width + self.width % 2, self.height + self.height % 2
 
 
 def boxes(path: Path) -> Iterator[tuple[str, int]]:
@@ -54,32 +95,49 @@ def _container_faults(path: Path) -> Iterator[str]:
         yield f"the index is not in front ({', '.join(order)})"
 
 
-def _stream_faults(path: Path, frame_count: int, width: int, height: int, fps: float) -> Iterator[str]:
+def _stream_faults(path: Path, plan: _Planned) -> Iterator[str]:
     with av.open(str(path)) as container:
         if not container.streams.video:
             yield "it holds no video"
             return
         stream = container.streams.video[0]
-        context = stream.codec_context
-        found = {
-            "codec": context.name,
-            "size": (context.width, context.height),
-            "matrix, primaries, transfer": (context.colorspace, context.color_primaries, context.color_trc),
-            "range": context.color_range,
-            "rate": stream.average_rate,
-        }
+        found, planned = _found(stream), _asked(plan)
+        tracks = len(container.streams.audio)
         shown = sorted(packet.pts * packet.time_base for packet in container.demux(stream) if packet.size)
-    planned = {
-        "codec": "h264",
-        "size": (width + width % 2, height + height % 2),
-        "matrix, primaries, transfer": (BT709, BT709, BT709),
-        "range": LIMITED_RANGE,
-        "rate": rate(fps),
-    }
     for name, value in planned.items():
         if found[name] != value:
             yield f"{name} is {found[name]}, not {value}"
-    if len(shown) != frame_count:
-        yield f"it holds {len(shown)} frames, not {frame_count}"
-    elif shown != [index / rate(fps) for index in range(frame_count)]:
+    if tracks != int(plan.has_sound):
+        yield f"it holds {tracks} sound tracks, not {int(plan.has_sound)}"
+    if len(shown) != plan.frame_count:
+        yield f"it holds {len(shown)} frames, not {plan.frame_count}"
+    elif not _are_at_numbers(shown, plan):
         yield "frames are not shown at their numbers"
+
+
+def _found(stream: av.VideoStream) -> dict[str, object]:
+    context = stream.codec_context
+    return {
+        "codec": context.name.removeprefix("lib").replace("dav1d", "av1"),
+        "size": (context.width, context.height),
+        "matrix, primaries, transfer": (context.colorspace, context.color_primaries, context.color_trc),
+        "range": context.color_range,
+        "rate": stream.average_rate,
+    }
+
+
+def _asked(plan: _Planned) -> dict[str, object]:
+    return {
+        "codec": plan.codec,
+        "size": plan.size,
+        "matrix, primaries, transfer": (BT709, BT709, BT709),
+        "range": LIMITED_RANGE,
+        **({} if plan.format.ending == ".webm" else {"rate": rate(plan.fps)}),
+    }
+
+
+def _are_at_numbers(shown: Sequence[Fraction], plan: _Planned) -> bool:
+    exact = [index / rate(plan.fps) for index in range(plan.frame_count)]
+    if plan.format.ending != ".webm":
+        return shown == exact
+    return all(abs(a - b) <= _ROUNDING_SECONDS for a, b in zip(shown, exact, strict=True))

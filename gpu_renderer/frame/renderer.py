@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_renderer.backends.compositor import BackendName, Compositor, Frame
 from gpu_renderer.backends.cpu.compositor import CpuCompositor
@@ -21,7 +21,7 @@ from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import Snapshot
@@ -38,15 +38,28 @@ class _Last:
 
 
 class FrameRenderer:
-    """Draws snapshots of one size after another; one per context and thread."""
+    """Draws snapshots of one size after another; one per context and thread.
 
-    def __init__(self, painter: Painter, contents: ContentSource, optimisations: Optimisations | None = None) -> None:
+    `is_transparent`: the composition's background is left out, and frames are straight colour and alpha.
+    """
+
+    def __init__(
+        self,
+        painter: Painter,
+        contents: ContentSource,
+        optimisations: Optimisations | None = None,
+        *,
+        is_transparent: bool = False,
+    ) -> None:
+        self._is_transparent = is_transparent
         self._painter = painter
         self._source = contents
         self._on = optimisations or Optimisations()
         self._contents = LayerContents(contents)
         self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._on.layer_cache else 0)
-        self._compositor = _compositor(ListDrawing(painter, self._contents, self._cache), self._on)
+        self._compositor = _compositor(
+            ListDrawing(painter, self._contents, self._cache), self._on, keeps_alpha=is_transparent
+        )
         self._stable = StablePrefix()
         self._last: _Last | None = None
         self._warnings: dict[str, None] = {}
@@ -85,8 +98,11 @@ class FrameRenderer:
             self.changed = damage.nothing(frame)
             return last.frame
         graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
+        if self._is_transparent:
+            graph = replace(graph, background=None, background_paint=None)
         self._warn(graph)
-        shown = lowered(graph, self._contents, finds_video=passes_video and self._on.video_passthrough)
+        finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
+        shown = lowered(graph, self._contents, finds_video=finds_video)
         self.changed = self._damage(shown)
         self.passthrough = _passthrough(shown)
         stable_count = self._stable.observe(shown) if self._on.static_prefix else 0
@@ -136,9 +152,11 @@ def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
     return "cpu" if is_cpu else "gl"
 
 
-def _compositor(drawing: ListDrawing, optimisations: Optimisations) -> Compositor:
+def _compositor(drawing: ListDrawing, optimisations: Optimisations, *, keeps_alpha: bool) -> Compositor:
     found = kernels() if backend_of(drawing.painter, optimisations) == "cpu" else None
-    return GlCompositor(drawing) if found is None else CpuCompositor(drawing, found)
+    if found is None:
+        return GlCompositor(drawing, keeps_alpha=keeps_alpha)
+    return CpuCompositor(drawing, found, keeps_alpha=keeps_alpha)
 
 
 def _passthrough(shown: DisplayList) -> VideoPassthrough | None:

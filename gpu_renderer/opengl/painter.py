@@ -22,7 +22,7 @@ from gpu_renderer.geometry.region import Rects, Region, pixels, shared
 from gpu_renderer.opengl.calls import Calls
 from gpu_renderer.opengl.context import identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
-from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Attached, Format, Target, TargetPool
+from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
 from gpu_renderer.opengl.textures import Textures
 
 FULLSCREEN = "fullscreen.vert"
@@ -230,14 +230,6 @@ class Painter:
             for band in bands(_box(source, part), size):
                 self.calls.read_texels(source.texture, band, address, band.width * size)
                 self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
-
-    def copy_picture(self, picture: moderngl.Texture, into: Target, rects: Rects) -> None:
-        """Copies parts of a texture that has the target's size and 8-bit format, without a shader."""
-        assert picture.size == into.size and picture.components == 4
-        source = Target(into.region, "f1", lambda: Attached(picture, self.context.framebuffer([picture])))
-        self._transfer(source, into, shared(rects, into.region))
-        self.pool.bind_lasting()
-        source.framebuffer.release()
 
     def erase(
         self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

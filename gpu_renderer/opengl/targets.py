@@ -45,7 +45,7 @@ IDLE_FRAMES_MAX = 4
 class Target:
     """A texture of the region's size, to be drawn into and sampled. Linear premultiplied unless its maker says otherwise.
 
-    It takes no memory until somebody asks for the texture: of a frame that is laid by loops nobody does.
+    The texture is allocated on first use: a frame that the native kernels composite never needs it.
     """
 
     __slots__ = ("_made", "_make", "format", "idle_since", "region", "version")

@@ -153,8 +153,8 @@ def _on_path(config: Cloner, i: int, count: int, path: Polyline) -> tuple[float,
     x, y = point_at(points, lengths, at)
     if not config.align_to_radius:
         return x, y, 0.0
-    reach = lengths[-1] * 1e-4
-    (ax, ay), (bx, by) = point_at(points, lengths, at - reach), point_at(points, lengths, at + reach)
+    step = lengths[-1] * 1e-4
+    (ax, ay), (bx, by) = point_at(points, lengths, at - step), point_at(points, lengths, at + step)
     return x, y, math.degrees(math.atan2(by - ay, bx - ax))
 
 

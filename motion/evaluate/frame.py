@@ -70,7 +70,7 @@ def snapshot(
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    moment = Pass(_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds)
+    moment = Pass(shared_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds)
     inner = picture(moment)
     return _remembered(
         moment,
@@ -83,7 +83,7 @@ def snapshot(
     )
 
 
-def _frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
+def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
     """What the passes of a frame share; coordinates in expressions are worked out in passes of their own."""
     passes: dict[float, Pass] = {}
 

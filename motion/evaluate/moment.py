@@ -6,7 +6,7 @@ A `Pass` keeps what it has worked out, because parents, mattes and expressions a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from motion.errors import PropertyRefused
 from motion.evaluate import affine
@@ -19,10 +19,15 @@ from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
 from motion.timing import round_half_up
 
-if TYPE_CHECKING:
-    from motion.evaluate.properties import Properties
-
 MAX_LAYERS_A_FRAME = 100_000
+
+
+class PropertyReader(Protocol):
+    """Reads properties that expressions drive: `properties.Properties`."""
+
+    def value(self, layer: Layer, path: str, own_time: float) -> float | None:
+        """Return the property's value at a time of the layer, or None if neither an expression nor keyframes give one."""
+        ...
 
 
 class Budget:
@@ -49,7 +54,7 @@ class Frame:
 
     composition: Composition
     output_fps: float
-    properties: Properties
+    properties: PropertyReader
     budget: Budget
 
 
@@ -61,7 +66,7 @@ class Values:
 
     __slots__ = ("_moving", "_numbers", "_properties", "_time", "layer", "moved", "timed")
 
-    def __init__(self, layer: Layer, time: float, properties: Properties) -> None:
+    def __init__(self, layer: Layer, time: float, properties: PropertyReader) -> None:
         self.layer = layer
         self.moved = self.timed = False
         self._time = time
@@ -115,14 +120,14 @@ class Values:
 class Pass:
     """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
 
-    __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "frame", "outlines", "plan", "stack", "time")
+    __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "combined", "frame", "plan", "stack", "time")
 
     def __init__(self, frame: Frame, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
         self.frame = frame
         self.plan = plan
         self.time = time
         self.stack = stack
-        self.outlines: dict[str, CombinedOutline | None] = {}
+        self.combined: dict[str, CombinedOutline | None] = {}
         self._bar_frame: int | None = None
         self._times: dict[str, float] = {}
         self._values: dict[str, Values] = {}

@@ -55,14 +55,14 @@ def draw(seed: float, counter: int) -> float:
 
 def wiggle_offset(seed: float, time: float, frequency: float, amplitude: float, octaves: int, factor: float) -> float:
     """What `wiggle` adds to the value; at most eight octaves."""
-    total = reach = 0.0
+    total = amplitude_sum = 0.0
     f, a = frequency, amplitude
     for _ in range(min(8, max(1, octaves))):
         total += (2.0 * smooth_noise(time * f + seed) - 1.0) * a
-        reach += a
+        amplitude_sum += a
         f *= 2.0
         a *= factor
-    return total / reach * amplitude if reach > 0 else 0.0
+    return total / amplitude_sum * amplitude if amplitude_sum > 0 else 0.0
 
 
 def unit_hash(a: float, b: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from motion.evaluate import affine, matrix4, space
 from motion.evaluate.expressions import (
@@ -18,15 +18,13 @@ from motion.evaluate.expressions import (
 )
 from motion.evaluate.keyframes import ScalarTrack
 from motion.evaluate.matrix4 import Point3
+from motion.evaluate.moment import Pass
 from motion.evaluate.texts import text
 from motion.model.content import TextContent
 from motion.model.facts import DocumentFacts
 from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
 from motion.snapshot import TextSource
-
-if TYPE_CHECKING:
-    from motion.evaluate.moment import Pass
 
 T = TypeVar("T")
 MeasureText = Callable[[TextSource, bool], SourceRect | None]

@@ -66,9 +66,9 @@ def boolean_outline(moment: Pass, layer: Layer) -> CombinedOutline | None:
     content = layer.content
     if not isinstance(content, ShapeContent) or content.boolean_operation is None:
         return None
-    if layer.id not in moment.outlines:
-        moment.outlines[layer.id] = _combined(moment, layer, content, content.boolean_operation)
-    return moment.outlines[layer.id]
+    if layer.id not in moment.combined:
+        moment.combined[layer.id] = _combined(moment, layer, content, content.boolean_operation)
+    return moment.combined[layer.id]
 
 
 def _combined(

@@ -23,6 +23,25 @@ class Parity:
     """Track mattes inside a group that composites as a unit are not resolved."""
 
 
+@dataclass(frozen=True, slots=True)
+class SoundParity:
+    """Oddities of the reference's sound that may be matched (format/audio.md 7). The default matches none of them: nobody
+    hears the reference's sound beside ours, and a person expects the sound of what is shown.
+
+    Always repaired: Q4 and Q7 (sound follows the picture's stretches and remaps), Q5 and Q6 (backwards from the right end).
+    """
+
+    every_composition: bool = False
+    """Q1, Q2: every composition of the project sounds from 0, however it is placed; a solo anywhere silences the others."""
+    keys_at_composition_time: bool = False
+    """Q3: keyframes of levels and effects are read at the composition's time, not the layer's."""
+    needs_asset_id: bool = False
+    """Q8: a layer without an asset's id is silent, though it has a source."""
+
+
+EXPECTED_SOUND = SoundParity()
+REFERENCE_SOUND = SoundParity(every_composition=True, keys_at_composition_time=True, needs_asset_id=True)
+
 REFERENCE = Parity()
 REPAIRED = Parity(
     blur_snaps_to_frames=False,

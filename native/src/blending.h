@@ -1,29 +1,29 @@
-// What content puts over what is below it, in half floats: plainly, or by a blend mode.
+// Source-over and blend modes over an opaque backdrop of half floats.
 
 #ifndef BLENDING_H
 #define BLENDING_H
 
-#include "coat.h"
+#include "draw_op.h"
 
-// Colours that are premultiplied already.
-static void lay(float *restrict below, const float *restrict colours, const float *restrict through, int count) {
+// Premultiplied colours. `through`: the share of the backdrop that shows.
+static void over(float *restrict below, const float *restrict colours, const float *restrict through, int count) {
     for (int i = 0; i < count; i++) below[i] = colours[i] + below[i] * through[i];
     cut_to_halves(below, count);
 }
 
 // One colour everywhere.
-static void lay_flat(float *restrict below, float colour, float alpha, int count) {
-    float ink = colour * alpha, through = 1.0f - alpha;
+static void over_flat(float *restrict below, float colour, float alpha, int count) {
+    float source = colour * alpha, through = 1.0f - alpha;
     if (alpha == 1.0f) {
-        set_all(below, as_half(ink), count);
+        set_all(below, as_half(source), count);
         return;
     }
-    for (int i = 0; i < count; i++) below[i] = ink + below[i] * through;
+    for (int i = 0; i < count; i++) below[i] = source + below[i] * through;
     cut_to_halves(below, count);
 }
 
-// One colour by its alpha and what of each pixel is covered; all of it without `covered`.
-static void lay_tinted(float *restrict below, float colour, const float *restrict alpha, const float *restrict covered,
+// One colour with alpha and coverage per pixel. Without `covered` every pixel is covered.
+static void over_tinted(float *restrict below, float colour, const float *restrict alpha, const float *restrict covered,
                        int count) {
     if (covered) {
         for (int i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ static void lay_tinted(float *restrict below, float colour, const float *restric
     cut_to_halves(below, count);
 }
 
-static void lay_straight(float *restrict below, const float *restrict colours, const float *restrict alpha,
+static void over_straight(float *restrict below, const float *restrict colours, const float *restrict alpha,
                          const float *restrict covered, int count) {
     if (covered) {
         for (int i = 0; i < count; i++) {
@@ -47,27 +47,27 @@ static void lay_straight(float *restrict below, const float *restrict colours, c
     cut_to_halves(below, count);
 }
 
-// Colours that hide all that is below them.
-static void lay_opaque(float *restrict below, const float *restrict colours, int count) {
+// Opaque colours replace the backdrop.
+static void over_opaque(float *restrict below, const float *restrict colours, int count) {
     memcpy(below, colours, (size_t)count * sizeof *below);
     cut_to_halves(below, count);
 }
 
-// What lies below a blended layer, through 8 bits: `levels` of shaders/include/coarse.glsl.
-static void coarsened(float *restrict below, int count) {
+// Quantise the backdrop of a blended layer to 8 bits: `levels` of shaders/include/quantise.glsl.
+static void quantise(float *restrict below, int count) {
     for (int i = 0; i < count; i++) {
         float level = floorf(clamped(below[i], 0.0f, 1.0f) * 255.0f + 0.5f) * (1.0f / 255.0f);
         below[i] = float_of((bits_of(level) + 0x1000u) & 0xffffe000u);
     }
 }
 
-// Too little alpha to blend is none.
+// Alpha below 1/255 blends nothing.
 static void cut_alpha(const float *restrict covered, float *restrict alpha, int count) {
     for (int i = 0; i < count && covered; i++) alpha[i] *= covered[i];
     for (int i = 0; i < count; i++) alpha[i] = picked(alpha[i] < 1.0f / 255.0f, 0.0f, alpha[i]);
 }
 
-// What soft light makes of a backdrop under white.
+// Soft light of white over a backdrop `b`.
 INLINE float softer(float b) { return picked(b <= 0.25f, ((16.0f * b - 12.0f) * b + 4.0f) * b, sqrtf(b)); }
 
 // Blend functions of shaders/include/blend.glsl over an opaque backdrop: b below, s the source's straight colour.
@@ -96,7 +96,7 @@ BLENDED(subtract, clamped(b - s, 0.0f, 1.0f))
 
 typedef void blend_function(float *restrict, const float *restrict, const float *restrict, int);
 
-// The function of a mode; none where the loop does not know it, which coats.py sees to.
+// The function of a mode, or 0: kernel_operations.py sends only the modes listed here.
 static blend_function *function_of(int mode) {
     switch (mode) {
         case 1: return multiply;

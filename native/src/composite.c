@@ -1,23 +1,23 @@
-// Layers laid over what is below them, row by row, in single floats: what shaders/compositing/quad.frag and layer.frag draw on
-// a software rasteriser, number for number. Each step is rounded as its own there; filters of half and single floats fuse one
-// multiplication with one addition. Colours are linear.
+// Composite draw operations row by row in single floats. The results agree with shaders/compositing/quad.frag and layer.frag.
+// Each step is rounded separately; filters of half and single floats fuse one multiplication with one addition.
+// Colours are linear.
 
 #include "blending.h"
 #include "shapes.h"
 #include "upright.h"
 
-// A coat on a strip of columns, and what is the same for all of its rows.
+// A draw operation clipped to a strip of columns, with values that hold for all of its rows.
 struct piece {
-    const struct coat *of;
-    int32_t top, bottom, first, end;         // the pixels of the strip that it may touch
+    const struct draw_op *of;
+    int32_t top, bottom, first, end;         // its pixels inside the strip
     int square_count, inner_count;
-    struct edge square[4], inner[EDGES_MAX];  // of its quad, and of what no pixel within is touched by its shape's edge
-    struct held texels;                      // of none where it has no `first`
+    struct edge square[4], inner[EDGES_MAX];  // of its quad; and of the interior that the shape's edge does not touch
+    struct held texels;                      // unused if `first` is 0
 };
 
 // ---------------------------------------------------------------------------------------------------------------- contents
 
-// The straight linear colours of one channel of pixels, opaque ones or any.
+// Straight linear colours of one channel of premultiplied pixels.
 static void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque, float *restrict colours, int count) {
     if (is_opaque) {
         for (int i = 0; i < count; i++) {
@@ -43,31 +43,30 @@ static int are_opaque(const uint32_t *restrict pixels, int count) {
     return all == 0xff000000u;
 }
 
-// The straight colours and alpha of linear texels.
+// Straight colours and alpha of premultiplied linear texels.
 static void straightened(struct row *r, float opacity, int count) {
     const float *own = r->texels[3];
     for (int channel = 0; channel < 3; channel++) {
         const float *restrict texels = r->texels[channel];
-        float *restrict ink = r->ink[channel];
+        float *restrict source = r->source[channel];
         for (int i = 0; i < count; i++) {
-            ink[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
+            source[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
         }
     }
     for (int i = 0; i < count; i++) r->alpha[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
 }
 
-static int is_shape(const struct coat *of) { return of->kind == RECTANGLE || of->kind == ELLIPSE; }
+static int is_shape(const struct draw_op *of) { return of->kind == RECTANGLE || of->kind == ELLIPSE; }
 
 // Whether a shape has no soft edge.
-static int is_hard(const struct coat *of) { return is_shape(of) && of->own[3] > 0.5f; }
+static int is_hard(const struct draw_op *of) { return is_shape(of) && of->own[3] > 0.5f; }
 
-static int is_of_one_colour(const struct coat *of) {
+static int is_of_one_colour(const struct draw_op *of) {
     return of->kind == COVERAGE || (is_shape(of) && !of->texels);
 }
 
-// What content shows on some columns of a row: r->alpha, and r->ink but for what is of one colour. `k`: what is held of its
-// texels, or 0.
-static void drawn(const struct coat *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
+// Shade some columns of a row: r->alpha, and r->source unless the content has one colour. `k`: filtered rows of its texels, or 0.
+static void drawn(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
     if (is_shape(of)) {
         shaped(of, r, row, first, count, is_inside || is_hard(of));
         return;
@@ -83,11 +82,11 @@ static void drawn(const struct coat *of, struct held *k, struct row *r, int row,
         placed(of, r, row, first, count);
     }
     if (of->kind == COVERAGE) {
-        if (!k) inked(of, r, count);
-    } else if (of->kind == PICTURE) {
+        if (!k) coverage_alpha(of, r, count);
+    } else if (of->kind == IMAGE) {
         if (!k) found_pixels(of, r, count);
         int is_opaque = are_opaque(r->found[0], count);
-        for (int channel = 0; channel < 3; channel++) colours_of(r->found[0], 8 * channel, is_opaque, r->ink[channel], count);
+        for (int channel = 0; channel < 3; channel++) colours_of(r->found[0], 8 * channel, is_opaque, r->source[channel], count);
         alphas_of(r->found[0], of->opacity, r->alpha, count);
     } else {
         if (!k) found_numbers(of, r, count);
@@ -95,16 +94,16 @@ static void drawn(const struct coat *of, struct held *k, struct row *r, int row,
     }
 }
 
-static void mask_applied(const struct coat *of, struct row *r, int row, int first, int count) {
+static void mask_applied(const struct draw_op *of, struct row *r, int row, int first, int count) {
     (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
     found_codes(of->mask, of->mask_columns, of->mask_rows, r, count);
     masked(r->found[0], r->shares[0], r->shares[1], r->alpha, count);
 }
 
-enum place { CUT, WHOLE, INSIDE };  // where the quad's edge may be, where only the shape's may be, where none is
+enum place { CUT, WHOLE, INSIDE };  // may contain the quad's edge; only the shape's edge; no edge
 
-// Content over columns [first, end) of a row, whose numbers begin at the column `left`.
-static void laid(const struct coat *of, struct held *k, struct row *r, int row, int left, int first, int end,
+// Composite content over columns [first, end) of a row. `left`: the column of the row's first number.
+static void composite_span(const struct draw_op *of, struct held *k, struct row *r, int row, int left, int first, int end,
                  enum place where) {
     if (first >= end) return;
     int count = end - first, at = first - left;
@@ -117,34 +116,34 @@ static void laid(const struct coat *of, struct held *k, struct row *r, int row, 
     for (int channel = 0; channel < 3; channel++) {
         float *below = r->scene[channel] + at;
         if (of->mode) {
-            if (is_of_one_colour(of)) set_all(r->ink[channel], of->color[channel], count);
-            if (function) function(below, r->ink[channel], r->alpha, count);
+            if (is_of_one_colour(of)) set_all(r->source[channel], of->color[channel], count);
+            if (function) function(below, r->source[channel], r->alpha, count);
         } else if (is_of_one_colour(of)) {
-            lay_tinted(below, of->color[channel], r->alpha, covered, count);
+            over_tinted(below, of->color[channel], r->alpha, covered, count);
         } else if (where == INSIDE && is_opaque(of)) {
-            lay_opaque(below, r->ink[channel], count);
+            over_opaque(below, r->source[channel], count);
         } else {
-            lay_straight(below, r->ink[channel], r->alpha, covered, count);
+            over_straight(below, r->source[channel], r->alpha, covered, count);
         }
     }
 }
 
-// One colour over some columns that it covers wholly.
-static void flat(const struct coat *of, struct row *r, int at, int count) {
+// One colour over columns that it covers completely.
+static void flat(const struct draw_op *of, struct row *r, int at, int count) {
     for (int channel = 0; channel < 3; channel++) {
-        lay_flat(r->scene[channel] + at, of->color[channel], of->color[3] * of->opacity, count);
+        over_flat(r->scene[channel] + at, of->color[channel], of->color[3] * of->opacity, count);
     }
 }
 
-// Contents over a row; the numbers of its columns begin at the column `left`.
-static void content_laid(struct piece *p, struct held *k, struct row *r, int row, int left) {
-    const struct coat *of = p->of;
+// Composite content over a row, split where edges begin and end. `left`: the column of the row's first number.
+static void composite_content(struct piece *p, struct held *k, struct row *r, int row, int left) {
+    const struct draw_op *of = p->of;
     int first = p->first, end = p->end;
     span_of(p->square, p->square_count, row, -1.0, &first, &end);
     int whole_first = first, whole_end = end;
     span_of(p->square, p->square_count, row, 1.0, &whole_first, &whole_end);
     if (whole_first >= whole_end) {
-        laid(of, k, r, row, left, first, end, CUT);
+        composite_span(of, k, r, row, left, first, end, CUT);
         return;
     }
     int inner_first = whole_first, inner_end = whole_end;
@@ -153,24 +152,24 @@ static void content_laid(struct piece *p, struct held *k, struct row *r, int row
     } else if (!is_hard(of)) {
         inner_end = inner_first;
     }
-    laid(of, k, r, row, left, first, whole_first, CUT);
+    composite_span(of, k, r, row, left, first, whole_first, CUT);
     if (inner_first >= inner_end) {
-        laid(of, k, r, row, left, whole_first, whole_end, WHOLE);
+        composite_span(of, k, r, row, left, whole_first, whole_end, WHOLE);
     } else {
-        laid(of, k, r, row, left, whole_first, inner_first, WHOLE);
+        composite_span(of, k, r, row, left, whole_first, inner_first, WHOLE);
         if (of->mode || of->texels) {
-            laid(of, k, r, row, left, inner_first, inner_end, INSIDE);
+            composite_span(of, k, r, row, left, inner_first, inner_end, INSIDE);
         } else {
             flat(of, r, inner_first - left, inner_end - inner_first);
         }
-        laid(of, k, r, row, left, inner_end, whole_end, WHOLE);
+        composite_span(of, k, r, row, left, inner_end, whole_end, WHOLE);
     }
-    laid(of, k, r, row, left, whole_end, end, CUT);
+    composite_span(of, k, r, row, left, whole_end, end, CUT);
 }
 
-// ------------------------------------------------------------------------------------------------------- light and buffers
+// ------------------------------------------------------------------------------------------------------ glows and buffers
 
-// A picture in front of its light: `resampled` of the one, plus what the other adds where it is not covered.
+// A buffer in front of its glow: `resampled` of the buffer, plus the glow where the buffer is transparent.
 static void before_light(const struct row *r, float (*restrict light)[CHUNK], int count) {
     const float *alpha = r->sharp[3];
     for (int channel = 0; channel < 4; channel++) {
@@ -184,15 +183,15 @@ static void before_light(const struct row *r, float (*restrict light)[CHUNK], in
     }
 }
 
-// Light as it is laid: `resampled` of shaders/include/color.glsl, of which `shares` show; r->ink, premultiplied, and r->through.
-static void ink_of_light(struct row *r, const float *restrict shares, int count) {
+// `resampled` of shaders/include/color.glsl times `shares`: r->source, premultiplied, and r->through.
+static void colour_of_glow(struct row *r, const float *restrict shares, int count) {
     const float *alpha = r->texels[3];
     for (int channel = 0; channel < 3; channel++) {
         const float *restrict texels = r->texels[channel];
-        float *restrict ink = r->ink[channel];
+        float *restrict source = r->source[channel];
         for (int i = 0; i < count; i++) {
             float colour = clamped(texels[i], 0.0f, alpha[i]) * shares[i];
-            ink[i] = picked(alpha[i] < 1.0f / 255.0f, 0.0f, colour);
+            source[i] = picked(alpha[i] < 1.0f / 255.0f, 0.0f, colour);
         }
     }
     for (int i = 0; i < count; i++) {
@@ -200,7 +199,7 @@ static void ink_of_light(struct row *r, const float *restrict shares, int count)
     }
 }
 
-// What a matte of some texels leaves: `matte` of shaders/include/matte.glsl.
+// Shares that a matte leaves: `matte` of shaders/include/matte.glsl.
 static void matte_shares(float (*restrict texels)[CHUNK], int mode, float *restrict shares, int count) {
     for (int i = 0; i < count; i++) {
         float red = floorf(clamped(texels[0][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
@@ -214,9 +213,9 @@ static void matte_shares(float (*restrict texels)[CHUNK], int mode, float *restr
     }
 }
 
-// How much of some columns of a row shows: opacity times matte, as r->alpha. Needs r->texels.
-static void matted(const struct coat *of, struct row *r, int row, int first, int count) {
-    const struct coat *matte = of->matte;
+// r->alpha = opacity times matte. Overwrites r->texels.
+static void matted(const struct draw_op *of, struct row *r, int row, int first, int count) {
+    const struct draw_op *matte = of->matte;
     set_all(r->alpha, of->opacity, count);
     if (!matte) return;
     set_all(r->alpha, of->opacity * (matte->mode == 2 ? 1.0f : 0.0f), count);
@@ -228,8 +227,8 @@ static void matted(const struct coat *of, struct row *r, int row, int first, int
     scaled(r->alpha + (from - first), of->opacity, to - from);
 }
 
-// Light on some columns of a row, as r->texels.
-static void lit(const struct coat *of, struct held *k, struct row *r, int row, int first, int count) {
+// Sample a glow on some columns of a row into r->texels.
+static void lit(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count) {
     if (of->is_nearest) {
         own_pixels(of, r, row, first, count, r->texels);
     } else if (k) {
@@ -240,62 +239,53 @@ static void lit(const struct coat *of, struct held *k, struct row *r, int row, i
     }
 }
 
-// Light, or a picture in a buffer of its own, with its light or without.
-static void buffer_laid(const struct coat *of, struct held *k, struct row *r, int row, int left, int first, int end) {
+// Composite a glow, a layer buffer, or a buffer with its glow.
+static void composite_buffer(const struct draw_op *of, struct held *k, struct row *r, int row, int left, int first, int end) {
     int count = end - first;
     matted(of, r, row, first, count);
     if (of->kind == BUFFER) {
         own_pixels(of, r, row, first, count, r->texels);
-    } else if (of->kind == LIGHT) {
+    } else if (of->kind == GLOW) {
         lit(of, k, r, row, first, count);
     } else {
         lit(of->light, k, r, row, first, count);
         own_pixels(of, r, row, first, count, r->sharp);
         before_light(r, r->texels, count);
     }
-    ink_of_light(r, r->alpha, count);
+    colour_of_glow(r, r->alpha, count);
     for (int channel = 0; channel < 3; channel++) {
-        lay(r->scene[channel] + (first - left), r->ink[channel], r->through, count);
-    }
-}
-
-static void planes_laid(const struct coat *of, struct row *r, int row, int left, int first, int end) {
-    int width = of->right - of->left;
-    ptrdiff_t plane = (ptrdiff_t)width * (of->bottom - of->top);
-    const float *own = (const float *)of->texels + (ptrdiff_t)(row - of->top) * width + (first - of->left);
-    for (int channel = 0; channel < 3; channel++) {
-        lay(r->scene[channel] + (first - left), own + channel * plane, own + 3 * plane, end - first);
+        over(r->scene[channel] + (first - left), r->source[channel], r->through, count);
     }
 }
 
 // --------------------------------------------------------------------------------------------------------------- the frame
 
-// Columns [first, end) of a row through 8 bits; what has been through them and was not laid on since stays what it is.
-static void coarse(struct row *r, int left, int first, int end) {
+// Quantise columns [first, end) of a row to 8 bits. Columns that are already quantised are skipped.
+static void quantise_row(struct row *r, int left, int first, int end) {
     int from = first > r->fine_first ? first : r->fine_first, to = end < r->fine_end ? end : r->fine_end;
-    for (int channel = 0; channel < 3 && from < to; channel++) coarsened(r->scene[channel] + (from - left), to - from);
+    for (int channel = 0; channel < 3 && from < to; channel++) quantise(r->scene[channel] + (from - left), to - from);
     if (first <= r->fine_first && end >= r->fine_end) r->fine_first = r->fine_end = left;
 }
 
-// That columns [first, end) of a row have been laid on.
+// Mark columns [first, end) of a row as not quantised.
 static void fine(struct row *r, int first, int end) {
     int is_none = r->fine_first >= r->fine_end;
     r->fine_first = is_none || first < r->fine_first ? first : r->fine_first;
     r->fine_end = is_none || end > r->fine_end ? end : r->fine_end;
 }
 
-// The coats of a strip: columns [left, right) and rows [top, bottom), from bottom to top; how many there are.
-static int found_pieces(const struct coat *coats, int count, struct row *r, int left, int top, int right, int bottom,
+// Find the pieces of a strip, columns [left, right) and rows [top, bottom), from bottom to top. Returns their count.
+static int found_pieces(const struct draw_op *ops, int count, struct row *r, int left, int top, int right, int bottom,
                         struct piece *pieces) {
     struct piece *p = pieces;
-    for (const struct coat *of = coats; of < coats + count; of++) {
+    for (const struct draw_op *of = ops; of < ops + count; of++) {
         p->of = of;
         p->top = of->top > top ? of->top : top, p->bottom = of->bottom < bottom ? of->bottom : bottom;
         p->first = of->left > left ? of->left : left, p->end = of->right < right ? of->right : right;
         if (p->top >= p->bottom || p->first >= p->end) continue;
         p->square_count = square_of(of, p->square, 0, 0);
         p->inner_count = is_shape(of) && !is_hard(of) ? inner_of(of, p->inner) : 0;
-        const struct coat *shown = of->kind == LIT_BUFFER ? of->light : of;
+        const struct draw_op *shown = of->kind == GLOWING_BUFFER ? of->light : of;
         p->texels.first = 0;
         if (is_upright(shown)) begin(&p->texels, shown, r, p->first, p->end - p->first);
         p++;
@@ -303,23 +293,22 @@ static int found_pieces(const struct coat *coats, int count, struct row *r, int 
     return (int)(p - pieces);
 }
 
-static void laid_row(struct piece *p, struct row *r, int row, int left) {
+static void composite_row(struct piece *p, struct row *r, int row, int left) {
     struct held *k = p->texels.first ? &p->texels : 0;
-    if (p->of->kind == COARSE) {
-        coarse(r, left, p->first, p->end);
+    if (p->of->kind == QUANTISE) {
+        quantise_row(r, left, p->first, p->end);
         return;
     }
     fine(r, p->first, p->end);
     switch (p->of->kind) {
-        case PLANES: planes_laid(p->of, r, row, left, p->first, p->end); break;
         case BUFFER:
-        case LIT_BUFFER:
-        case LIGHT: buffer_laid(p->of, k, r, row, left, p->first, p->end); break;
-        default: content_laid(p, k, r, row, left);
+        case GLOWING_BUFFER:
+        case GLOW: composite_buffer(p->of, k, r, row, left, p->first, p->end); break;
+        default: composite_content(p, k, r, row, left);
     }
 }
 
-static void grounded(const struct ground *on, struct row *r, ptrdiff_t row, int left, int count) {
+static void read_backdrop(const struct backdrop *on, struct row *r, ptrdiff_t row, int left, int count) {
     if (on->footage) {
         const uint8_t *pixels = on->footage + row * on->stride + 4 * (ptrdiff_t)left;
         for (int i = 0; i < count; i++) {
@@ -339,7 +328,7 @@ INLINE uint32_t pixel_of(const uint8_t *levels, uint16_t red, uint16_t green, ui
 }
 
 #ifdef __AVX2__
-// Whether eight patterns are one and the same.
+// Return whether eight patterns are equal.
 INLINE int are_same(const uint16_t *patterns) {
     __m128i all = _mm_loadu_si128((const __m128i *)patterns);
     return _mm_movemask_epi8(_mm_cmpeq_epi16(all, _mm_broadcastw_epi16(all))) == 0xffff;
@@ -368,22 +357,22 @@ static void shown_by(const uint8_t *restrict levels, const uint16_t *restrict re
     }
 }
 
-// Coats from bottom to top over columns [left, right) and rows [top, bottom) of what lies below, whose row `ground_row` begins
-// at (left, top), shown in a picture by `levels`: one for each of the 65,536 patterns of a half float. Done strip by strip.
-// Whether there was memory for it.
-int composed(const struct ground *on, int ground_row, const struct coat *coats, int count, const uint8_t *restrict levels,
+// Composite operations from bottom to top over columns [left, right) and rows [top, bottom) of a backdrop whose row `backdrop_row`
+// begins at (left, top), and display-encode the result into a picture. `levels`: a level for each of the 65,536 patterns of a
+// half float. Works in strips of columns. Returns 0 if memory ran out.
+int composed(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
              uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
     struct row r;
     struct piece *pieces = malloc((size_t)count * sizeof *pieces + 1);
     if (!pieces) return 0;
     for (int x = left, held; x < right; x += held) {
         held = right - x < CHUNK ? right - x : CHUNK;
-        struct piece *end = pieces + found_pieces(coats, count, &r, x, top, x + held, bottom, pieces);
+        struct piece *end = pieces + found_pieces(ops, count, &r, x, top, x + held, bottom, pieces);
         for (int row = top; row < bottom; row++) {
-            grounded(on, &r, ground_row + row - top, x - left, held);
+            read_backdrop(on, &r, backdrop_row + row - top, x - left, held);
             r.fine_first = x, r.fine_end = x + held;
             for (struct piece *p = pieces; p < end; p++) {
-                if (row >= p->top && row < p->bottom) laid_row(p, &r, row, x);
+                if (row >= p->top && row < p->bottom) composite_row(p, &r, row, x);
             }
             for (int channel = 0; channel < 3; channel++) patterns_of(r.scene[channel], r.patterns[channel], held);
             shown_by(levels, r.patterns[0], r.patterns[1], r.patterns[2], picture + row * stride + 4 * (ptrdiff_t)x, held);

@@ -1,4 +1,5 @@
-// Loops over the pixels of a frame, called by loops.py. All of integers, so that every processor gives the same bytes.
+// Kernels over the pixels of a frame, called by gpu_renderer/kernels/bindings.py. They use integers only, so that every processor
+// gives the same bytes.
 // Pixels are RGBA, 8 bits, R in the lowest byte of a 32-bit word.
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Numbers as the loops of composite.c hold them: single floats, of which half floats keep less.
+// Number formats of composite.c: single floats, rounded to half floats after each operation.
 
 #ifndef NUMBERS_H
 #define NUMBERS_H

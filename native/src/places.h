@@ -1,11 +1,11 @@
-// Where the pixels of a row lie on a coat, and how much of each its quad covers.
+// Positions of a row of pixels on the quad of a draw operation, and the coverage of each pixel.
 
 #ifndef PLACES_H
 #define PLACES_H
 
-#include "coat.h"
+#include "draw_op.h"
 
-// A line of the frame: `a * x + b * y + c` is positive on its inner side.
+// A line in frame space: `a * x + b * y + c` is positive on its inner side.
 struct edge {
     double a, b, c;
 };
@@ -14,8 +14,8 @@ enum { EDGES_MAX = 8 };
 
 INLINE double at_least(double one, double other) { return one > other ? one : other; }
 
-// An edge of the unit square of a coat: `p * u + q * v + r >= 0`.
-INLINE struct edge edge_of(const struct coat *of, double p, double q, double r) {
+// An edge of the unit square of a draw operation: `p * u + q * v + r >= 0`.
+INLINE struct edge edge_of(const struct draw_op *of, double p, double q, double r) {
     const float *m = of->to_unit;
     struct edge found = {p * m[0] + q * m[1], p * m[3] + q * m[4], p * m[6] + q * m[7]};
     if (of->is_projective) {
@@ -26,7 +26,7 @@ INLINE struct edge edge_of(const struct coat *of, double p, double q, double r) 
     return found;
 }
 
-INLINE int square_of(const struct coat *of, struct edge *edges, double inset_u, double inset_v) {
+INLINE int square_of(const struct draw_op *of, struct edge *edges, double inset_u, double inset_v) {
     edges[0] = edge_of(of, 1, 0, -inset_u);
     edges[1] = edge_of(of, -1, 0, 1 - inset_u);
     edges[2] = edge_of(of, 0, 1, -inset_v);
@@ -34,9 +34,8 @@ INLINE int square_of(const struct coat *of, struct edge *edges, double inset_u, 
     return 4;
 }
 
-// What lies so far within the edge of a shape that no pixel of it is touched by it, as edges; none where that is not known.
-// The same octagons as in compositing/outlines.py.
-INLINE int inner_of(const struct coat *of, struct edge *edges) {
+// Edges of the interior of a shape: no pixel inside them touches the shape's edge. Returns their count, 0 if unknown.
+INLINE int inner_of(const struct draw_op *of, struct edge *edges) {
     if (of->is_projective) return 0;
     const float *m = of->to_unit;
     double step_u = hypot(m[0], m[3]), step_v = hypot(m[1], m[4]), u, v, cut_u, cut_v;
@@ -62,7 +61,7 @@ INLINE int inner_of(const struct coat *of, struct edge *edges) {
     return 8;
 }
 
-// The columns [*first, *end) of a row whose middles lie at least `inset` px, or a little more, within all edges.
+// Columns [*first, *end) of a row whose centres lie at least `inset` px inside all edges.
 INLINE void span_of(const struct edge *edges, int count, int row, double inset, int *first, int *end) {
     double y = row + 0.5, left = *first, right = *end;
     for (const struct edge *edge = edges; edge < edges + count; edge++) {
@@ -81,13 +80,13 @@ INLINE void span_of(const struct edge *edges, int count, int row, double inset, 
         *end = *first;
         return;
     }
-    int from = (int)ceil(left), to = (int)floor(right);  // within what was given, even where an edge is no number
+    int from = (int)ceil(left), to = (int)floor(right);  // stays inside the given columns even if an edge is not a number
     *first = from > *first ? from : *first;
     *end = to < *end ? to : *end;
     if (*end < *first) *end = *first;
 }
 
-// Where the middles of pixels lie on the unit square of a coat.
+// Positions of pixel centres on the unit square of a draw operation.
 static void affine(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
     float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
     for (int i = 0; i < count; i++) {
@@ -106,7 +105,7 @@ static void projective(const float *restrict m, int row, int first, int count, f
     }
 }
 
-// The same from the square's middle, in the order that the shader of a shape of one colour adds: it asks for nothing else.
+// Positions relative to the square's centre, added in the order of the shader that draws shapes of one colour.
 static void from_middle(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
     float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
     for (int i = 0; i < count; i++) {
@@ -116,7 +115,7 @@ static void from_middle(const float *restrict m, int row, int first, int count, 
     }
 }
 
-// Whether each column's sample at an offset lies on the quad, as 0 or 1, added up.
+// Add 1 for each column whose sample, at an offset, lies on the quad.
 static void held(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
                  float *restrict covered) {
     float y = ((float)row + 0.5f + down) - 1.0f / 1024.0f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
@@ -135,7 +134,7 @@ static void quartered(float *restrict covered, int count) {
 }
 
 // The share of each pixel that the quad covers.
-static void coverage(const struct coat *of, int row, int first, int count, float *restrict covered) {
+static void coverage(const struct draw_op *of, int row, int first, int count, float *restrict covered) {
     const float *m = of->to_unit;
     int is_projective = of->is_projective;
     set_all(covered, 0.0f, count);

@@ -25,7 +25,7 @@ static void beyond_rectangle(const float *restrict u, const float *restrict v, f
     }
 }
 
-static void distances(const struct coat *of, struct row *r, int row, int first, int count, float *restrict found) {
+static void distances(const struct draw_op *of, struct row *r, int row, int first, int count, float *restrict found) {
     if (of->is_projective || of->texels) {
         (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
         lessened(r->u, 0.5f, count);
@@ -72,7 +72,7 @@ static void cut_off(const float *restrict own, const float *restrict other, floa
 }
 
 // How much of each pixel lies within a shape, whose edge is as wide as the distance changes within blocks of two by two pixels.
-static const float *insides(const struct coat *of, struct row *r, int row, int first, int count) {
+static const float *insides(const struct draw_op *of, struct row *r, int row, int first, int count) {
     int from = first & ~1, all = ((first + count + 1) & ~1) - from, past = first - from;
     distances(of, r, row, from, all, r->distances[0]);
     distances(of, r, row ^ 1, from, all, r->distances[1]);
@@ -120,17 +120,17 @@ static void made_linear(float *restrict colours, int count) {
 }
 
 // Whether a shape with a gradient is opaque wherever its edge is not.
-INLINE int is_opaque(const struct coat *of) {
+INLINE int is_opaque(const struct draw_op *of) {
     const float *colour = (const float *)of->texels + 4, *ramp = colour + 4;
     int is_so = of->opacity == 1.0f && colour[3] == 1.0f;
     for (int i = 0; i < of->columns; i++) is_so &= ramp[6 * i + 5] == 0.0f;
     return is_so;
 }
 
-// The colours of a gradient: r->ink, and in r->alpha how opaque they are.
-static void graded(const struct coat *of, struct row *r, int row, int first, int count) {
+// The colours of a gradient: r->source, and in r->alpha how opaque they are.
+static void graded(const struct draw_op *of, struct row *r, int row, int first, int count) {
     const float *place = of->texels, *colour = place + 4, *ramps = colour + 4;
-    float *offsets = r->across, *shares = r->down, *found[4] = {r->ink[0], r->ink[1], r->ink[2], r->alpha};
+    float *offsets = r->across, *shares = r->down, *found[4] = {r->source[0], r->source[1], r->source[2], r->alpha};
     (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
     (of->rows == 2 ? outward : along)(r->u, r->v, place, offsets, count);
     for (int channel = 0; channel < 4 && !of->columns; channel++) set_all(found[channel], colour[channel], count);
@@ -153,7 +153,7 @@ static void faded_by(const float *restrict inside, float opacity, float *restric
 }
 
 // A shape's alpha, and its colours where they are a gradient's. `is_inside`: all of it lies within the edge.
-static void shaped(const struct coat *of, struct row *r, int row, int first, int count, int is_inside) {
+static void shaped(const struct draw_op *of, struct row *r, int row, int first, int count, int is_inside) {
     const float *inside = is_inside ? 0 : insides(of, r, row, first, count);
     if (!of->texels) {
         if (inside) {

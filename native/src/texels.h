@@ -103,7 +103,7 @@ static void found_codes(const uint8_t *texels, int32_t columns, int32_t rows, st
 }
 
 // The alpha of one colour whose coverage is a texture.
-static void inked(const struct coat *of, struct row *r, int count) {
+static void coverage_alpha(const struct draw_op *of, struct row *r, int count) {
     if (of->is_nearest) {
         nearest(r->u, r->v, of->columns, of->rows, r->first, count);
         taken_codes(of->texels, r->first, of->color[3], of->opacity, r->alpha, count);
@@ -146,7 +146,7 @@ static void filtered_pixels(uint32_t *restrict pixels, const uint32_t *restrict 
 }
 
 // Pixels of 8 bits between the texels of r->u and r->v: r->found[0].
-static void found_pixels(const struct coat *of, struct row *r, int count) {
+static void found_pixels(const struct draw_op *of, struct row *r, int count) {
     if (of->is_nearest) {
         nearest(r->u, r->v, of->columns, of->rows, r->first, count);
         taken_pixels(of->texels, r->first, r->found[0], count);
@@ -233,7 +233,7 @@ static void between_halves(const uint16_t *restrict texels, const int32_t *restr
 }
 
 // RGBA of floats or half floats at r->u and r->v: r->texels.
-static void found_numbers(const struct coat *of, struct row *r, int count) {
+static void found_numbers(const struct draw_op *of, struct row *r, int count) {
     corners_of(r->u, r->v, of->columns, of->rows, r->first, r->right, r->below, r->across, r->down, count);
     if (of->kind == HALF_CELLS) {
         between_halves(of->texels, r->first, r->right, r->below, r->across, r->down, r->beside, count);
@@ -244,7 +244,7 @@ static void found_numbers(const struct coat *of, struct row *r, int count) {
 }
 
 // Texels that are the frame's own pixels; beyond the edge the last one is repeated.
-static void own_pixels(const struct coat *of, struct row *r, int row, int first, int count, float (*texels)[CHUNK]) {
+static void own_pixels(const struct draw_op *of, struct row *r, int row, int first, int count, float (*texels)[CHUNK]) {
     int32_t line = within(row - (int32_t)of->own[1], of->rows), column = first - (int32_t)of->own[0];
     const uint16_t *halves = (const uint16_t *)of->texels + 4 * (ptrdiff_t)line * of->columns;
     if (column >= 0 && column + count <= of->columns) {

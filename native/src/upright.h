@@ -15,9 +15,9 @@ struct held {
     void *rows[2];           // codes, pixels, or floats channel by channel
 };
 
-static int is_upright(const struct coat *of) {
-    if (of->kind == LIGHT) return !of->is_nearest;
-    int has_texels = of->kind == COVERAGE || of->kind == PICTURE || of->kind == CELLS || of->kind == HALF_CELLS;
+static int is_upright(const struct draw_op *of) {
+    if (of->kind == GLOW) return !of->is_nearest;
+    int has_texels = of->kind == COVERAGE || of->kind == IMAGE || of->kind == CELLS || of->kind == HALF_CELLS;
     return has_texels && !of->is_projective && of->to_unit[1] == 0.0f && of->to_unit[3] == 0.0f;
 }
 
@@ -26,7 +26,7 @@ INLINE float cell_of(int pixel, float share, float first, float cells) {
     return (((float)pixel + 0.5f) * share - first) / cells;
 }
 
-static void cells_of(const struct coat *of, int row, int first, int count, float *restrict u, float *restrict v) {
+static void cells_of(const struct draw_op *of, int row, int first, int count, float *restrict u, float *restrict v) {
     float share = of->share, left = of->own[0], cells = of->own[2], down = cell_of(row, share, of->own[1], of->own[3]);
     for (int i = 0; i < count; i++) {
         u[i] = cell_of(first + i, share, left, cells);
@@ -34,9 +34,9 @@ static void cells_of(const struct coat *of, int row, int first, int count, float
     }
 }
 
-// Where the middles of pixels lie on the texels of a coat: r->u and r->v.
-static void placed(const struct coat *of, struct row *r, int row, int first, int count) {
-    if (of->kind == LIGHT) {
+// Positions of pixel centres on the texels of a draw operation: r->u and r->v.
+static void placed(const struct draw_op *of, struct row *r, int row, int first, int count) {
+    if (of->kind == GLOW) {
         cells_of(of, row, first, count, r->u, r->v);
         return;
     }
@@ -70,8 +70,8 @@ static void corner_columns(const float *restrict u, int32_t columns, int32_t *re
 }
 
 // Columns [from, from + count) of a strip, CHUNK at the most. Without memory `first` stays 0, and all is looked up anew.
-static void begin(struct held *k, const struct coat *of, struct row *r, int from, int count) {
-    int is_numbers = of->kind != COVERAGE && of->kind != PICTURE;
+static void begin(struct held *k, const struct draw_op *of, struct row *r, int from, int count) {
+    int is_numbers = of->kind != COVERAGE && of->kind != IMAGE;
     size_t column = 3 * sizeof(int32_t), row = (is_numbers ? 4 : 1) * sizeof(float);
     k->first = malloc((size_t)count * (column + 2 * row));
     if (!k->first) return;
@@ -124,7 +124,7 @@ static void half_row(const uint16_t *restrict texels, const int32_t *restrict fi
 }
 
 // A row of texels, filtered across; it does not take the place of another one.
-static void *held_row(struct held *k, const struct coat *of, struct row *r, int32_t line, int32_t other) {
+static void *held_row(struct held *k, const struct draw_op *of, struct row *r, int32_t line, int32_t other) {
     int slot = k->lines[0] == line ? 0 : k->lines[1] == line ? 1 : -1;
     if (slot >= 0) return k->rows[slot];
     slot = k->lines[0] == other;
@@ -132,7 +132,7 @@ static void *held_row(struct held *k, const struct coat *of, struct row *r, int3
     ptrdiff_t start = (ptrdiff_t)line * of->columns;
     if (of->kind == COVERAGE) {
         code_row((const uint8_t *)of->texels + start, k->first, k->shares, r->patterns[0], k->rows[slot], k->count);
-    } else if (of->kind == PICTURE) {
+    } else if (of->kind == IMAGE) {
         const uint32_t *line_of = (const uint32_t *)of->texels + start;
         pixel_row(line_of, k->first, k->shares, r->found[0], r->found[1], k->rows[slot], k->count);
     } else {
@@ -164,13 +164,13 @@ static void number_rows(const float *restrict upper, const float *restrict lower
     for (int i = 0; i < count; i++) found[i] = between_two(upper[i], lower[i], share);
 }
 
-// Columns of a row, from what is held: of COVERAGE r->alpha, of a PICTURE r->found[0], else r->texels.
-static void found_upright(struct held *k, const struct coat *of, struct row *r, int row, int first, int count) {
+// Columns of a row, from what is held: of COVERAGE r->alpha, of an IMAGE r->found[0], else r->texels.
+static void found_upright(struct held *k, const struct draw_op *of, struct row *r, int row, int first, int count) {
     int at = first - k->from;
     placed(of, r, row, first, 1);
     if (of->is_nearest) {
         ptrdiff_t start = (ptrdiff_t)nearest_of(r->v[0], of->rows) * of->columns;
-        if (of->kind == PICTURE) {
+        if (of->kind == IMAGE) {
             taken_pixels((const uint32_t *)of->texels + start, k->first + at, r->found[0], count);
         } else {
             const uint8_t *line = (const uint8_t *)of->texels + start;
@@ -178,7 +178,7 @@ static void found_upright(struct held *k, const struct coat *of, struct row *r, 
         }
         return;
     }
-    if (of->kind == COVERAGE || of->kind == PICTURE) {
+    if (of->kind == COVERAGE || of->kind == IMAGE) {
         struct part part = part_between(r->v[0], of->rows);
         int32_t line = part.first + (part.share == 256), next = part.first + (part.share != 0);
         const uint32_t *upper = (const uint32_t *)held_row(k, of, r, line, next) + at;

@@ -3,8 +3,9 @@
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
 // OPAQUE: the scene's alpha is 1, or but for rounding would be.
 // QUANTISE: the scene has yet to pass through 8 linear bits (include/quantise.glsl).
+// KEEP_ALPHA: straight colour and its alpha are written, for files with an alpha channel.
 // IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
-// in: linear premultiplied. Out: display-encoded, opaque; the 8-bit target rounds to nearest.
+// in: linear premultiplied. Out: display-encoded, opaque but for KEEP_ALPHA; the 8-bit target rounds to nearest.
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
@@ -87,5 +88,10 @@ vec4 shown() {
 void main() {
     vec4 color = shown();
     // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
+#ifdef KEEP_ALPHA
+    float alpha = floor(clamp(color.a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    o_color = alpha > 0.0 ? vec4(displayed(color.rgb), alpha) : vec4(0.0);
+#else
     o_color = vec4(displayed(color.rgb) * color.a, 1.0);
+#endif
 }

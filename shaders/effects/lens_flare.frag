@@ -33,11 +33,11 @@ float core_of(float core, float d) {
 vec2 flare(vec2 at, vec2 middle, vec2 lamp, float size) {
     const vec2 GHOSTS[7] = vec2[7](vec2(-0.35, 0.09), vec2(0.25, 0.05), vec2(0.55, 0.13), vec2(0.8, 0.07),
         vec2(1.15, 0.045), vec2(1.45, 0.1), vec2(1.9, 0.06));
-    float core = 0.06 * size, halo = 0.35 * size, streak = max(0.12 * core, 1e-6), b = u_brightness / 100.0;
+    float core = 0.06 * size, corona = 0.35 * size, streak = max(0.12 * core, 1e-6), b = u_brightness / 100.0;
     vec2 side = abs(at - lamp);
     float d = length(side);
-    float veil = d < 0.25 * halo ? mix(0.55, 0.18, d / (0.25 * halo)) : 0.18 * clamp((halo - d) / (0.75 * halo), 0.0, 1.0);
-    float tinted = veil + 0.5 * core_of(core, d) + 0.35 * (1.0 - eased(side.x / halo)) * (1.0 - eased(side.y / streak));
+    float veil = d < 0.25 * corona ? mix(0.55, 0.18, d / (0.25 * corona)) : 0.18 * clamp((corona - d) / (0.75 * corona), 0.0, 1.0);
+    float tinted = veil + 0.5 * core_of(core, d) + 0.35 * (1.0 - eased(side.x / corona)) * (1.0 - eased(side.y / streak));
     for (int k = 0; k < 7; k++) {
         float t = GHOSTS[k].x, r = size * GHOSTS[k].y, e = length(at - lamp - 2.0 * t * (middle - lamp));
         tinted += 0.14 * (1.0 - abs(t) / 2.2) * (disc(0.0, 0.7 * r, e) + 0.5 * disc(0.7 * r, r, e));

@@ -20,10 +20,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from api import server
 from api.app import create_app, farm_from
 from cluster.embedded import valkey
-from farm_core.clock import ManualClock
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
 from tests.api.world import World
+from tests.clock import ManualClock
 
 PUBLIC_ADDRESS = "93.184.216.34"
 

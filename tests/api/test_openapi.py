@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import jsonschema
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -108,7 +109,7 @@ def test_every_operation_says_how_to_sign_in_what_can_go_wrong_and_what_it_is(wo
     for path, methods in document(world)["paths"].items():
         for method, operation in methods.items():
             if not path.startswith("/api/v1"):
-                assert "security" not in operation
+                assert operation["security"] == []
                 continue
             where = f"{method} {path}"
             schemes = {name for option in operation["security"] for name in option}
@@ -118,6 +119,35 @@ def test_every_operation_says_how_to_sign_in_what_can_go_wrong_and_what_it_is(wo
             assert operation["description"] and operation["tags"], where
             for status, answer in operation["responses"].items():
                 assert "X-Request-Id" in answer["headers"], (where, status)
+
+
+def test_operations_and_schemas_have_names_that_read_well_in_a_client(world: World) -> None:
+    told = document(world)
+    operations = [operation for methods in told["paths"].values() for operation in methods.values()]
+    names = [operation["operationId"] for operation in operations]
+    assert len(set(names)) == len(names)
+    assert {"createRender", "getRender", "listTemplates", "importTemplate", "uploadAsset"} <= set(names)
+    assert {"JobPage", "KeyPage", "PresetPage", "TemplatePage", "RenderOutput"} <= set(told["components"]["schemas"])
+    assert not [name for name in told["components"]["schemas"] if "_" in name]
+    assert {tag for operation in operations for tag in operation["tags"]} == {tag["name"] for tag in told["tags"]}
+    created = told["components"]["schemas"]["JobRecord"]["properties"]["createdAt"]
+    assert created == {"type": "string", "format": "date-time"}
+
+
+def test_every_answer_has_an_example_that_fits_its_schema(world: World) -> None:
+    told = document(world)
+    shown = 0
+    for methods in told["paths"].values():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                content = answer.get("content", {}).get("application/json")
+                if content is not None:
+                    schema = {**content["schema"], "components": told["components"]}
+                    jsonschema.validate(content["example"], schema, format_checker=jsonschema.FormatChecker())
+                    shown += status.startswith("2")
+    assert shown > 20
+    body = told["webhooks"]["renderFinished"]["post"]["requestBody"]["content"]["application/json"]
+    jsonschema.validate(body["example"], body["schema"])
 
 
 def test_conditional_lists_and_retries_are_documented(world: World) -> None:

@@ -17,9 +17,9 @@ from farm_core.accounts import tokens
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import set_limit
 from farm_core.accounts.secret import farm_secret
-from farm_core.clock import ManualClock
 from farm_core.ids import new_id
 from farm_core.settings import Settings
+from tests.clock import ManualClock
 
 ALL_SCOPES = ["renders:read", "renders:write", "templates:read", "templates:write", "usage:read"]
 

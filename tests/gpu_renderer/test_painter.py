@@ -90,13 +90,3 @@ def test_erasing_in_many_colours_one_after_another_sets_each(painter: Painter) -
         painter.erase(target, PARTS, (level / 255, 0.0, 0.0, 1.0))
         assert tuple(read(target)[30, 60]) == (level, 0, 0, 255)
     painter.pool.give_back(target)
-
-
-@pytest.mark.parametrize("rects", [PARTS, (HELD,)])
-def test_a_picture_is_copied_value_by_value_into_the_parts_alone(painter: Painter, rects: Rects) -> None:
-    source, into = noise(painter, "f1"), painter.pool.take(HELD, "f1")
-    painter.copy_picture(source.texture, into, rects)
-    assert np.array_equal(read(into), np.where(within(rects)[..., None], read(source), 0))
-    painter.erase(into, HELD)
-    assert not read(into).any()
-    painter.pool.give_back(source, into)

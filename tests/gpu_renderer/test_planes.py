@@ -17,7 +17,7 @@ from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.geometry.samples import Samples
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -28,7 +28,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 WAYS = ("read", "pixel buffers", "processor")
-"""How planes come about: by the shader and read at once or through pixel buffers, or by the loops of `host/`."""
+"""How planes come about: by the shader and read at once or through pixel buffers, or by the native kernels."""
 
 
 class Way:
@@ -39,10 +39,10 @@ class Way:
         if way != "processor":
             self._ring = ReadbackRing(painter, of, depth, pixel_buffers=way == "pixel buffers")
             return
-        loops = kernels()
-        if loops is None:
+        native = kernels()
+        if native is None:
             pytest.skip("no C compiler")
-        self._host = CpuFrame(painter, loops, Region(0, 0, of.width, of.height)), KernelRing(of, loops)
+        self._host = CpuFrame(painter, native, Region(0, 0, of.width, of.height)), KernelRing(of, native)
 
     def put(
         self, target: Target, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from motion.evaluate import snapshot
 from motion.snapshot import LayerSnapshot, ShapeSource, Snapshot, SolidPaint, Transform2D
-from motion.snapshot_key import key, layer_key
+from motion.snapshot_key import key
 from tests.motion.documents import document, keys, node
 from tests.motion.frames import built, shown
 
@@ -39,7 +39,7 @@ def test_anything_that_changes_the_picture_changes_the_key() -> None:
 
 
 def test_a_layers_name_is_not_in_the_picture() -> None:
-    assert layer_key(replace(LAYER, name="B")) == layer_key(LAYER)
+    assert key(replace(FRAME, layers=(replace(LAYER, name="B"),))) == key(FRAME)
 
 
 def test_what_rests_stays_one_object_and_the_frame_too() -> None:

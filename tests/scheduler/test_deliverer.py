@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from farm_core.clock import ManualClock
 from farm_core.db.database import Database
 from farm_core.jobs import repository
 from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks.models import Delivery
 from farm_core.webhooks.schedule import Outcome, outcome
+from tests.clock import ManualClock
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.sender import deliverer, ended_job
 

@@ -15,7 +15,6 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from farm_core.assets.models import Asset
-from farm_core.clock import ManualClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Segment, Task
 from farm_core.jobs.queue_models import AccountQueue
@@ -33,6 +32,7 @@ from scheduler.maintenance.retention import (
     SegmentReaper,
     UploadReaper,
 )
+from tests.clock import ManualClock
 from tests.scheduler.farm import furnish, parts_for
 
 

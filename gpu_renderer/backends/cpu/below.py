@@ -18,7 +18,7 @@ from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Rects, Region, shared
-from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -58,25 +58,25 @@ class Below:
             self._read(scene, stale)
         self._list = None if below.video is not None else below
 
-    def composite(self, below: DisplayList, coats: Coats) -> None:
+    def composite(self, below: DisplayList, draw_ops: DrawOps) -> None:
         """Bring the cache up to date with the kernels."""
         frame = below.scene.frame
         self._fit(frame)
         if self._bytes.shape != self._halves.shape:
             self._bytes = np.empty(self._halves.shape, np.uint8)
-        ground = plain_ground(self._painter, below)
+        backdrop = plain_backdrop(self._painter, below)
         for part in shared(self._stale(below, 0), below.scene.clip):
             rows, columns = slice(part.y, part.bottom), slice(part.x, part.right)
             held = self._halves[rows, columns, :3]
             for shift, table in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
-                self._kernels.composed(ground, coats, table, self._bytes, part, self._painter.thread_count)
+                self._kernels.composed(backdrop, draw_ops, table, self._bytes, part, self._painter.thread_count)
                 found = self._bytes[rows, columns, :3].astype(np.uint16) << np.uint16(shift)
                 held[...] = found if shift == 0 else held | found
         self._list = below
 
-    def ground(self, part: Region) -> Ground:
+    def backdrop(self, part: Region) -> Backdrop:
         """The cached pixels of a part of the frame."""
-        return Ground(halves=self._halves[part.y :, part.x :])
+        return Backdrop(halves=self._halves[part.y :, part.x :])
 
     def forget(self) -> None:
         """Cache nothing."""
@@ -100,12 +100,12 @@ class Below:
             self._painter.calls.read_texels(scene.texture, part, first.ctypes.data, first.strides[0])
 
 
-def plain_ground(painter: Painter, shown: DisplayList) -> Ground:
-    """The background of a list as the kernels' ground; it is one colour."""
+def plain_backdrop(painter: Painter, shown: DisplayList) -> Backdrop:
+    """The background of a list as the kernels' backdrop; it is one colour."""
     color = background.color_of(shown)
     assert color is not None, "the background is one colour"
     red, green, blue = painter.cleared(color, "f2")[:8].view(np.float16)[:3].tolist()
-    return Ground(color=(red, green, blue))
+    return Backdrop(color=(red, green, blue))
 
 
 def first_of(shown: DisplayList, count: int) -> DisplayList:

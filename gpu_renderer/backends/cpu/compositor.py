@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpu_renderer.backends.compositor import BackendName
-from gpu_renderer.backends.cpu.below import Below, first_of, plain_ground
+from gpu_renderer.backends.cpu.below import Below, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
@@ -27,9 +27,9 @@ from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operati
 from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
-from gpu_renderer.host.loops import Coat, Coats, Ground, Kernels
+from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
 
-GroundOf = Callable[[Region], Ground]
+BackdropOf = Callable[[Region], Backdrop]
 """What the kernel operations lie on in a part of the frame."""
 
 
@@ -38,7 +38,8 @@ class CpuCompositor:
 
     name: BackendName = "cpu"
 
-    def __init__(self, drawing: ListDrawing, kernels: Kernels) -> None:
+    def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
+        self._keeps_alpha = keeps_alpha
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
         self._texels = HostTexels(drawing.painter)
         self._scene = GlScene(drawing)
@@ -65,11 +66,11 @@ class CpuCompositor:
         if not self._suits_kernels(shown):
             self._encode_scene(shown, frame, damage.rects() if video is None else (frame.region,), stable_count)
             return frame
-        ground = None if video is None else self._video_ground(video, frame)
-        if video is not None and ground is None:
+        backdrop = None if video is None else self._video_backdrop(video, frame)
+        if video is not None and backdrop is None:
             rects = (frame.region,)
         if rects:
-            self._composite(shown, frame, rects, stable_count, ground)
+            self._composite(shown, frame, rects, stable_count, backdrop)
         return frame
 
     def release(self) -> None:
@@ -82,7 +83,7 @@ class CpuCompositor:
     def _fitted(self, region: Region) -> CpuFrame:
         if self._frame is None or self._frame.region != region:
             self._below.forget()
-            self._frame = CpuFrame(self._painter, self._kernels, region)
+            self._frame = CpuFrame(self._painter, self._kernels, region, keeps_alpha=self._keeps_alpha)
         return self._frame
 
     def _suits_kernels(self, shown: DisplayList) -> bool:
@@ -100,7 +101,7 @@ class CpuCompositor:
         frame.encode(scene, shown.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
     def _composite(
-        self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int, video_ground: GroundOf | None
+        self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int, video_backdrop: BackdropOf | None
     ) -> None:
         with self._drawing.buffers(shown) as buffers:
             layers = KernelLayers(self._drawing.contents, buffers, self._texels, shown.scene.clip)
@@ -108,18 +109,18 @@ class CpuCompositor:
             if count == len(shown.operations) > 0:
                 self._encode_scene(shown, frame, rects, stable_count)
                 return
-            if count == 1 and video_ground is not None:
-                ground = video_ground
+            if count == 1 and video_backdrop is not None:
+                backdrop = video_backdrop
             elif count == 0 and background.color_of(shown) is not None:
                 count = self._prefix_count(shown, rects, stable_count)
-                ground = self._prefix_ground(shown, layers, count)
+                backdrop = self._prefix_backdrop(shown, layers, count)
             else:
                 self._below.draw(first_of(shown, count), rects, stable_count)
-                ground = self._below.ground
-            coats = self._coats(shown, layers, count, rects)
+                backdrop = self._below.backdrop
+            draw_ops = self._draw_ops(shown, layers, count, rects)
         frame.blank(without(rects, (shown.scene.clip,)))
         for part in shared(rects, shown.scene.clip):
-            frame.composite(ground(part), coats, part, shown.scene.color)
+            frame.composite(backdrop(part), draw_ops, part, shown.scene.color)
 
     def _opengl_count(self, shown: DisplayList, layers: KernelLayers) -> int:
         """How many operations at the bottom are drawn with OpenGL: up to the highest that the kernels cannot composite."""
@@ -132,25 +133,25 @@ class CpuCompositor:
             found = found if suits else index + 1
         return found
 
-    def _coats(self, shown: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> Coats:
+    def _draw_ops(self, shown: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
         """The kernel operations of all operations from the first one on that touch the parts."""
-        found: list[Coat] = []
+        found: list[DrawOp] = []
         for index, operation in enumerate(shown.operations[first:], first):
             if meets(rects, operation.bounds):
-                coats = layers.of(operation, index)
-                assert coats is not None, "it suits the kernels"
-                found.extend(coats)
-        return Coats(found)
+                draw_ops = layers.of(operation, index)
+                assert draw_ops is not None, "it suits the kernels"
+                found.extend(draw_ops)
+        return DrawOps(found)
 
-    def _prefix_ground(self, shown: DisplayList, layers: KernelLayers, count: int) -> GroundOf:
+    def _prefix_backdrop(self, shown: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
         """The background, or the stable prefix of so many operations."""
         if count == 0:
-            plain = plain_ground(self._painter, shown)
+            plain = plain_backdrop(self._painter, shown)
             return lambda _part: plain
         if self._below.count(shown) != count:
             below = first_of(shown, count)
-            self._below.composite(below, self._coats(below, layers, 0, (shown.scene.frame,)))
-        return self._below.ground
+            self._below.composite(below, self._draw_ops(below, layers, 0, (shown.scene.frame,)))
+        return self._below.backdrop
 
     def _prefix_count(self, shown: DisplayList, rects: Rects, stable_count: int) -> int:
         """How many operations at the bottom are better cached than composited in each frame."""
@@ -160,15 +161,15 @@ class CpuCompositor:
         composited_px = sum(pixels(shared(rects, operation.bounds)) for operation in stable)
         return stable_count if composited_px > pixels((shown.scene.frame,)) else 0
 
-    def _video_ground(self, video: DrawVideo, frame: CpuFrame) -> GroundOf | None:
+    def _video_backdrop(self, video: DrawVideo, frame: CpuFrame) -> BackdropOf | None:
         """The video's pixels; one of another size is resampled into the frame. None where that needs OpenGL."""
         linear = linear_codes(self._painter)
         if video.is_own_size:
-            return lambda part: Ground(footage=video.shown.pixels_of(part), linear=linear)
+            return lambda part: Backdrop(footage=video.shown.pixels_of(part), linear=linear)
         by = self._filters.find(video.shown.upright_size, video.quad, video.crop, frame.region)
         if by is None:
             return None
         video.shown.resample(by.columns, by.rows, frame.read())
-        return lambda part: Ground(
+        return lambda part: Backdrop(
             footage=np.array(frame.read()[part.y : part.bottom, part.x : part.right]), linear=linear
         )

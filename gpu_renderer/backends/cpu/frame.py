@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gpu_renderer.backends.gl.blit import blit, is_per_channel
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
-from gpu_renderer.host.loops import HALF_PATTERNS, Coats, Ground, Kernels
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels
 from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 from motion.snapshot import ColorManagement
@@ -27,11 +27,11 @@ _LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKey
 class CpuFrame:
     """Pixels in an array, display-encoded from linear half floats by a table.
 
-    The table holds what the OpenGL shader makes of every half float.
+    The table holds what the OpenGL shader makes of every half float. Opaque, or with `keeps_alpha` straight colour and alpha.
     """
 
-    def __init__(self, painter: Painter, kernels: Kernels, region: Region) -> None:
-        self._painter, self._kernels = painter, kernels
+    def __init__(self, painter: Painter, kernels: Kernels, region: Region, *, keeps_alpha: bool = False) -> None:
+        self._painter, self._kernels, self._keeps_alpha = painter, kernels, keeps_alpha
         self._region = region
         self._pixels = np.zeros((region.height, region.width, 4), np.uint8)
         self._band = np.empty(BAND_BYTES, np.uint8)
@@ -46,7 +46,10 @@ class CpuFrame:
         """Display-encode parts of the linear scene; by the shader where colours are mixed or divided by alpha."""
         if not (is_opaque and scene.format == "f2" and is_per_channel(color)):
             with self._painter.pool.acquired(self._region, "f1") as target:
-                blit(self._painter, scene, target, color, rects, is_opaque=is_opaque, pending=pending)
+                blit(
+                    self._painter, scene, target, color, rects,
+                    is_opaque=is_opaque, pending=pending, keeps_alpha=self._keeps_alpha,
+                )  # fmt: skip
                 self._read(target, rects)
             return
         for held, is_pending in ((without(rects, pending), False), (pending, True)):
@@ -58,10 +61,10 @@ class CpuFrame:
         for part in rects:
             self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
 
-    def composite(self, ground: Ground, coats: Coats, part: Region, color: ColorManagement) -> None:
-        """Show kernel operations over their ground in a part of the frame."""
+    def composite(self, backdrop: Backdrop, draw_ops: DrawOps, part: Region, color: ColorManagement) -> None:
+        """Show kernel operations over their backdrop in a part of the frame."""
         levels = self._levels_of(color, is_pending=False)
-        self._kernels.composed(ground, coats, levels, self._pixels, part, self._painter.thread_count)
+        self._kernels.composed(backdrop, draw_ops, levels, self._pixels, part, self._painter.thread_count)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Its pixels: (rows, columns, 4). They hold until the next change."""

@@ -1,6 +1,7 @@
-"""What layers put over what is below them, as the coats that the loop lays: contents on quads, and light.
+"""The kernels' draw operations: content on quads, layer buffers and glows.
 
-A coat says what `shaders/compositing/quad.frag` and `layer.frag` are told by uniforms, and has its texels in the processor's memory.
+A draw operation holds the values that `shaders/compositing/quad.frag` and `layer.frag` have as uniforms, and texels in the
+processor's memory.
 """
 
 from __future__ import annotations
@@ -22,25 +23,23 @@ from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, outside
-from gpu_renderer.host.loops import (
+from gpu_renderer.kernels.bindings import (
     BUFFER,
     CELLS,
     COVERAGE,
     ELLIPSE,
+    GLOW,
+    GLOWING_BUFFER,
     GROUP,
     HALF_CELLS,
-    LIGHT,
-    LIT_BUFFER,
+    IMAGE,
     MODES_KNOWN,
     NOTHING,
     RECTANGLE,
-    Coat,
+    DrawOp,
     Texels,
     Variant,
-    coat_of,
-)
-from gpu_renderer.host.loops import (
-    PICTURE as IMAGE,
+    draw_op,
 )
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import CHANNELS, Target
@@ -113,23 +112,23 @@ class HostTexels:
 
 
 def of_light(
-    light: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: Coat | None = None
-) -> Coat | None:
+    light: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
+) -> DrawOp | None:
     """Light; None where its cells are not floats of RGBA."""
     region, matte_mode = light.region.intersection(within), 0 if matte is None else matte.variant.mode
     if not light.levels:
-        halves, variant = texels.halves(light.target), Variant(LIGHT, is_nearest=True, matte_mode=matte_mode)
+        halves, variant = texels.halves(light.target), Variant(GLOW, is_nearest=True, matte_mode=matte_mode)
         own = _placed(light.target)
         return (
-            None if halves is None else coat_of(variant, region, opacity=opacity, own=own, texels=halves, matte=matte)
+            None if halves is None else draw_op(variant, region, opacity=opacity, own=own, texels=halves, matte=matte)
         )
     cells = texels.of(light.target)
     if cells is None or cells.dtype != np.float32 or cells.ndim != 3:
         return None
     (x, y, width, height), (right, down) = light.target.region, light.origin
     own = (x + right / light.cell_px, y + down / light.cell_px, float(width), float(height))
-    variant, share = Variant(LIGHT, matte_mode=matte_mode), 1 / light.cell_px
-    return coat_of(variant, region, opacity=opacity, own=own, share=share, texels=cells, matte=matte)
+    variant, share = Variant(GLOW, matte_mode=matte_mode), 1 / light.cell_px
+    return draw_op(variant, region, opacity=opacity, own=own, share=share, texels=cells, matte=matte)
 
 
 def of_buffer(
@@ -139,7 +138,7 @@ def of_buffer(
     opacity: float,
     matte_mode: int = 0,
     matte: Target | None = None,
-) -> list[Coat | None]:
+) -> list[DrawOp | None]:
     """A layer's own buffer in front of its glow, and the glow around it; through its matte, which is None without pixels."""
     through = None
     if matte_mode:
@@ -147,7 +146,7 @@ def of_buffer(
         if matte is not None and seen is None:
             return [None]
         place = _NOWHERE if matte is None else _placed(matte)
-        through = coat_of(
+        through = draw_op(
             Variant(BUFFER, mode=matte_mode), within, own=place, texels=_NOTHING if seen is None else seen
         )
     light = lit.glow
@@ -158,18 +157,18 @@ def of_buffer(
         return [None]
     if light is None:
         variant = Variant(BUFFER, matte_mode=matte_mode)
-        return [coat_of(variant, region, opacity=opacity, own=own, texels=halves, matte=through)]
+        return [draw_op(variant, region, opacity=opacity, own=own, texels=halves, matte=through)]
     behind = of_light(light, texels, within)
     if behind is None:
         return [None]
     variant, alone = (
-        Variant(LIT_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode),
+        Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode),
         Variant(BUFFER, matte_mode=matte_mode),
     )
     lit_part = region.intersection(light.region)
-    before = coat_of(variant, lit_part, opacity=opacity, own=own, texels=halves, light=behind, matte=through)
+    before = draw_op(variant, lit_part, opacity=opacity, own=own, texels=halves, light=behind, matte=through)
     unlit = [
-        coat_of(alone, part, opacity=opacity, own=own, texels=halves, matte=through)
+        draw_op(alone, part, opacity=opacity, own=own, texels=halves, matte=through)
         for part in outside((region,), light.region)
     ]
     around = outside((light.region.intersection(within),), lit.sharp.region)
@@ -190,7 +189,7 @@ def of_drawable(
     *,
     mode: int = 0,
     known: PlacedQuad | None = None,
-) -> Coat | None:
+) -> DrawOp | None:
     """A drawable on a quad, as `quads.draw` draws it, source-over or by a blend mode; None where the kernels cannot draw it.
 
     A drawable that is nowhere to be seen touches no pixel.
@@ -212,7 +211,7 @@ def of_drawable(
     kind = (0, 0) if gradient is None else (2 if gradient.is_radial else 1, len(gradient.stops) - 1)
     is_projective, is_nearest = not matrix.is_affine(quad), isinstance(placed.shown, Image) and placed.shown.is_nearest
     variant = Variant(content.kind, placed.samples, is_projective, is_nearest, mode, *kind, mask is not None)
-    return coat_of(
+    return draw_op(
         variant, placed.quad.touched.intersection(within), columns=matrix.columns(placed.quad.to_unit),
         opacity=style.opacity, color=content.color, own=content.own, texels=content.texels, mask=mask,
     )  # fmt: skip

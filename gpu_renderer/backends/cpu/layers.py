@@ -15,9 +15,9 @@ from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import MODES
 from gpu_renderer.display_list.operations import BlendLayer, DrawBuffer, DrawDepthGroup, DrawQuad, Operation
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.loops import COARSE, Coat, Variant, coat_of
+from gpu_renderer.kernels.bindings import QUANTISE, DrawOp, Variant, draw_op
 
-Found = Sequence[Coat | None]
+Found = Sequence[DrawOp | None]
 """Kernel operations from bottom to top; None for one that the kernels cannot composite."""
 
 
@@ -27,10 +27,10 @@ class KernelLayers:
     def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
         self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
 
-    def of(self, operation: Operation, index: int) -> tuple[Coat, ...] | None:
+    def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
         """The kernel operations of an operation; None where it is drawn with OpenGL. Its kind and content decide."""
         found = self._found(operation, f"/{index}")
-        known = None if found is None else [coat for coat in found if coat is not None]
+        known = None if found is None else [op for op in found if op is not None]
         return None if found is None or known is None or len(known) < len(found) else tuple(known)
 
     def suits(self, operation: Operation, index: int) -> bool:
@@ -55,7 +55,7 @@ class KernelLayers:
             return [self._bare(operation) if operation.layer.step.is_bare else self._quad(operation, place)]
         return self._buffer(operation, place) if isinstance(operation, DrawBuffer) else None
 
-    def _bare(self, operation: DrawQuad) -> Coat | None:
+    def _bare(self, operation: DrawQuad) -> DrawOp | None:
         layer = operation.layer
         if layer.paint is None or layer.placed is None:
             return _nothing()
@@ -63,10 +63,10 @@ class KernelLayers:
         paint = smooth(layer.paint)
         return of_drawable(paint, layer.placed.quad, self._texels, self._within, style, known=layer.placed)
 
-    def _quad(self, operation: DrawQuad, place: str) -> Coat | None:
+    def _quad(self, operation: DrawQuad, place: str) -> DrawOp | None:
         return self._plane(self._buffers.plane(operation.layer, place))
 
-    def _plane(self, plane: ProjectedPlane) -> Coat | None:
+    def _plane(self, plane: ProjectedPlane) -> DrawOp | None:
         if plane.shown is None:
             return _nothing()
         if blending.fixed_function(plane.step) != "over" or plane.lighting:
@@ -78,7 +78,7 @@ class KernelLayers:
         layer, step = operation.layer, operation.layer.step
         if has_passes(step.layer) or step.samples:
             return None
-        quantise = coat_of(Variant(COARSE), self._within)
+        quantise = draw_op(Variant(QUANTISE), self._within)
         content = None if bounds.buffer_region(layer).is_empty else self._buffers.drawable(layer, place)
         if content is None:
             return [quantise]
@@ -105,5 +105,5 @@ class KernelLayers:
         return [behind, of_drawable(content, quad_of(content, step.placement), self._texels, self._within, style)]
 
 
-def _nothing() -> Coat:
-    return coat_of(Variant(COARSE), Region(0, 0, 0, 0))
+def _nothing() -> DrawOp:
+    return draw_op(Variant(QUANTISE), Region(0, 0, 0, 0))

@@ -19,7 +19,7 @@ from gpu_renderer.display_list.paint import Image
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.loops import Places
+from gpu_renderer.kernels.bindings import Places
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 

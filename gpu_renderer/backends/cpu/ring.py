@@ -14,7 +14,7 @@ from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region
-from gpu_renderer.host.loops import Kernels
+from gpu_renderer.kernels.bindings import Kernels
 
 
 class KernelRing:

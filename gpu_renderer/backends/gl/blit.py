@@ -21,8 +21,9 @@ def blit(
     *,
     is_opaque: bool,
     pending: Rects = (),
+    keeps_alpha: bool = False,
 ) -> None:
-    """Encodes parts of the scene into an 8-bit target, opaque.
+    """Encodes parts of the scene into an 8-bit target, opaque, or with `keeps_alpha` as straight colour and alpha.
 
     `is_opaque`: the scene's alpha is 1.
     `pending`: those of the parts that are still to be quantised to 8 linear bits, see `blend`.
@@ -32,6 +33,8 @@ def blit(
         defines["ACES"] = 1
     if is_opaque:
         defines["OPAQUE"] = 1
+    if keeps_alpha:
+        defines["KEEP_ALPHA"] = 1
     if painter.can_read_in_place:
         with painter.beside(scene, into) as both:
             _encode(painter, both, {}, {**defines, "IN_PLACE": 1}, rects, pending)

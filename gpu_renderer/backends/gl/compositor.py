@@ -65,8 +65,8 @@ class GlCompositor:
 
     name: BackendName = "gl"
 
-    def __init__(self, drawing: ListDrawing) -> None:
-        self._painter = drawing.painter
+    def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool = False) -> None:
+        self._painter, self._keeps_alpha = drawing.painter, keeps_alpha
         self._scene = GlScene(drawing)
         self._frame: GlFrame | None = None
 
@@ -103,7 +103,7 @@ class GlCompositor:
             self._frame.release()
             self._frame = None
         if self._frame is None:
-            self._frame = GlFrame.taken(self._painter, region)
+            self._frame = GlFrame.taken(self._painter, region, keeps_alpha=self._keeps_alpha)
         return self._frame
 
 

@@ -13,15 +13,18 @@ from motion.snapshot import ColorManagement
 
 
 class GlFrame:
-    """8 bits, display-encoded, opaque, row 0 on top; kept from frame to frame, and brought up to date in parts."""
+    """8 bits, display-encoded, row 0 on top; kept from frame to frame, and brought up to date in parts.
 
-    def __init__(self, painter: Painter, target: Target) -> None:
-        self._painter, self.target = painter, target
+    Opaque, or with `keeps_alpha` straight colour and alpha.
+    """
+
+    def __init__(self, painter: Painter, target: Target, *, keeps_alpha: bool = False) -> None:
+        self._painter, self.target, self._keeps_alpha = painter, target, keeps_alpha
 
     @classmethod
-    def taken(cls, painter: Painter, region: Region) -> GlFrame:
+    def taken(cls, painter: Painter, region: Region, *, keeps_alpha: bool = False) -> GlFrame:
         """A frame in a target of the pool; `release` it."""
-        return cls(painter, painter.pool.take(region, "f1"))
+        return cls(painter, painter.pool.take(region, "f1"), keeps_alpha=keeps_alpha)
 
     @property
     def region(self) -> Region:
@@ -30,7 +33,11 @@ class GlFrame:
 
     def encode(self, scene: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
         """Display-encode parts of the linear scene; arguments as for `blit`."""
-        blit(self._painter, scene, self.target, color, rects, is_opaque=is_opaque, pending=pending)
+        keeps_alpha = self._keeps_alpha
+        blit(
+            self._painter, scene, self.target, color, rects,
+            is_opaque=is_opaque, pending=pending, keeps_alpha=keeps_alpha,
+        )  # fmt: skip
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Its pixels: (rows, columns, 4). They hold until the next change."""

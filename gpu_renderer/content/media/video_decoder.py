@@ -13,7 +13,7 @@ from gpu_renderer.content.media.video_index import VideoIndex
 from gpu_renderer.content.media.video_pixels import PixelConverter, alpha_library
 from gpu_renderer.content.media.video_size import limit, opened
 from gpu_renderer.errors import MediaUndecodable
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 
 DECODE_ON_FRAMES = 16
 """So far ahead decoding on is taken to be cheaper than a seek."""

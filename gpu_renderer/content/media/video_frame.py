@@ -7,7 +7,7 @@ import av
 from gpu_renderer.content.media.video_pixels import PixelConverter, Pixels, has_alpha, is_encoder_colour, samples_of
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples
-from gpu_renderer.host.loops import Places
+from gpu_renderer.kernels.bindings import Places
 
 
 class DecodedFrame:
@@ -41,7 +41,7 @@ class DecodedFrame:
         return not has_alpha(self._frame.format)
 
     def resample(self, columns: Places, rows: Places, picture: Pixels) -> None:
-        """Fills a picture with the frame upright, where it `is_opaque`, filtered as the places say; to be asked for only where there are loops."""
+        """Fills a picture with the frame upright, where it `is_opaque`, filtered as the places say; to be asked for only if there are native kernels."""
         self._converter.resample(self._frame, columns, rows, picture)
 
     @property

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples, weights
-from gpu_renderer.host.loops import Kernels, Places
+from gpu_renderer.kernels.bindings import Kernels, Places
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -36,12 +36,12 @@ class PixelConverter:
     """Converts the frames of one file, from any thread.
 
     Chroma is interpolated bilinearly about the centre of each block of pixels, as the reference's textures do. Libswscale
-    does it; the loops give the same bytes in a tenth of the time, for the commonest kind of frame (`is_for_loops`). Scalers
+    does it; the kernels give the same bytes in a tenth of the time, for the commonest kind of frame (`suits_kernels`). Scalers
     are kept while frames stay alike: each new one costs time and memory.
     """
 
-    def __init__(self, loops: Kernels | None) -> None:
-        self._loops = loops
+    def __init__(self, native: Kernels | None) -> None:
+        self._native = native
         self._graphs: LruCache[av.filter.Graph] = LruCache(GRAPHS_MAX, lambda _: 1)
         self._lock = threading.Lock()
 
@@ -61,21 +61,21 @@ class PixelConverter:
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
 
     def resample(self, frame: av.VideoFrame, columns: Places, rows: Places, picture: Pixels) -> None:
-        """Fills a picture with an opaque frame, filtered as the places say. There must be loops."""
-        assert self._loops is not None, "only loops resample"
+        """Fills a picture with an opaque frame, filtered as the places say. Needs native kernels."""
+        assert self._native is not None, "only the kernels resample"
         if self._has_loop(frame) and round(frame.rotation / 90) % 4 == 0:
             by = weights(_matrix(frame), full_range=_is_full_range(frame))
-            self._loops.resampled(samples_of(frame), by, columns, rows, picture)
+            self._native.resampled(samples_of(frame), by, columns, rows, picture)
         else:
-            self._loops.resampled(np.ascontiguousarray(self.pixels(frame)), None, columns, rows, picture)
+            self._native.resampled(np.ascontiguousarray(self.pixels(frame)), None, columns, rows, picture)
 
     def _has_loop(self, frame: av.VideoFrame) -> bool:
-        return self._loops is not None and is_for_loops(frame)
+        return self._native is not None and suits_kernels(frame)
 
     def _looped(self, frame: av.VideoFrame, part: Region) -> Pixels:
-        assert self._loops is not None, "there is a loop"
+        assert self._native is not None, "only the kernels decode"
         by = weights(_matrix(frame), full_range=_is_full_range(frame))
-        return self._loops.colour_decode(samples_of(frame), by, part)
+        return self._native.colour_decode(samples_of(frame), by, part)
 
     def _scaled(self, frame: av.VideoFrame, part: Region | None) -> Pixels:
         """By libswscale. Beyond a part, of even edges, chroma is not known."""
@@ -98,8 +98,8 @@ def samples_of(frame: av.VideoFrame) -> Samples:
     return Samples(luma[:rows, :columns], blue[half], red[half])
 
 
-def is_for_loops(frame: av.VideoFrame) -> bool:
-    """Whether a frame is of the kind that the loops convert as libswscale does."""
+def suits_kernels(frame: av.VideoFrame) -> bool:
+    """Whether a frame is of the kind that the kernels convert as libswscale does."""
     is_fit = all(size % 2 == 0 and size >= LOOP_SIZE_MIN for size in (frame.width, frame.height))
     return is_fit and frame.format.name in {"yuv420p", "yuvj420p"}
 

@@ -20,7 +20,7 @@ class Cost(StrEnum):
     matches = "comparisons of elements with selectors"
     variables = "characters of values with variables put in"
     characters = "characters of text, each counted with the spans around it"
-    outlines = "crossings of segments in clip paths"
+    crossings = "crossings of segments in clip paths"
     layers = "groups with opacity, mask, filter or blending"
     filters = "filter primitives"
     painted = "pixels to paint, each counted as often as it is painted"
@@ -32,7 +32,7 @@ LIMITS: Final = {
     Cost.matches: 1_000_000,
     Cost.variables: 1_000_000,
     Cost.characters: 1_000_000,
-    Cost.outlines: 20_000,
+    Cost.crossings: 20_000,
     Cost.layers: 2_000,
     Cost.filters: 1_000,
     Cost.painted: 8_000_000_000,

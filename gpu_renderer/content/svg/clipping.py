@@ -67,7 +67,7 @@ def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline:
 
 
 def _operated(scene: Scene, one: Any, two: Any, operation: Any) -> Any:
-    scene.budget.spend(Cost.outlines, _crossings(one, two))
+    scene.budget.spend(Cost.crossings, _crossings(one, two))
     try:
         return skia.Op(one, two, operation)
     except RuntimeError:  # Skia gives up on degenerate outlines

@@ -106,11 +106,13 @@ def _padding(raster: Raster, mesh: Mesh) -> float:
 
 
 def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> Any:
-    """The triangles at their corners' places, with texture coordinates in texels; later triangles lie in front."""
+    """The triangles at their corners' places, with texture coordinates in texels; later triangles lie in front.
+
+    The unit square of the mesh is the whole texture, padding included: a padded raster shrinks onto its mesh.
+    """
     rows, columns = raster.pixels.shape[:2]
-    shown = np.array(mesh.vertices)[np.array(mesh.triangles).ravel(), 2:] * (raster.width, raster.height)
-    scale = columns / (raster.width + 2.0 * raster.padding), rows / (raster.height + 2.0 * raster.padding)
-    texels = [skia.Point(u, v) for u, v in ((shown + raster.padding) * scale).tolist()]
+    shown = np.array(mesh.vertices)[np.array(mesh.triangles).ravel(), 2:] * (columns, rows)
+    texels = [skia.Point(u, v) for u, v in shown.tolist()]
     corners = [skia.Point(x, y) for x, y in places.tolist()]
     return skia.Vertices(skia.Vertices.VertexMode.kTriangles_VertexMode, corners, texels, None)
 

@@ -97,7 +97,7 @@ def _cast(
     light: Light,
     eye: Eye,
 ) -> LayerSnapshot:
-    """The caster again as a flat dark layer: pushed away from the light on screen, grown, blurred."""
+    """The caster again as a flat dark layer: pushed away from the light on screen, grown, blurred; its blend mode stays."""
     a, b, x, c, d, y = projection.affine(replace(transform, anchor_x=0.0, anchor_y=0.0), eye)[:6]
     turn = math.degrees(math.atan2(c, a))
     scale_x = math.hypot(a, c)
@@ -117,7 +117,7 @@ def _cast(
     )
     opacity = layer.opacity * _strength(light) * 0.55 * max(0.25, 1 - gap / 4000)
     return replace(
-        layer, id=f"{layer.id}::cast-shadow", transform=placed, opacity=opacity, blend="normal", effects=(dark, blur),
+        layer, id=f"{layer.id}::cast-shadow", transform=placed, opacity=opacity, effects=(dark, blur),
         samples=(), ghosts=(), matte=None, shadow_only=False,
     )  # fmt: skip
 

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.raster_scale import tier
-from gpu_renderer.effects.baked.canvas import Canvas, Masking
 from gpu_renderer.effects.baked.guards import leaves_unchanged
+from gpu_renderer.effects.canvas import Canvas, Masking
 from gpu_renderer.effects.registry import Effect, Route, find
 from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.opengl.painter import Painter
@@ -146,12 +146,12 @@ def bake(
     """
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale
-    canvas.typeface = typeface
+    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, (ImageSource, VideoSource))
     if masks.has_paths(layer):
         _cover(canvas, masks.paths(layer, raster.width, raster.height), _Masks(raster, masking, mask_scale))
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
         canvas.fade(max(0.0, layer.fill_opacity))
-    running = [_Step(values, _scope(layer, entry)) for entry, values in _values(layer, scale)]
+    running = [_Step(effect, values, _scope(layer, entry)) for entry, effect, values in _values(layer, scale)]
     running = [step for step in running if not leaves_unchanged(step.values)]
     for index, step in enumerate(running):
         following = running[index + 1] if index + 1 < len(running) else None
@@ -163,13 +163,9 @@ def bake(
 class _Step:
     """An effect of the stack with its values, and the mask that it is limited to."""
 
+    effect: Effect
     values: EffectValues
     scope: MaskPath | None
-
-    @property
-    def effect(self) -> Effect:
-        """The effect."""
-        return self.values.effect
 
     @property
     def shares_buffer(self) -> bool:
@@ -209,12 +205,12 @@ def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centr
     return placed
 
 
-def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot, EffectValues]]:
+def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot, Effect, EffectValues]]:
     """Effects with a raster form and their values, lengths in canvas px."""
     for entry in layer.effects:
         effect = find(entry.type)
         if effect is not None and effect.route in _BAKED_ROUTES:
-            yield entry, resolve(effect, entry).scaled(scale)
+            yield entry, effect, resolve(effect, entry).scaled(scale)
 
 
 def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues

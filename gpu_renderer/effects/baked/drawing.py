@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -10,10 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
+from gpu_renderer.content.text import contrast
+from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX
+from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.surface import coverage
 from gpu_renderer.effects.values import EffectValues, Rgba
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 
 _OS2 = int.from_bytes(b"OS/2", "big")
@@ -74,29 +79,42 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
 
     The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6).
     """
-    if canvas.typeface is not None:
-        canvas.paint(drawn(canvas, lambda on: _label(on, canvas, values, text)))
-
-
-def _label(on: skia.Canvas, canvas: Canvas, values: EffectValues, text: str) -> None:
-    size = max(1.0, values.number("size"))
-    assert canvas.typeface is not None
-    font = skia.Font(canvas.typeface(), size)
-    font.setEdging(skia.Font.Edging.kAntiAlias)
+    if canvas.typeface is None:
+        return
+    size, typeface = max(1.0, values.number("size")), canvas.typeface()
+    font = skia.Font(typeface, size)
     font.setSubpixel(True)
+    font.setHinting(skia.FontHinting.kNone)
     wide = font.measureText(text)
     x, y = canvas.width / 2 + values.number("positionX"), canvas.height / 2 + values.number("positionY")
     if values.flag("showBox"):
         half = wide / 2 + 0.4 * size
         box = skia.Rect.MakeLTRB(x - half, y - 0.8 * size, x + half, y + 0.8 * size)
-        on.drawRect(box, skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor"))))
-    on.drawString(
-        text,
-        x - wide / 2,
-        y + _middle_baseline(canvas.typeface()) * size,
-        font,
-        skia.Paint(AntiAlias=True, Color4f=color4f(values.color("color"))),
-    )
+        paint = skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor")))
+        canvas.paint(drawn(canvas, lambda on: on.drawRect(box, paint)))
+    pen = x - wide / 2, y + _middle_baseline(typeface) * size
+    canvas.paint(_lettered(canvas, font, text, pen, values.color("color")))
+
+
+def _lettered(
+    canvas: Canvas, font: skia.Font, text: str, pen: tuple[float, float], color: Rgba
+) -> npt.NDArray[np.uint8]:
+    """The text from a pen on its baseline, as a browser paints it: premultiplied pixels of the canvas's size."""
+    glyphs = font.textToGlyphs(text)
+    at, is_mask = pen[0], font.getSize() <= MASK_MAX_PX
+    y = math.floor(pen[1] + 0.5) if is_mask else pen[1]
+    pixels, on = coverage(canvas.width, canvas.height)
+    for glyph, advance in zip(glyphs, font.getWidths(glyphs), strict=True):
+        path = font.getPath(glyph)
+        if path is not None:
+            path.offset(math.floor(at * 4 + 0.5) / 4 if is_mask else at, y)
+            on.drawPath(path, skia.Paint(AntiAlias=True))
+        at += advance
+    css_color = css.Rgba(*color)
+    covered = contrast.table(css_color)[pixels] if is_mask else pixels
+    painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
+    found: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
+    return found
 
 
 def _middle_baseline(typeface: skia.Typeface) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import skia
 
-from gpu_renderer.effects.baked.contour import Loop, Run, contours, runs
+from gpu_renderer.effects.baked.bolts import bolts_of, draw_bolts
+from gpu_renderer.effects.baked.contour import Loop, contours, runs
 from gpu_renderer.effects.baked.drawing import color4f, draw_label, draw_over, drawn, polyline, stroke_paint
 from gpu_renderer.effects.baked.sprites import disc, read, stamp, write
 from gpu_renderer.effects.parameters import color, degrees, filled, flag, layer, number, percent, pixels
@@ -19,7 +19,7 @@ from gpu_renderer.effects.values import EffectValues
 from motion.snapshot import ParameterValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 MARKS_MAX = 5000
 """Bounds the work of an absurdly long stroke."""
@@ -47,8 +47,8 @@ class Lightning(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        bolts = _bolts(canvas, values)
-        draw_over(canvas, lambda on, blend: _draw_bolts(on, blend, bolts, values), values.whole("composite"))
+        bolts = bolts_of(canvas, values)
+        draw_over(canvas, lambda on, blend: draw_bolts(on, blend, bolts, values), values.whole("composite"))
 
 
 @effect("radio-waves", Tier.RARE, Route.RASTER)
@@ -107,12 +107,14 @@ class Vegas(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         threshold = min(254.0, max(1.0, values.number("threshold")))
         loops = contours(canvas.pixels()[..., 3], threshold)
-        canvas.paint(drawn(canvas, lambda on: self._draw(on, loops, values)))
+        # Measured: strokes on pictures are never soft.
+        hardness = 100.0 if canvas.is_picture else values.number("hardness")
+        canvas.paint(drawn(canvas, lambda on: self._draw(on, loops, values, hardness)))
 
-    def _draw(self, on: skia.Canvas, loops: list[Loop], values: EffectValues) -> None:
+    def _draw(self, on: skia.Canvas, loops: list[Loop], values: EffectValues, hardness: float) -> None:
         width = max(0.1, values.number("width"))
         paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, round_ends=True)
-        if (hardness := values.number("hardness")) < 100:
+        if hardness < 100:
             sigma = (100 - hardness) / 100 * width / 2
             paint.setImageFilter(skia.ImageFilters.Blur(sigma, sigma, skia.TileMode.kDecal))
         for loop in loops:
@@ -293,76 +295,6 @@ class AudioWaveform(Effect):
                 paint.setStyle(skia.Paint.kStroke_Style)
                 paint.setStrokeWidth(max(0.5, values.number("thickness")))
                 on.drawPath(polyline([(x, middle - y) for x, y in at]), paint)
-
-
-class _Chance:
-    """The linear congruential generator of `lightning`, whose product is a double (effects.md 8.6)."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = int(float(seed) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
-
-    def draw(self) -> float:
-        """The next number, 0..1."""
-        self._state = int(float(self._state) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
-        return self._state / 2**32
-
-
-@dataclass(frozen=True, slots=True)
-class _Bolt:
-    """A jagged line, and how much of the thickness, glow width, opacity and glow opacity it has."""
-
-    points: Run
-    width: float
-    glow: float
-    opacity: float
-    glow_opacity: float
-
-
-def _bolts(canvas: Canvas, values: EffectValues) -> list[_Bolt]:
-    """The main bolt, then its branches."""
-    middle = np.array([canvas.width / 2, canvas.height / 2])
-    start = middle + np.array([values.number("startX"), values.number("startY")])
-    end = middle + np.array([values.number("endX"), values.number("endY")])
-    chance, depth = _Chance(values.whole("seed")), min(9, max(1, values.whole("detail")))
-    main = _jagged(start, end, values.number("amplitude"), depth, chance)
-    bolts = [_Bolt(main, 1.0, 1.0, 1.0, 0.35)]
-    length = float(np.hypot(*(end - start)))
-    for _ in range(min(12, max(0, values.whole("branches")))):
-        index = min(len(main) - 2, 1 + math.floor(chance.draw() * max(1, len(main) - 2)))
-        at, before = np.array(main[index]), np.array(main[index - 1])
-        heading = math.atan2(*(at - before)[::-1]) + (chance.draw() - 0.5) * 1.2
-        margin = length * (0.15 + 0.25 * chance.draw())
-        tip = at + margin * np.array([math.cos(heading), math.sin(heading)])
-        branch = _jagged(at, tip, values.number("amplitude") / 2, max(1, depth - 2), chance)
-        bolts.append(_Bolt(branch, 0.6, 0.5, 0.7, 0.2))
-    return bolts
-
-
-def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: _Chance) -> Run:
-    """Midpoint displacement along the left normal, the left half first; shared points are repeated."""
-    if depth == 0:
-        return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
-    along = end - start
-    length = float(np.hypot(*along)) or 1.0
-    normal = np.array([-along[1], along[0]]) / length
-    middle = (start + end) / 2 + normal * (chance.draw() - 0.5) * amplitude
-    left = _jagged(start, middle, amplitude / 2, depth - 1, chance)
-    return left + _jagged(middle, end, amplitude / 2, depth - 1, chance)
-
-
-def _draw_bolts(on: skia.Canvas, blend: skia.BlendMode, bolts: list[_Bolt], values: EffectValues) -> None:
-    color, opacity = values.color("color"), values.fraction("opacity")
-    thickness, glow = values.number("thickness"), values.number("glow")
-    for bolt in bolts:
-        path = polyline(bolt.points)
-        if glow > 0:
-            wide = thickness * bolt.width + glow * bolt.glow
-            paint = stroke_paint(color, opacity * bolt.glow_opacity, wide, round_ends=True)
-            paint.setBlendMode(blend)
-            on.drawPath(path, paint)
-        paint = stroke_paint(color, opacity * bolt.opacity, thickness * bolt.width, round_ends=True)
-        paint.setBlendMode(blend)
-        on.drawPath(path, paint)
 
 
 def _number_text(values: EffectValues) -> str:

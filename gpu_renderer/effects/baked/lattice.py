@@ -14,7 +14,7 @@ from gpu_renderer.effects.hashing import sine_hash
 from gpu_renderer.effects.surface import Textures, Uniforms
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 LATTICES_MAX = 8
 ROW = 2048

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues

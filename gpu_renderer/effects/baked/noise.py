@@ -15,7 +15,7 @@ from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.baked.canvas import Canvas
+    from gpu_renderer.effects.canvas import Canvas
 
 KEY_FACTOR = 1442695040888963328
 """What the scattering hashes multiply their seed by (effects.md 6)."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.baked.canvas import Canvas
 from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, paste, read, stamp, stamp_dots, write
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
@@ -236,8 +236,8 @@ def _star(x: float, y: float, size: float) -> tuple[int, int, Patch]:
     """A star's light: a core, a cross of two long rays, two shorter diagonal ones (effects.md 8.6)."""
     margin = math.ceil(4 * size)
     left, top = math.floor(x - margin), math.floor(y - margin)
-    dx = (np.arange(left, math.ceil(x + margin) + 1) - x)[None, :]
-    dy = (np.arange(top, math.ceil(y + margin) + 1) - y)[:, None]
+    dx = (np.arange(left, math.ceil(x + margin) + 1) + 0.5 - x)[None, :]
+    dy = (np.arange(top, math.ceil(y + margin) + 1) + 0.5 - y)[:, None]
     core, width = max(0.5, 0.5 * size), max(0.4, 0.22 * size)
 
     def ray(along: Any, across: Any, length: float) -> Any:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.baked.canvas import Canvas
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.values import Rgba
 from motion.evaluate.noise import unit_hash
 
@@ -43,8 +43,8 @@ def write(canvas: Canvas, picture: Picture) -> None:
 def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:
     """A soft disc's coverage: 1 up to 0.6 of the radius, then half a cosine to 0 at the rim; its left column and top row."""
     left, top = math.floor(x - radius), math.floor(y - radius)
-    columns = np.arange(left, math.ceil(x + radius) + 1) - x
-    rows = np.arange(top, math.ceil(y + radius) + 1) - y
+    columns = np.arange(left, math.ceil(x + radius) + 1) + 0.5 - x
+    rows = np.arange(top, math.ceil(y + radius) + 1) + 0.5 - y
     part = np.hypot(columns[None, :], rows[:, None]) / radius
     fade = 0.5 + 0.5 * np.cos(np.pi * np.clip((part - 0.6) / 0.4, 0, 1))
     return left, top, np.where(part > 1, 0.0, fade).astype(np.float32)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from gpu_renderer.effects.baked.canvas import Canvas, canvas_blur
+from gpu_renderer.effects.canvas import Canvas, canvas_blur
 from gpu_renderer.effects.gaussian import box_blurred
 from gpu_renderer.effects.parameters import color, degrees, filled, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect

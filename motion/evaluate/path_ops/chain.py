@@ -75,10 +75,10 @@ def _start(active: Sequence[PathOperator], primitive: str, width: float, height:
 
 
 def _grown_box(width: float, height: float, lines: Lines) -> tuple[float, float]:
-    reach = [(abs(x), abs(y)) for line in lines for x, y in line.points]
-    if not reach:
+    distances = [(abs(x), abs(y)) for line in lines for x, y in line.points]
+    if not distances:
         return width, height
-    return max(width, 2.0 * max(x for x, _ in reach)), max(height, 2.0 * max(y for _, y in reach))
+    return max(width, 2.0 * max(x for x, _ in distances)), max(height, 2.0 * max(y for _, y in distances))
 
 
 def _each(change: Callable[[PathOperator, Polyline], Sequence[outline.Point]]) -> Step:

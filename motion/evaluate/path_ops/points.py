@@ -51,12 +51,12 @@ def pucker(operator: PathOperator, line: Polyline) -> list[Point]:
 def twist(operator: PathOperator, line: Polyline) -> list[Point]:
     """Every point turned about the mean of the points, the farthest by the whole angle."""
     cx, cy = centroid(line)
-    reach = max((math.hypot(x - cx, y - cy) for x, y in line.points), default=0.0)
-    if reach == 0:
+    radius = max((math.hypot(x - cx, y - cy) for x, y in line.points), default=0.0)
+    if radius == 0:
         return list(line.points)
     turned: list[Point] = []
     for x, y in line.points:
-        angle = math.radians(operator.amount * math.hypot(x - cx, y - cy) / reach)
+        angle = math.radians(operator.amount * math.hypot(x - cx, y - cy) / radius)
         dx, dy = rotate(x - cx, y - cy, angle)
         turned.append((cx + dx, cy + dy))
     return turned
@@ -101,13 +101,13 @@ def _steps(operator: PathOperator) -> int:
 
 def _corner(before: Point, vertex: Point, after: Point, radius: float, steps: int) -> list[Point]:
     to_before, to_after = math.dist(vertex, before), math.dist(vertex, after)
-    reach = min(radius, to_before / 2.0, to_after / 2.0)
-    p1, p2 = _toward(vertex, before, reach, to_before), _toward(vertex, after, reach, to_after)
+    radius = min(radius, to_before / 2.0, to_after / 2.0)
+    p1, p2 = _toward(vertex, before, radius, to_before), _toward(vertex, after, radius, to_after)
     return [p1, *(_quadratic(p1, vertex, p2, s / steps) for s in range(1, steps)), p2]
 
 
-def _toward(vertex: Point, other: Point, reach: float, distance: float) -> Point:
-    u = reach / distance if distance > 0 else 0.0
+def _toward(vertex: Point, other: Point, radius: float, distance: float) -> Point:
+    u = radius / distance if distance > 0 else 0.0
     return vertex[0] + (other[0] - vertex[0]) * u, vertex[1] + (other[1] - vertex[1]) * u
 
 

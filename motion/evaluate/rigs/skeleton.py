@@ -12,7 +12,7 @@ import numpy as np
 from motion.evaluate.rigs.geometry import Array, edges, grid, mixed, turn
 from motion.schema.stored import finite
 
-REACH_PX = 100.0
+INFLUENCE_PX = 100.0
 """How far along the mesh a bone carries vertices."""
 
 ROOTS_EDGES = 1.5
@@ -121,8 +121,8 @@ def _weights(width: float, height: float, density: int, bones: tuple[tuple[float
     """
     rest = grid(width, height, density)
     ways = np.array([_ways(rest, density, np.array(bone[:2]), np.array(bone[2:])) for bone in bones])
-    weights = np.where(ways <= REACH_PX, 1.0 / np.maximum(ways**2, 1e-6), 0.0)
-    return np.where(ways.min(axis=0) <= REACH_PX, weights, ways == ways.min(axis=0))
+    weights = np.where(ways <= INFLUENCE_PX, 1.0 / np.maximum(ways**2, 1e-6), 0.0)
+    return np.where(ways.min(axis=0) <= INFLUENCE_PX, weights, ways == ways.min(axis=0))
 
 
 def _ways(rest: Array, density: int, head: Array, tail: Array) -> Array:

@@ -20,9 +20,9 @@ vec4 card_at(vec2 card, vec2 size) {
 void main() {
     vec2 cards = clamp(floor(vec2(u_columns, u_rows) + 0.5), 1.0, 64.0), size = extent() / cards;
     // A card is moved by at most 1.3 * 0.4 of the shorter side, and turned about its centre.
-    float away = 0.52 * min(extent().x, extent().y) * clamp(u_amount / 100.0, 0.0, 1.0), turned_reach = 0.5 * length(size);
-    vec2 low = max(vec2(0.0), floor((place() - vec2(turned_reach, turned_reach + away)) / size));
-    vec2 high = min(cards - 1.0, floor((place() + vec2(turned_reach, turned_reach + away)) / size));
+    float away = 0.52 * min(extent().x, extent().y) * clamp(u_amount / 100.0, 0.0, 1.0), half_diagonal = 0.5 * length(size);
+    vec2 low = max(vec2(0.0), floor((place() - vec2(half_diagonal, half_diagonal + away)) / size));
+    vec2 high = min(cards - 1.0, floor((place() + vec2(half_diagonal, half_diagonal + away)) / size));
     for (float row = high.y; row >= low.y; row--) {
         for (float column = high.x; column >= low.x; column--) {
             vec4 c = card_at(vec2(column, row), size);

@@ -3,13 +3,13 @@
 
 uniform sampler2D u_source;
 uniform ivec2 u_axis;
-uniform int u_reach;  // px
+uniform int u_radius;  // px
 out vec4 f_color;
 
 void main() {
     ivec2 size = textureSize(u_source, 0), here = ivec2(v_frame);
     float sum = 0.0, count = 0.0;
-    for (int i = -u_reach; i <= u_reach; i++) {
+    for (int i = -u_radius; i <= u_radius; i++) {
         ivec2 p = here + i * u_axis;
         if (any(lessThan(p, ivec2(0))) || any(greaterThanEqual(p, size))) continue;
         sum += texelFetch(u_source, p, 0).r;

@@ -12,7 +12,6 @@ import pytest
 
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from farm_core.storage.memory import MemoryStorage
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.storage.s3 import S3Storage
 from tests.s3_server import ACCESS, BUCKET, S3Server
@@ -20,10 +19,8 @@ from tests.s3_server import ACCESS, BUCKET, S3Server
 LINKS = Links(b"secret")
 
 
-@pytest.fixture(params=["memory", "local", pytest.param("s3", marks=pytest.mark.service)])
+@pytest.fixture(params=["local", pytest.param("s3", marks=pytest.mark.service)])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    if request.param == "memory":
-        return MemoryStorage(LINKS)
     if request.param == "local":
         return LocalStorage(tmp_path / "storage", LINKS)
     server: S3Server = request.getfixturevalue("s3_server")

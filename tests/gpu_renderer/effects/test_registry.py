@@ -10,8 +10,8 @@ import pytest
 
 import shaders
 from gpu_renderer.effects import Effect, Route, Tier, every_effect, find, unknown
-from gpu_renderer.effects.chain import Chain
 from gpu_renderer.effects.parameters import Kind
+from gpu_renderer.effects.passes import Chain
 from gpu_renderer.effects.stage import MatrixEffect, TableEffect
 from gpu_renderer.effects.surface import uniforms_of
 from motion.snapshot import EffectSnapshot

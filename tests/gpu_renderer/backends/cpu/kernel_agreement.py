@@ -25,25 +25,25 @@ from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.loops import (
+from gpu_renderer.kernels.bindings import (
     BUFFER,
     CELLS,
-    COARSE,
     COVERAGE,
     ELLIPSE,
+    GLOW,
+    GLOWING_BUFFER,
     GROUP,
     HALF_CELLS,
     HALF_PATTERNS,
-    LIGHT,
-    LIT_BUFFER,
-    PICTURE,
+    IMAGE,
+    QUANTISE,
     RECTANGLE,
-    Coat,
-    Coats,
-    Ground,
+    Backdrop,
+    DrawOp,
+    DrawOps,
     Kernels,
     Variant,
-    coat_of,
+    draw_op,
 )
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -65,10 +65,10 @@ TOLERANCE = 1 / 255
 
 
 class _Trial(NamedTuple):
-    """The same thing to be drawn and to be laid."""
+    """One scene, drawn with OpenGL and composited by the kernels."""
 
     draw: Callable[[Target], None]
-    coats: Sequence[Coat | None]
+    draw_ops: Sequence[DrawOp | None]
 
 
 def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
@@ -78,8 +78,8 @@ def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
 
 
 def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant, rng: np.random.Generator) -> bool:
-    """Whether coats over noise come out as they are drawn; the last one must be of the variant."""
-    composited = [coat for coat in trial.coats if coat is not None]
+    """Whether draw_ops over noise come out as they are drawn; the last one must be of the variant."""
+    composited = [op for op in trial.draw_ops if op is not None]
     if not composited or composited[-1].variant != variant:
         return False
     first = int(rng.integers(_ROWS_MORE))
@@ -90,11 +90,11 @@ def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant,
         trial.draw(into)
         painter.finish()
         drawn = np.frombuffer(into.texture.read(), np.uint16).reshape(shape)[..., :3]
-    ground = Ground(halves=below.view(np.uint16))
+    backdrop = Backdrop(halves=below.view(np.uint16))
     found = np.zeros(shape[:2] + (3,), np.uint16)
     for shift, levels in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
         picture = np.zeros(shape, np.uint8)
-        kernels.composed(ground, Coats(composited), levels, picture, _FRAME)
+        kernels.composed(backdrop, DrawOps(composited), levels, picture, _FRAME)
         found |= picture[..., :3].astype(np.uint16) << np.uint16(shift)
     return bool(np.abs(_floats(found) - _floats(drawn)).max() <= TOLERANCE)
 
@@ -119,11 +119,11 @@ def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iter
         opacity, alpha = (1.0, rng.random())[number % 2], (1.0, rng.random())[number // 2 % 2]
         red, green, blue = rng.random(3).tolist()
         color = Rgba(red, green, blue, alpha)
-        if variant.kind in (LIGHT, BUFFER, LIT_BUFFER):
+        if variant.kind in (GLOW, BUFFER, GLOWING_BUFFER):
             yield from _buffer(painter, texels, opacity, variant, rng)
             continue
-        if variant.kind == COARSE:
-            yield _Trial(lambda into: blend.quantise(painter, into, (_FRAME,)), [coat_of(variant, _FRAME)])
+        if variant.kind == QUANTISE:
+            yield _Trial(lambda into: blend.quantise(painter, into, (_FRAME,)), [draw_op(variant, _FRAME)])
             continue
         quad = _quad(variant, number, rng)
         mask = rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None
@@ -136,7 +136,7 @@ def _shown(
 ) -> _Trial:
     is_smooth, mode = variant.samples != 1 and not variant.mode, variant.mode
     style = Style(opacity, tint, is_smooth=is_smooth)
-    coat = kernel_operations.of_drawable(shown, quad, texels, _FRAME, style, mode=mode)
+    op = kernel_operations.of_drawable(shown, quad, texels, _FRAME, style, mode=mode)
 
     def draw(into: Target) -> None:
         quads.draw(painter, shown, quad, into, style)
@@ -147,7 +147,7 @@ def _shown(
             merged = BackdropBlend({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
             quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), rects=rects)
 
-    return _Trial(draw_blended, [coat_of(Variant(COARSE), _FRAME), coat]) if mode else _Trial(draw, [coat])
+    return _Trial(draw_blended, [draw_op(Variant(QUANTISE), _FRAME), op]) if mode else _Trial(draw, [op])
 
 
 def _buffer(
@@ -166,7 +166,7 @@ def _buffer(
         levels = 0 if is_fine else int(rng.integers(1, 4))
         origin = (0.0, 0.0) if is_fine else (rng.uniform(-9, 20), rng.uniform(-9, 20))
         light = None if variant.kind == BUFFER else GlowBuffer(cells, levels, Region(5, 7, 230, 170), origin)
-        shown = LayerBuffer(sharp, light, is_glow_alone=variant.kind == LIGHT)
+        shown = LayerBuffer(sharp, light, is_glow_alone=variant.kind == GLOW)
         if shown.is_glow_alone:
             sharp.texture.write(bytes(8 * _PICTURE.width * _PICTURE.height))
 
@@ -223,7 +223,7 @@ def _drawables(
             noise = _premultiplied(rng, rows, columns)
             target.texture.write(noise.astype(np.float16 if is_half else np.float32).tobytes())
             yield FlatTarget(target, width, height, crop=crop)
-    elif variant.kind in (PICTURE, COVERAGE):
+    elif variant.kind in (IMAGE, COVERAGE):
         is_coverage = variant.kind == COVERAGE
         pixels = np.floor(256 * _premultiplied(rng, rows, columns)).clip(0, 255).astype(np.uint8)
         shown = np.ascontiguousarray(pixels[..., 3]) if is_coverage else pixels

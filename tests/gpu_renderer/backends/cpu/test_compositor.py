@@ -12,26 +12,26 @@ import pytest
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.frame.renderer import FrameRenderer
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.loops import (
+from gpu_renderer.kernels.bindings import (
     BUFFER,
     CELLS,
-    COARSE,
     COVERAGE,
     ELLIPSE,
+    GLOW,
+    GLOWING_BUFFER,
     GROUP,
     HALF_CELLS,
     HALF_PATTERNS,
-    LIGHT,
-    LIT_BUFFER,
+    IMAGE,
     MODES_KNOWN,
-    PICTURE,
+    QUANTISE,
     RECTANGLE,
-    Coats,
-    Ground,
+    Backdrop,
+    DrawOps,
     Variant,
-    planes_coat,
+    draw_op,
 )
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import (
@@ -54,20 +54,20 @@ from tests.gpu_renderer.drawing import gradient, is_close, pixels, rect, rendere
 
 pytestmark = [
     pytest.mark.gl,
-    pytest.mark.skipif(kernels() is None, reason="there is no C compiler that makes the loops"),
+    pytest.mark.skipif(kernels() is None, reason="the native kernels are not installed"),
 ]
 SIZE = (320, 200)
-SHAPES, CONTENTS = (RECTANGLE, ELLIPSE), (COVERAGE, PICTURE, CELLS, HALF_CELLS, GROUP)
+SHAPES, CONTENTS = (RECTANGLE, ELLIPSE), (COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP)
 VARIANTS = [
     *(Variant(kind, samples, is_projective) for kind, samples, is_projective in product((*SHAPES, *CONTENTS), (1, 4), (False, True))),
     *(Variant(kind) for kind in (*SHAPES, *CONTENTS)),
-    *(Variant(kind, is_nearest=True) for kind in (COVERAGE, PICTURE)),
+    *(Variant(kind, is_nearest=True) for kind in (COVERAGE, IMAGE)),
     *(Variant(kind, 4, gradient=way, ramp_count=ramps) for kind, way, ramps in product(SHAPES, (1, 2), (1, 3))),
-    *(Variant(kind, 1, mode=mode) for kind, mode in product((ELLIPSE, COVERAGE, PICTURE), sorted(MODES_KNOWN - {0}))),
-    *(Variant(kind, 4, is_masked=True) for kind in (COVERAGE, PICTURE)),
-    *(Variant(kind, is_nearest=is_fine) for kind, is_fine in product((LIGHT, LIT_BUFFER), (False, True))),
-    *(Variant(kind, matte_mode=mode) for kind, mode in product((BUFFER, LIT_BUFFER, LIGHT), (0, 1, 2, 3, 4))),
-    Variant(COARSE),
+    *(Variant(kind, 1, mode=mode) for kind, mode in product((ELLIPSE, COVERAGE, IMAGE), sorted(MODES_KNOWN - {0}))),
+    *(Variant(kind, 4, is_masked=True) for kind in (COVERAGE, IMAGE)),
+    *(Variant(kind, is_nearest=is_fine) for kind, is_fine in product((GLOW, GLOWING_BUFFER), (False, True))),
+    *(Variant(kind, matte_mode=mode) for kind, mode in product((BUFFER, GLOWING_BUFFER, GLOW), (0, 1, 2, 3, 4))),
+    Variant(QUANTISE),
 ]  # fmt: skip
 Scene = Callable[[int], Snapshot]
 
@@ -75,28 +75,30 @@ Scene = Callable[[int], Snapshot]
 @pytest.fixture
 def software(painter: Painter) -> Painter:
     if not painter.is_software:
-        pytest.skip("layers are laid by a loop where OpenGL runs on the processor")
+        pytest.skip("kernels composite only where OpenGL runs on the processor")
     return painter
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_every_kind_of_content_comes_out_as_it_is_drawn(software: Painter, variant: Variant) -> None:
-    loops = kernels()
-    assert loops is not None
-    assert kernel_agreement.agrees(software, loops, variant)
+    native = kernels()
+    assert native is not None
+    assert kernel_agreement.agrees(software, native, variant)
 
 
 @pytest.mark.parametrize("thread_count", [2, 3, 100])
 def test_threads_share_a_large_part(thread_count: int) -> None:
-    loops, rng = kernels(), np.random.default_rng(3)
-    assert loops is not None
+    native, rng = kernels(), np.random.default_rng(3)
+    assert native is not None
     part = Region(5, 3, 1100, 700)
     below = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
-    coats = Coats([planes_coat(part, rng.random((4, part.height, part.width), np.float32))])
+    texels = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
+    own = tuple(map(float, part))
+    draw_ops = DrawOps([draw_op(Variant(BUFFER), part, own=own, texels=texels)])
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     pictures = [np.zeros((part.bottom, part.right, 4), np.uint8) for _ in range(2)]
     for picture, count in zip(pictures, (1, thread_count), strict=True):
-        loops.composed(Ground(halves=below), coats, levels, picture, part, count)
+        native.composed(Backdrop(halves=below), draw_ops, levels, picture, part, count)
     assert np.array_equal(pictures[0], pictures[1])
     assert pictures[0][part.y :, part.x :].any(axis=-1).all()
 
@@ -104,7 +106,7 @@ def test_threads_share_a_large_part(thread_count: int) -> None:
 # ------------------------------------------------------------------------------------------------------------------ frames
 
 BLUR = EffectSnapshot("b", "blur", (("amount", 12.0),))
-GLOW = EffectSnapshot("g", "glow", (("radius", 12.0),))
+GLOW_EFFECT = EffectSnapshot("g", "glow", (("radius", 12.0),))
 HARD_SHADOW = EffectSnapshot("s", "drop-shadow", (("distance", 7.0), ("softness", 2.0)))
 STROKE = EffectSnapshot("o", "stroke", (("width", 3.0),))
 SQUARE = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-20, -20), (25, -15), (20, 20), (-20, 20)))
@@ -153,11 +155,11 @@ SCENES: dict[str, Scene] = {
     "a photo on whole pixels": lambda n: scene(photo(150 + 2 * n, 100)),
     "a raster": lambda n: scene(striped(90 + 3.3 * n, 100)),
     "a masked photo": lambda n: scene(photo(150 + n, 100, 5.0, masks=(MaskPath("m", "add", SQUARE, feather=6.0),))),
-    "glowing": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(GLOW,))),
+    "glowing": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(GLOW_EFFECT,))),
     "blurred": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(BLUR,))),
-    "a fading glow": lambda n: scene(rect("#80ff80", 140, 100, 60, 30, effects=(GLOW,), opacity=0.9 - 0.1 * n)),
+    "a fading glow": lambda n: scene(rect("#80ff80", 140, 100, 60, 30, effects=(GLOW_EFFECT,), opacity=0.9 - 0.1 * n)),
     "a hard shadow": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(HARD_SHADOW,))),
-    "outlined": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(STROKE, GLOW))),
+    "outlined": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(STROKE, GLOW_EFFECT))),
     "swept": lambda n: scene(rect("#fff", 150, 60, 40, 40, samples=tuple(Sample(Transform2D(50 + 9 * n + i, 60, 5), 1.0) for i in range(4)))),
     "a group that changes": lambda n: scene(group(n), rect("#fff", 160, 100, 10, 10)),
     "beyond all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), rect("#fff", 100, 50, 40, 40, id="vast", opacity=0.5, transform=Transform2D(100.5 + n, 50, 10, scale_x=1e38, scale_y=1e38))),
@@ -165,7 +167,7 @@ SCENES: dict[str, Scene] = {
     "matted": lambda n: scene(rect("#fff", 150 + 9 * n, 100, 60, 60, id="matte", effects=(BLUR,)), rect("#f0f", 150, 100, 90, 60, id="matted", opacity=0.8, matte=Matte("luma", n % 2 == 0, "matte"))),
     "a matte of nothing": lambda n: scene(rect("#fff", 150, 100, 60, 60, id="matte", opacity=0), rect("#f0f", 150 + n, 100, 90, 60, id="matted", matte=Matte("alpha", n < 3, "matte"))),
     "a fading group": lambda n: scene(group(0, opacity=1 - 0.1 * n)),
-    "a group that glows": lambda n: scene(group(n, effects=(GLOW,))),
+    "a group that glows": lambda n: scene(group(n, effects=(GLOW_EFFECT,))),
     "screened": lambda n: scene(rect("#336699", 150, 100, 200, 90), disc(100 + 11 * n, 100, blend="screen"), rect("#fff", 100, 90, 30, 30)),
     "screened one after the other": lambda n: scene(rect("#336699", 150, 100, 200, 90), disc(60 + 4 * n, 90, blend="screen"), disc(230, 60 + 3 * n, blend="multiply"), rect("#fff8", 150 + n, 100, 90, 90), disc(150, 100, blend="screen")),
     "a screened group": lambda n: scene(rect("#336699", 150, 100, 200, 90), group(n, blend="screen")),

@@ -11,7 +11,7 @@ import pytest
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.geometry.region import Rects, Region
-from gpu_renderer.host.kernels import kernels
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import ColorManagement
 
@@ -30,15 +30,15 @@ COLORS = [ColorManagement(space, display) for space, display in itertools.produc
 def test_every_way_of_display_gives_the_bytes_of_the_shader(
     painter: Painter, color: ColorManagement, is_opaque: bool, format: str
 ) -> None:
-    loops = kernels()
-    if loops is None:
+    native = kernels()
+    if native is None:
         pytest.skip("no C compiler")
     rng = np.random.default_rng(2)
     values = rng.uniform(-0.2, 1.4, (FRAME.height, FRAME.width, 4)) ** rng.integers(1, 5, (1, FRAME.width, 1))
     values[..., 3] = 1.0 if is_opaque else rng.uniform(0, 1, values.shape[:2])
     with painter.pool.acquired(FRAME, format) as scene:  # type: ignore[arg-type]
         scene.texture.write(values.astype(np.float16 if format == "f2" else np.float32).tobytes(), alignment=1)
-        gpu, host = GlFrame.taken(painter, FRAME), CpuFrame(painter, loops, FRAME)
+        gpu, host = GlFrame.taken(painter, FRAME), CpuFrame(painter, native, FRAME)
         gpu.target.framebuffer.clear()
         frames: tuple[GlFrame | CpuFrame, ...] = (gpu, host)
         for frame in frames:

@@ -52,7 +52,7 @@ ATTACKS = {
     Cost.variables: "<style>rect{--a0:xxxxxxxxxx;" + "".join(f"--a{n}:var(--a{n - 1}) var(--a{n - 1});" for n in range(1, 40))
     + "fill:var(--a39)}</style><rect width='9' height='9'/>",
     Cost.characters: '<text y="20">' + "<tspan>" * 25 + "a" * 60_000 + "</tspan>" * 25 + "</text>",
-    Cost.outlines: CLIPS + '<rect width="9" height="9" clip-path="url(#c39)"/>',
+    Cost.crossings: CLIPS + '<rect width="9" height="9" clip-path="url(#c39)"/>',
     Cost.layers: '<svg width="1" height="1">' + '<rect width="9" height="9" opacity=".5"/>' * 2500 + "</svg>",
     Cost.filters: '<filter id="f">' + "<feOffset/>" * 60 + "</filter>" + '<rect width="9" height="9" filter="url(#f)"/>' * 20,
     Cost.painted: multiplied('<rect width="100" height="100" fill="red"/>', '<use href="#g{}"/>', 5, 8),

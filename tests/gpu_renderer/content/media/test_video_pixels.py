@@ -1,4 +1,4 @@
-"""The loops turn decoded samples into the very pixels that libswscale makes of them."""
+"""The kernels turn decoded samples into the very pixels that libswscale makes of them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.content.media.video_pixels import PixelConverter, is_for_loops, samples_of
+from gpu_renderer.content.media.video_pixels import PixelConverter, samples_of, suits_kernels
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import reference_pixels, weights
-from gpu_renderer.host.kernels import kernels
-from gpu_renderer.host.loops import Kernels
+from gpu_renderer.kernels.bindings import Kernels
+from gpu_renderer.kernels.loading import kernels
 
 BT709, LIMITED, FULL = 1, 1, 2
 MATRICES = {"bt709": 1, "bt601": 5, "smpte240m": 7, "bt2020": 9}
 SIZES = [(8, 8), (38, 22), (64, 48), (1022, 8), (1026, 10), (2050, 12)]
-"""Small ones, and those about the ends of the loops' chunks."""
+"""Small ones, and those about the ends of the kernels' chunks."""
 LEVELS = np.array([0, 1, 16, 17, 127, 128, 129, 235, 240, 254, 255], np.uint8)
 
 
 @pytest.fixture
-def loops() -> Kernels:
+def native() -> Kernels:
     made = kernels()
     if made is None:
         pytest.skip("no C compiler")
@@ -43,36 +43,36 @@ def noise(size: tuple[int, int], levels: np.ndarray, matrix: int = BT709, color_
 @pytest.mark.parametrize("color_range", [LIMITED, FULL], ids=["limited", "full"])
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_every_matrix_and_range_gives_the_bytes_of_libswscale(
-    loops: Kernels, matrix: str, color_range: int, levels: np.ndarray
+    native: Kernels, matrix: str, color_range: int, levels: np.ndarray
 ) -> None:
     for size in SIZES:
         frame = noise(size, levels, MATRICES[matrix], color_range)
-        ours, theirs = (PixelConverter(way).pixels(frame) for way in (loops, None))
+        ours, theirs = (PixelConverter(way).pixels(frame) for way in (native, None))
         assert np.array_equal(ours, theirs), size
         by, whole = weights(matrix, full_range=color_range == FULL), Region(0, 0, *size)
         assert np.array_equal(reference_pixels(samples_of(frame), by, whole), theirs), size
 
 
-def test_parts_of_any_place_are_those_of_the_whole_with_and_without_the_loops(loops: Kernels) -> None:
+def test_parts_of_any_place_are_those_of_the_whole_with_and_without_the_loops(native: Kernels) -> None:
     rng, size = np.random.default_rng(4), (1280, 96)
     frame = noise(size, LEVELS)
     whole = PixelConverter(None).pixels(frame)
     for _ in range(60):
         (left, right), (top, bottom) = (np.sort(rng.choice(length + 1, 2, replace=False)).tolist() for length in size)
         part = Region(left, top, right - left, bottom - top)
-        for way in (loops, None):
+        for way in (native, None):
             assert np.array_equal(PixelConverter(way).part(frame, part), whole[top:bottom, left:right]), (part, way)
 
 
 @pytest.mark.parametrize("size", [(6, 48), (64, 6), (37, 48), (64, 21), (37, 21)])
-def test_sizes_for_which_libswscale_has_other_filters_are_left_to_it(loops: Kernels, size: tuple[int, int]) -> None:
+def test_sizes_for_which_libswscale_has_other_filters_are_left_to_it(native: Kernels, size: tuple[int, int]) -> None:
     frame = noise(size, LEVELS)
-    assert not is_for_loops(frame)
-    assert np.array_equal(PixelConverter(loops).pixels(frame), PixelConverter(None).pixels(frame))
+    assert not suits_kernels(frame)
+    assert np.array_equal(PixelConverter(native).pixels(frame), PixelConverter(None).pixels(frame))
 
 
 @pytest.mark.parametrize("format", ["yuv422p", "yuv444p", "nv12", "yuv420p10le", "yuva420p"])
-def test_other_samples_are_left_to_libswscale(loops: Kernels, format: str) -> None:
+def test_other_samples_are_left_to_libswscale(native: Kernels, format: str) -> None:
     frame = noise((64, 48), LEVELS).reformat(format=format)
-    assert not is_for_loops(frame)
-    assert np.array_equal(PixelConverter(loops).pixels(frame), PixelConverter(None).pixels(frame))
+    assert not suits_kernels(frame)
+    assert np.array_equal(PixelConverter(native).pixels(frame), PixelConverter(None).pixels(frame))

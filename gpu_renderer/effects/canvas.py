@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +27,25 @@ from gpu_renderer.effects.gaussian import (
     levels_of,
     small,
 )
-from gpu_renderer.effects.registry import Defines, Effect
 from gpu_renderer.effects.surface import Surface
-from gpu_renderer.effects.values import EffectValues, Rgba
+from gpu_renderer.effects.values import Defines, EffectValues, Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
-FIELD_REACH_MAX_PX = 80
+FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
+
+
+class RasterEffect(Protocol):
+    """The raster form of an effect: `registry.Effect`."""
+
+    @property
+    def reads_pixels(self) -> bool: ...
+    @property
+    def has_one_pass(self) -> bool: ...
+    def bake(self, canvas: Canvas, values: EffectValues) -> None: ...
 
 
 class Canvas(Surface):
@@ -53,6 +62,8 @@ class Canvas(Surface):
         self._silhouette: Target | None = None
         self._is_straight = False
         self._stores_straight = False
+        self.is_picture = False
+        """Whether it holds an image or a frame of a video."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -92,7 +103,7 @@ class Canvas(Surface):
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
-    def run(self, effect: Effect, values: EffectValues, *, keep_straight: bool) -> None:
+    def run(self, effect: RasterEffect, values: EffectValues, *, keep_straight: bool) -> None:
         """Bake an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
 
         `keep_straight`: the next effect reads pixels too, so colours of transparent pixels must last.
@@ -101,8 +112,7 @@ class Canvas(Surface):
             self._store(straight=False)
             effect.bake(self, values)
             return
-        has_one_pass = effect.is_one_pass or type(effect).bake is Effect.bake
-        self._stores_straight = keep_straight or not has_one_pass
+        self._stores_straight = keep_straight or not effect.has_one_pass
         effect.bake(self, values)
         self._stores_straight = False
         if not keep_straight:
@@ -236,7 +246,7 @@ class Canvas(Surface):
         with self.premultiplied() as source:
             field = self.painter.applied("effects/baked/luma_field.frag", source, format="f4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
-            uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_reach": min(FIELD_REACH_MAX_PX, smoothness)}
+            uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
             smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="f4", uniforms=uniforms)
             self.painter.pool.give_back(field)
             field = smoother

@@ -1,0 +1,42 @@
+"""Joins the segments of a job into its file, with its sound if the job has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import orjson
+
+from cluster.media_cache import MediaCache
+from gpu_renderer.encode.finish import Plan, finish
+from gpu_renderer.encode.formats import named
+from gpu_renderer.sound.job_sound import JobSound
+from motion.build import build
+from motion.schema.stored import Document
+from scheduler.ports import AssemblyAssignment
+
+
+def write_file(
+    assignment: AssemblyAssignment, segments: Sequence[Path], output: Path, media: MediaCache
+) -> tuple[str, ...]:
+    """Writes and checks the file; returns what its sound leaves out. `output`'s folder is scratch.
+
+    Raises what `finish` raises, and DocumentError.
+    """
+    wanted = assignment.video_format
+    held = named(wanted.format)
+    keeps_alpha = wanted.transparent and held.has_alpha
+    plan = Plan(held, wanted.width, wanted.height, wanted.fps, wanted.frame_count, keeps_alpha)
+    sound = _sound(assignment, output.parent, media) if wanted.has_sound and held.sound is not None else None
+    blocks = sound.blocks() if sound is not None and sound.is_heard else None
+    finish(segments, output, plan, blocks)
+    return () if sound is None else sound.warnings
+
+
+def _sound(assignment: AssemblyAssignment, scratch: Path, media: MediaCache) -> JobSound:
+    document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
+    wanted = assignment.video_format
+    composition = build(document, wanted.composition_id)
+    frames = range(wanted.frame_count)
+    return JobSound(document, composition, media.resolver(assignment.media), scratch, frames, wanted.fps)

@@ -1,0 +1,15 @@
+"""Choose the scheduler's executor from the settings."""
+
+from __future__ import annotations
+
+from farm_core.settings import Settings
+from scheduler.ports import RenderExecutor
+
+
+def executor_of(settings: Settings) -> RenderExecutor:
+    """The executor on the Ray cluster of the settings."""
+    from cluster.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is slow to import
+
+    if settings.ray_address is None:
+        raise ValueError("set RAY_ADDRESS")
+    return RayExecutor(settings, settings.ray_address)

@@ -1,0 +1,126 @@
+"""Animated GIF and WebP, encoded from lossless segments. Memory holds a few frames, whatever the length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import av
+
+from gpu_renderer.encode.formats import Quality
+from gpu_renderer.encode.profile import rate
+from gpu_renderer.encode.segment import CONTAINER_OPTIONS
+
+WEBP_QUALITY: Final[dict[Quality, str]] = {"high": "90", "medium": "75", "draft": "60"}
+ALPHA_THRESHOLD: Final = 128
+_PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
+"""One palette for the whole clip. The editor counts only pixels that change, and dithers by a pattern (format/audio.md 5): plain areas are then not plain."""
+_DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
+_CENTISECOND: Final = Fraction(1, 100)
+
+Step = Callable[[int], None]
+
+
+def write_gif(segments: Sequence[Path], output: Path, fps: float, on_progress: Step | None = None) -> int:
+    """A GIF that repeats for ever, with one palette of 255 colours and transparency of one bit; returns its size in bytes."""
+    palette = _palette(segments, fps)
+    with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
+        stream: Any = None
+        for count, frame in enumerate(_mapped(segments, palette, fps), start=1):
+            if stream is None:
+                stream = file.add_stream("gif", rate=rate(fps))
+                context = stream.codec_context
+                context.width, context.height, context.pix_fmt = frame.width, frame.height, "pal8"
+                context.time_base = _CENTISECOND
+            frame.pts, frame.time_base = round((count - 1) * 100 / rate(fps)), _CENTISECOND
+            file.mux(stream.encode(frame))
+            (on_progress or _ignored)(count)
+        file.mux(stream.encode(None))
+    return output.stat().st_size
+
+
+def write_webp(
+    segments: Sequence[Path], output: Path, fps: float, quality: Quality, on_progress: Step | None = None
+) -> int:
+    """An animated WebP that repeats for ever, with straight alpha if the segments have it; returns its size in bytes."""
+    with av.open(str(output), "w", format="webp", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
+        stream: Any = None
+        for count, frame in enumerate(_frames(segments), start=1):
+            if stream is None:
+                stream = file.add_stream("libwebp_anim", rate=rate(fps))
+                context = stream.codec_context
+                context.width, context.height, context.pix_fmt = frame.width, frame.height, "bgra"
+                context.time_base = Fraction(1, 1000)
+                context.options = {"quality": WEBP_QUALITY[quality], "compression_level": "4"}
+            shown = frame.reformat(format="bgra")
+            shown.pts, shown.time_base = round((count - 1) * 1000 / rate(fps)), Fraction(1, 1000)
+            file.mux(stream.encode(shown))
+            (on_progress or _ignored)(count)
+        file.mux(stream.encode(None))
+    return output.stat().st_size
+
+
+def _frames(segments: Sequence[Path]) -> Iterator[av.VideoFrame]:
+    for path in segments:
+        with av.open(str(path)) as segment:
+            yield from segment.decode(video=0)
+
+
+def _numbered(segments: Sequence[Path], fps: float) -> Iterator[av.VideoFrame]:
+    for index, frame in enumerate(_frames(segments)):
+        shown = frame.reformat(format="bgra")
+        shown.pts, shown.time_base = index, 1 / rate(fps)
+        yield shown
+
+
+def _palette(segments: Sequence[Path], fps: float) -> av.VideoFrame:
+    graph, source = av.filter.Graph(), None
+    for frame in _numbered(segments, fps):
+        if source is None:
+            source = _source(graph, frame, fps)
+            maker, sink = graph.add("palettegen", _PALETTE), graph.add("buffersink")
+            source.link_to(maker)
+            maker.link_to(sink)
+            graph.configure()
+        source.push(frame)
+    assert source is not None, "a segment has frames"
+    source.push(None)
+    return sink.pull()
+
+
+def _mapped(segments: Sequence[Path], palette: av.VideoFrame, fps: float) -> Iterator[av.VideoFrame]:
+    graph, source = av.filter.Graph(), None
+    for frame in _numbered(segments, fps):
+        if source is None:
+            source, colors = _source(graph, frame, fps), _source(graph, palette, fps)
+            mapper, sink = graph.add("paletteuse", _DITHER), graph.add("buffersink")
+            source.link_to(mapper, 0, 0)
+            colors.link_to(mapper, 0, 1)
+            mapper.link_to(sink)
+            graph.configure()
+            palette.pts, palette.time_base = 0, 1 / rate(fps)
+            colors.push(palette)
+            colors.push(None)
+        source.push(frame)
+        yield from _ready(sink)
+    assert source is not None, "a segment has frames"
+    source.push(None)
+    yield from _ready(sink)
+
+
+def _source(graph: Any, frame: av.VideoFrame, fps: float) -> Any:
+    return graph.add_buffer(width=frame.width, height=frame.height, format=frame.format.name, time_base=1 / rate(fps))
+
+
+def _ready(sink: Any) -> Iterator[av.VideoFrame]:
+    while True:
+        try:
+            yield sink.pull()
+        except (av.BlockingIOError, av.EOFError):
+            return
+
+
+def _ignored(_count: int) -> None:
+    """Nobody follows the progress."""

@@ -1,0 +1,161 @@
+"""The file formats that a render can be written in: endings, codecs, alpha, sound, and how segments of each are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Final, Literal
+
+import av
+
+from gpu_renderer.errors import RenderError
+
+Quality = Literal["high", "medium", "draft"]
+QUALITIES: Final[tuple[Quality, ...]] = ("high", "medium", "draft")
+Joining = Literal["copy", "gif", "webp", "pictures"]
+"""How segments become a file: packets are copied, or frames are encoded once more from lossless segments, or files listed."""
+
+GIF_FPS_MAX: Final = 50.0
+"""Delays in GIF are hundredths of a second, and players slow down delays of one."""
+
+
+class FormatUnavailable(RenderError):
+    """No such format, or this build of the libraries has no encoder for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoCodec:
+    """An encoder for segments.
+
+    `options` are its private options by quality; `pixel_format` and `alpha_format` what it is given without and with alpha.
+    `container` is the file that a segment is written in.
+    """
+
+    name: str
+    container: str
+    pixel_format: str
+    alpha_format: str | None
+    options: Mapping[Quality, Mapping[str, str]]
+    gop_frames: int
+    tag: str | None = None
+    is_yuv: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """A format of a finished render.
+
+    `codec` is None for H.264, which has a pipeline of its own (`encode/segment.py`), and for sequences of pictures.
+    `sound` names the encoder of the sound track, None if the format has none; sequences get a WAV file beside the pictures.
+    """
+
+    name: str
+    ending: str
+    media_type: str
+    joining: Joining
+    codec: VideoCodec | None = None
+    sound: str | None = None
+    picture: Literal["png", "jpeg"] | None = None
+    fps_max: float | None = None
+
+    @property
+    def has_alpha(self) -> bool:
+        """Whether transparent frames keep their alpha."""
+        return self.picture == "png" or (self.codec is not None and self.codec.alpha_format is not None)
+
+    @property
+    def segment_ending(self) -> str:
+        """The ending of a segment's file."""
+        if self.picture is not None:
+            return ".zip"
+        return ".mp4" if self.codec is None else f".{self.codec.container}"
+
+
+def _by_crf(values: tuple[int, int, int], **options: str) -> Mapping[Quality, Mapping[str, str]]:
+    found = {quality: {"crf": str(crf), **options} for quality, crf in zip(QUALITIES, values, strict=True)}
+    return MappingProxyType(found)
+
+
+_VP9 = VideoCodec(
+    "libvpx-vp9", "webm", "yuv420p", "yuva420p",
+    # Without alternate references, and with key frames at fixed places, the colour and the alpha stream stay in step.
+    _by_crf((18, 23, 28), b="0", **{"auto-alt-ref": "0", "row-mt": "1", "deadline": "good", "cpu-used": "4"}),
+    gop_frames=60,
+)  # fmt: skip
+_PRORES = VideoCodec(
+    "prores_ks", "mov", "yuva444p10le", "yuva444p10le",
+    MappingProxyType({quality: {"profile": "4444", "vendor": "apl0", "alpha_bits": "16"} for quality in QUALITIES}),
+    gop_frames=1,
+)  # fmt: skip
+_HEVC = VideoCodec(
+    "libx265", "mp4", "yuv420p", None,
+    _by_crf((20, 24, 28), preset="veryfast", **{"x265-params": "open-gop=0:info=0:log-level=none:frame-threads=1:pools=2"}),
+    gop_frames=250, tag="hvc1",
+)  # fmt: skip
+_AV1 = VideoCodec(
+    "libsvtav1", "mp4", "yuv420p", None,
+    _by_crf((24, 30, 36), preset="8", **{"svtav1-params": "lp=2"}),
+    gop_frames=250,
+)  # fmt: skip
+_LOSSLESS = VideoCodec(
+    "ffv1", "mkv", "bgr0", "bgra",
+    MappingProxyType({quality: {"level": "3", "slices": "4", "slicecrc": "0"} for quality in QUALITIES}),
+    gop_frames=1, is_yuv=False,
+)  # fmt: skip
+
+FORMATS: Final[Mapping[str, FileFormat]] = MappingProxyType(
+    {
+        held.name: held
+        for held in (
+            FileFormat("mp4", ".mp4", "video/mp4", "copy", sound="aac"),
+            FileFormat("mp4-h265", ".mp4", "video/mp4", "copy", _HEVC, sound="aac"),
+            FileFormat("mp4-av1", ".mp4", "video/mp4", "copy", _AV1, sound="aac"),
+            FileFormat("webm", ".webm", "video/webm", "copy", _VP9, sound="libopus"),
+            FileFormat("mov", ".mov", "video/quicktime", "copy", _PRORES, sound="pcm_s16le"),
+            FileFormat("gif", ".gif", "image/gif", "gif", _LOSSLESS, fps_max=GIF_FPS_MAX),
+            FileFormat("webp", ".webp", "image/webp", "webp", _LOSSLESS),
+            FileFormat("png-sequence", ".zip", "application/zip", "pictures", picture="png", sound="wav"),
+            FileFormat("jpg-sequence", ".zip", "application/zip", "pictures", picture="jpeg", sound="wav"),
+        )
+    }
+)
+"""By name. The first of an ending is the one that the ending stands for."""
+
+
+def named(name: str) -> FileFormat:
+    """The format of a name. Raises FormatUnavailable."""
+    if name not in FORMATS:
+        raise FormatUnavailable(f"there is no format {name!r}; there are: {', '.join(FORMATS)}")
+    return require(FORMATS[name])
+
+
+def of_ending(ending: str) -> FileFormat | None:
+    """The format that an ending such as `.webm` stands for, None if there is none."""
+    return next((held for held in FORMATS.values() if held.ending == ending.lower()), None)
+
+
+def require(wanted: FileFormat) -> FileFormat:
+    """The format, if its encoder is there. Raises FormatUnavailable."""
+    if not is_available(wanted.name):
+        codec = wanted.codec.name if wanted.codec else wanted.name
+        raise FormatUnavailable(f"this build of FFmpeg's libraries has no encoder {codec}, which {wanted.name} needs")
+    return wanted
+
+
+@cache
+def is_available(name: str) -> bool:
+    """Whether the libraries here can write the format."""
+    held = FORMATS[name]
+    codecs = [held.codec.name] if held.codec else []
+    codecs += {"gif": ["gif"], "webp": ["libwebp_anim"]}.get(name, [])
+    return all(_has_encoder(codec) for codec in codecs)
+
+
+def _has_encoder(name: str) -> bool:
+    try:
+        av.Codec(name, "w")
+    except (av.FFmpegError, ValueError):
+        return False
+    return True

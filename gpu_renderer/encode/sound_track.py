@@ -1,0 +1,115 @@
+"""The sound of a file, encoded while its video is written: blocks of samples in, packets out, never far ahead of the video."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+RATE: Final = 48_000
+CHANNELS: Final = 2
+BIT_RATES: Final = {"aac": 192_000, "libopus": 160_000}
+_FORMATS: Final = {"aac": "fltp", "libopus": "flt", "pcm_s16le": "s16"}
+_PCM_FRAME: Final = 1024
+_TIME_BASE: Final = Fraction(1, RATE)
+
+Samples = npt.NDArray[np.float32]
+"""Sound at 48 kHz: (sample frames, 2), -1 to 1."""
+
+
+class SoundTrack:
+    """Encodes a mix, block by block. Used once.
+
+    `blocks` are any sizes of `Samples`; `codec` is `aac`, `libopus` or `pcm_s16le`.
+    """
+
+    def __init__(self, codec: str, blocks: Iterable[Samples]) -> None:
+        self._codec, self._blocks = codec, iter(blocks)
+        self._stream: Any = None
+        self._waiting = np.zeros((0, CHANNELS), np.float32)
+        self._sent = 0
+        self._is_ended = False
+
+    def begin(self, file: av.container.OutputContainer) -> None:
+        """Adds the stream; before any packet is written."""
+        self._stream = stream = file.add_stream(self._codec, rate=RATE)
+        context = stream.codec_context
+        context.layout, context.format, context.time_base = "stereo", _FORMATS[self._codec], _TIME_BASE
+        context.thread_count = 1
+        context.flags |= av.codec.context.Flags.bitexact
+        if self._codec in BIT_RATES:
+            context.bit_rate = BIT_RATES[self._codec]
+        context.open()
+        self._frame = context.frame_size or _PCM_FRAME
+
+    def write_until(self, file: av.container.OutputContainer, seconds: Fraction) -> None:
+        """Encodes what is heard before a time, as far as whole frames go."""
+        while not self._is_ended and self._sent < seconds * RATE:
+            self._write(file, self._take(self._frame))
+
+    def finish(self, file: av.container.OutputContainer) -> None:
+        """Encodes the rest and ends the stream."""
+        while not self._is_ended:
+            self._write(file, self._take(self._frame))
+        file.mux(self._stream.encode(None))
+
+    def _take(self, count: int) -> Samples:
+        """The next samples, fewer at the end."""
+        held = [self._waiting]
+        total = len(self._waiting)
+        while total < count and (block := next(self._blocks, None)) is not None:
+            held.append(block)
+            total += len(block)
+        joined = np.concatenate(held)
+        self._waiting = joined[count:]
+        self._is_ended = total < count
+        return joined[:count]
+
+    def _write(self, file: av.container.OutputContainer, samples: Samples) -> None:
+        if not len(samples):
+            return
+        name = _FORMATS[self._codec]
+        shaped: npt.NDArray[np.float32] | npt.NDArray[np.int16]
+        if name == "s16":
+            shaped = pcm16(samples).reshape(1, -1)
+        else:
+            clipped = np.clip(samples, -1.0, 1.0).astype(np.float32)
+            shaped = np.ascontiguousarray(clipped.T) if name == "fltp" else clipped.reshape(1, -1)
+        frame = av.AudioFrame.from_ndarray(shaped, format=name, layout="stereo")
+        frame.sample_rate, frame.pts, frame.time_base = RATE, self._sent, _TIME_BASE
+        self._sent += len(samples)
+        file.mux(self._stream.encode(frame))
+
+
+def pcm16(samples: Samples) -> npt.NDArray[np.int16]:
+    """Samples of 16 bits: clamped, scaled by 32768 below 0 and by 32767 above, truncated (format/audio.md 2.6)."""
+    clamped = np.clip(samples.astype(np.float64), -1.0, 1.0)
+    return np.trunc(np.where(clamped < 0, clamped * 32768.0, clamped * 32767.0)).astype(np.int16)
+
+
+def write_wav(path: Path, blocks: Iterable[Samples]) -> None:
+    """A WAV file: PCM of 16 bits, stereo, 48 kHz, with a header of 44 bytes (format/audio.md 2.6)."""
+    with path.open("wb") as file:
+        file.write(bytes(44))
+        size = sum(file.write(data) for data in _little_endian(blocks))
+        file.seek(0)
+        file.write(wav_header(size, CHANNELS))
+
+
+def wav_header(data_bytes: int, channels: int) -> bytes:
+    """The 44 bytes before PCM samples of 16 bits at 48 kHz."""
+    return struct.pack(
+        "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + data_bytes, b"WAVE", b"fmt ", 16, 1, channels, RATE, RATE * channels * 2,
+        channels * 2, 16, b"data", data_bytes,
+    )  # fmt: skip
+
+
+def _little_endian(blocks: Iterable[Samples]) -> Iterator[bytes]:
+    for block in blocks:
+        yield pcm16(block).astype("<i2").tobytes()

@@ -1,0 +1,92 @@
+"""Delay lines: delay, flange and chorus (format/audio.md 3.1)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from motion.sound.curves import Curve, Floats
+from motion.sound.effects.modulation import share
+from motion.sound.effects.oscillators import Oscillator
+from motion.sound.voice import RATE, AudioEffect, Samples
+
+DELAY_MAX_SECONDS: Final = 5.0
+LOOP_MIN: Final = 128
+"""Sample frames of the shortest loop with feedback, as browsers have it."""
+
+
+class _Line:
+    """u = x + g d, d(n) = u(n - delay): what went in, remembered for as long as it may be needed."""
+
+    def __init__(self, seconds_max: float) -> None:
+        self._size = int(np.ceil(seconds_max * RATE)) + LOOP_MIN + 2
+        self._past = np.zeros((0, 0))
+
+    def run(self, samples: Samples, delays: Floats, feedback: Floats) -> Samples:
+        """The delayed samples; `delays` in sample frames, both for each sample frame."""
+        if self._past.shape[1] != samples.shape[1]:
+            self._past = np.zeros((self._size, samples.shape[1]))
+        loops = bool(np.any(feedback))
+        if loops:
+            delays = np.maximum(delays, LOOP_MIN)
+        line = np.concatenate([self._past, samples])
+        delayed = np.empty_like(samples)
+        chunk = max(1, int(delays.min()) - 1) if loops and len(samples) else max(1, len(samples))
+        for start in range(0, len(samples), chunk):
+            stop = min(len(samples), start + chunk)
+            held = _between(line, self._size + np.arange(start, stop) - delays[start:stop])
+            delayed[start:stop] = held
+            line[self._size + start : self._size + stop] += feedback[start:stop, None] * held
+        self._past = line[-self._size :].copy()
+        return delayed
+
+
+class Delay:
+    """Echoes."""
+
+    def __init__(self, effect: AudioEffect, _length: int) -> None:
+        held = effect.parameters
+        self._mix = share(held["mix"])
+        self._feedback = held["feedback"].mapped(lambda value: min(0.95, max(0.0, value / 100.0)))
+        self._delay = held["time"].mapped(lambda value: min(DELAY_MAX_SECONDS, max(0.0, value)) * RATE)
+        self._line = _Line(min(DELAY_MAX_SECONDS, float(self._delay.values.max()) / RATE))
+
+    def process(self, samples: Samples, first: int) -> Samples:
+        """Dry and delayed, mixed."""
+        times = (first + np.arange(len(samples))) / RATE
+        wet = self._line.run(samples, self._delay.at(times), self._feedback.at(times))
+        return _mixed(samples, wet, self._mix, times)
+
+
+class FlangeChorus:
+    """A short delay that swings."""
+
+    def __init__(self, effect: AudioEffect, _length: int) -> None:
+        held = effect.parameters
+        self._mix, self._depth = share(held["mix"]), share(held["depth"])
+        self._feedback = held["feedback"].mapped(lambda value: min(0.95, max(-0.95, value / 100.0)))
+        self._separation = held["separation"].mapped(lambda ms: min(40.0, max(0.1, ms)) / 1000 * RATE)
+        self._wave = Oscillator(effect.wave, held["rate"])
+        self._line = _Line(0.06)
+
+    def process(self, samples: Samples, first: int) -> Samples:
+        """Dry and delayed, mixed."""
+        times = (first + np.arange(len(samples))) / RATE
+        separation = self._separation.at(times)
+        swing = self._depth.at(times) * self._wave.block(first, len(samples))
+        wet = self._line.run(samples, separation + separation / 2 * swing, self._feedback.at(times))
+        return _mixed(samples, wet, self._mix, times)
+
+
+def _mixed(dry: Samples, wet: Samples, mix: Curve, times: Floats) -> Samples:
+    m = mix.at(times)[:, None]
+    return (1 - m) * dry + m * wet
+
+
+def _between(line: Samples, places: Floats) -> Samples:
+    """The line at places between its sample frames."""
+    lower = np.floor(places).astype(np.int64)
+    part = (places - lower)[:, None]
+    upper = np.minimum(lower + 1, len(line) - 1)
+    return line[lower] * (1 - part) + line[upper] * part if part.any() else line[lower]

@@ -1,0 +1,176 @@
+"""Biquads, as the Web Audio specification has them (format/audio.md 3.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from motion.sound.curves import Floats
+from motion.sound.voice import RATE, AudioEffect, Samples
+
+BASS_HZ: Final = 320.0
+TREBLE_HZ: Final = 3200.0
+_CHUNK: Final = 128
+"""Sample frames filtered by one product of matrices."""
+
+
+class Coefficients(NamedTuple):
+    """y = b0 x + b1 x' + b2 x'' - a1 y' - a2 y''."""
+
+    b0: float
+    b1: float
+    b2: float
+    a1: float
+    a2: float
+
+
+Shape = Callable[..., Coefficients]
+
+
+def peaking(frequency: float, gain: float, q: float) -> Coefficients:
+    """Raises or lowers a band; `gain` in dB."""
+    w, a = 2 * math.pi * frequency / RATE, 10 ** (gain / 40)
+    alpha, c = math.sin(w) / (2 * max(q, 0.0001)), math.cos(w)
+    return _normalised(1 + alpha * a, -2 * c, 1 - alpha * a, 1 + alpha / a, -2 * c, 1 - alpha / a)
+
+
+def low_shelf(gain: float) -> Coefficients:
+    """Bass at BASS_HZ, slope 1; `gain` in dB."""
+    a, c, beta = _shelf(BASS_HZ, gain)
+    return _normalised(
+        a * ((a + 1) - (a - 1) * c + beta), 2 * a * ((a - 1) - (a + 1) * c), a * ((a + 1) - (a - 1) * c - beta),
+        (a + 1) + (a - 1) * c + beta, -2 * ((a - 1) + (a + 1) * c), (a + 1) + (a - 1) * c - beta,
+    )  # fmt: skip
+
+
+def high_shelf(gain: float) -> Coefficients:
+    """Treble at TREBLE_HZ, slope 1; `gain` in dB."""
+    a, c, beta = _shelf(TREBLE_HZ, gain)
+    return _normalised(
+        a * ((a + 1) + (a - 1) * c + beta), -2 * a * ((a - 1) + (a + 1) * c), a * ((a + 1) + (a - 1) * c - beta),
+        (a + 1) - (a - 1) * c + beta, 2 * ((a - 1) - (a + 1) * c), (a + 1) - (a - 1) * c - beta,
+    )  # fmt: skip
+
+
+def low_pass(cutoff: float, q: float) -> Coefficients:
+    """`q` is in decibels here."""
+    w = 2 * math.pi * cutoff / RATE
+    alpha, c = math.sin(w) / (2 * 10 ** (q / 20)), math.cos(w)
+    return _normalised((1 - c) / 2, 1 - c, (1 - c) / 2, 1 + alpha, -2 * c, 1 - alpha)
+
+
+def high_pass(cutoff: float, q: float) -> Coefficients:
+    """`q` is in decibels here."""
+    w = 2 * math.pi * cutoff / RATE
+    alpha, c = math.sin(w) / (2 * 10 ** (q / 20)), math.cos(w)
+    return _normalised((1 + c) / 2, -(1 + c), (1 + c) / 2, 1 + alpha, -2 * c, 1 - alpha)
+
+
+def parametric_eq(effect: AudioEffect, _length: int) -> Filters:
+    """The processor of the equaliser."""
+    return Filters(effect, [(peaking, ("frequency", "gain", "q"))])
+
+
+def bass_treble(effect: AudioEffect, _length: int) -> Filters:
+    """The processor of both shelves, the lower one first."""
+    return Filters(effect, [(low_shelf, ("bass",)), (high_shelf, ("treble",))])
+
+
+def high_low_pass(effect: AudioEffect, _length: int) -> Filters:
+    """The processor of one of both passes."""
+    shape = low_pass if effect.mode == "lowpass" else high_pass
+    return Filters(effect, [(shape, ("cutoff", "q"))])
+
+
+class Filters:
+    """Biquads one after the other."""
+
+    def __init__(self, effect: AudioEffect, shapes: Sequence[tuple[Shape, tuple[str, ...]]]) -> None:
+        self._parts = [_Biquad(shape, [effect.parameters[name] for name in names]) for shape, names in shapes]
+
+    def process(self, samples: Samples, first: int) -> Samples:
+        """The filtered sample frames."""
+        for part in self._parts:
+            samples = part.process(samples, first)
+        return samples
+
+
+class _Biquad:
+    def __init__(self, shape: Shape, curves: Sequence[object]) -> None:
+        self._shape, self._curves = shape, curves
+        self._is_constant = all(curve.is_constant for curve in curves)  # type: ignore[attr-defined]
+        self._state = np.zeros((2, 0))
+        self._chunks: _Chunks | None = None
+
+    def process(self, samples: Samples, first: int) -> Samples:
+        if self._state.shape[1] != samples.shape[1]:
+            self._state = np.zeros((2, samples.shape[1]))
+        if not self._is_constant:
+            return self._one_by_one(samples, first)
+        if self._chunks is None:
+            self._chunks = _Chunks(self._shape(*(float(curve.values[0]) for curve in self._curves)))  # type: ignore[attr-defined]
+        done = len(samples) // _CHUNK * _CHUNK
+        whole, self._state = self._chunks.run(samples[:done], self._state)
+        rest = self._step(samples[done:], [self._chunks.coefficients] * (len(samples) - done))
+        return np.concatenate([whole, rest])
+
+    def _one_by_one(self, samples: Samples, first: int) -> Samples:
+        times = (first + np.arange(len(samples))) / RATE
+        values = [curve.at(times).tolist() for curve in self._curves]  # type: ignore[attr-defined]
+        return self._step(samples, [self._shape(*held) for held in zip(*values, strict=True)])
+
+    def _step(self, samples: Samples, coefficients: Sequence[Coefficients]) -> Samples:
+        """Direct form II transposed."""
+        result = np.empty_like(samples)
+        for channel in range(samples.shape[1]):
+            s1, s2 = self._state[:, channel].tolist()
+            found = []
+            for x, c in zip(samples[:, channel].tolist(), coefficients, strict=True):
+                y = c.b0 * x + s1
+                s1, s2 = c.b1 * x - c.a1 * y + s2, c.b2 * x - c.a2 * y
+                found.append(y)
+            result[:, channel] = found
+            self._state[:, channel] = s1, s2
+        return result
+
+
+class _Chunks:
+    """The same recursion, chunk by chunk: what the input gives, and what the state before it gives."""
+
+    def __init__(self, c: Coefficients) -> None:
+        self.coefficients = c
+        step = np.array([[-c.a1, 1.0], [-c.a2, 0.0]])
+        entry = np.array([c.b1 - c.a1 * c.b0, c.b2 - c.a2 * c.b0])
+        powers = [np.eye(2)]
+        for _ in range(_CHUNK):
+            powers.append(step @ powers[-1])
+        response = [c.b0, *((power @ entry)[0] for power in powers[: _CHUNK - 1])]
+        lags = np.arange(_CHUNK)[:, None] - np.arange(_CHUNK)[None, :]
+        self._from_input: Floats = np.where(lags >= 0, np.array(response)[np.maximum(lags, 0)], 0.0)
+        self._from_state: Floats = np.array([power[0] for power in powers[:_CHUNK]])
+        self._into_state: Floats = np.array([power @ entry for power in reversed(powers[:_CHUNK])]).T
+        self._across: Floats = powers[_CHUNK]
+
+    def run(self, samples: Samples, state: Floats) -> tuple[Samples, Floats]:
+        """Whole chunks, and the state after them."""
+        count, channels = len(samples) // _CHUNK, samples.shape[1]
+        chunks = samples.reshape(count, _CHUNK, channels)
+        entering = self._into_state @ chunks
+        states = np.empty((count, 2, channels))
+        for index in range(count):
+            states[index] = state
+            state = self._across @ state + entering[index]
+        done = self._from_input @ chunks + self._from_state @ states
+        return done.reshape(len(samples), channels), state
+
+
+def _shelf(frequency: float, gain: float) -> tuple[float, float, float]:
+    w, a = 2 * math.pi * frequency / RATE, 10 ** (gain / 40)
+    return a, math.cos(w), math.sin(w) * math.sqrt(2 * a)
+
+
+def _normalised(b0: float, b1: float, b2: float, a0: float, a1: float, a2: float) -> Coefficients:
+    return Coefficients(b0 / a0, b1 / a0, b2 / a0, a1 / a0, a2 / a0)

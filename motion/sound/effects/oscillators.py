@@ -1,0 +1,69 @@
+"""Oscillators: phase 0 at the voice's start, amplitude 1 (format/audio.md 3.1). Audible waves are band-limited."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from motion.sound.curves import Curve, Floats
+from motion.sound.voice import RATE, Wave
+
+AUDIBLE_HZ = 20.0
+"""Slower waves have no harmonic that could fold back to be heard."""
+HARMONICS_MAX = 512
+
+
+class Oscillator:
+    """A wave whose frequency may glide."""
+
+    def __init__(self, wave: Wave, hertz: Curve) -> None:
+        self._wave, self._hertz = wave, hertz
+        self._phase = 0.0
+
+    def block(self, first: int, count: int) -> Floats:
+        """The next `count` values, of which `first` is the number of the first one. Called in order."""
+        numbers = first + np.arange(count)
+        if self._hertz.is_constant:
+            hertz = float(self._hertz.values[0])
+            return _values(self._wave, (numbers * (hertz / RATE)).astype(np.float64), hertz)
+        steps = self._hertz.at(numbers / RATE) / RATE
+        phases = self._phase + np.concatenate([[0.0], np.cumsum(steps)])
+        self._phase = float(phases[-1] % 1.0)
+        return _values(self._wave, phases[:-1], float(steps.max() * RATE) if count else 0.0)
+
+
+def _values(wave: Wave, phases: Floats, hertz: float) -> Floats:
+    if wave == "sine":
+        return np.sin(2 * np.pi * phases)
+    if hertz < AUDIBLE_HZ:
+        return _plain(wave, phases)
+    return _limited(wave, phases, min(HARMONICS_MAX, int(RATE / 2 / hertz)))
+
+
+def _plain(wave: Wave, phases: Floats) -> Floats:
+    if wave == "square":
+        return np.where(phases % 1.0 < 0.5, 1.0, -1.0)
+    if wave == "sawtooth":
+        return 2 * ((phases + 0.5) % 1.0) - 1
+    return 1 - 4 * np.abs((phases + 0.25) % 1.0 - 0.5)
+
+
+def _limited(wave: Wave, phases: Floats, harmonics: int) -> Floats:
+    total = np.zeros(len(phases))
+    for n in range(1, harmonics + 1):
+        weight = _weight(wave, n)
+        if weight:
+            total += weight * np.sin(2 * np.pi * n * phases)
+    return total
+
+
+def _weight(wave: Wave, n: int) -> float:
+    """Of the sine of the n-th harmonic."""
+    if wave == "sawtooth":
+        return (2.0 if n % 2 else -2.0) / math.pi / n
+    if n % 2 == 0:
+        return 0.0
+    if wave == "square":
+        return 4.0 / math.pi / n
+    return (8.0 if n % 4 == 1 else -8.0) / math.pi**2 / n**2

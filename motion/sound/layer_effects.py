@@ -1,0 +1,55 @@
+"""The effect chain of an audio layer, as stored (format/audio.md 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, cast
+
+from motion.model.layer import Layer
+from motion.schema.nodes import Node
+from motion.schema.stored import Record, finite, flag, record, records, text
+from motion.sound.curves import Curve, constant
+from motion.sound.effects import DEFAULTS
+from motion.sound.voice import AudioEffect, Wave
+
+EFFECTS_MAX: Final = 64
+_WAVES: Final = ("sine", "triangle", "sawtooth", "square")
+_MODES: Final = ("lowpass", "highpass")
+_FIXED: Final = frozenset({"decay", "preDelay"})
+"""Parameters that do not move."""
+
+Sampled = Callable[[str], Curve | None]
+"""What moves a property path of the layer while the voice sounds, None where nothing does."""
+
+
+def effects_of(node: Node, layer: Layer, sampled: Sampled) -> tuple[AudioEffect, ...]:
+    """The enabled effects of known types with every parameter."""
+    return tuple(_effect(held, layer, sampled) for held in _enabled(node))
+
+
+def plays_backwards(node: Node) -> bool:
+    """Whether the chain turns the file round; its place in the list does not matter."""
+    return any(text(held, "type") == "backwards" for held in _enabled(node))
+
+
+def _enabled(node: Node) -> Iterator[Record]:
+    for held in records(node.fx, "audioEffects")[:EFFECTS_MAX]:
+        is_known = isinstance(held.get("id"), str) and text(held, "type") in DEFAULTS
+        if is_known and flag(held, "enabled", True):
+            yield held
+
+
+def _effect(held: Record, layer: Layer, sampled: Sampled) -> AudioEffect:
+    kind, effect_id = text(held, "type"), text(held, "id")
+    stored = record(held, "params")
+    parameters = {}
+    for name, default in DEFAULTS[kind].items():
+        moved = None if name in _FIXED else sampled(f"audiofx.{effect_id}.{name}")
+        value = finite(stored.get(name))
+        parameters[name] = moved or constant(default if value is None else value)
+    mode, wave = text(held, "mode"), text(held, "wave")
+    return AudioEffect(
+        effect_id, kind, parameters,
+        mode if mode in _MODES else "highpass" if kind == "high-low-pass" else "",
+        cast(Wave, wave) if wave in _WAVES else "sine",
+    )  # fmt: skip

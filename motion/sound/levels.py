@@ -1,0 +1,21 @@
+"""Levels: percent, decibels and gain (format/audio.md 2.5)."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+SILENT_DB: Final = -60.0
+"""This level and everything below is silence."""
+
+
+def percent_to_db(percent: float) -> float:
+    """Decibels of a legacy level; 100 percent is 0 dB."""
+    if percent <= 0 or not math.isfinite(percent):
+        return SILENT_DB
+    return max(SILENT_DB, 20.0 * math.log10(percent / 100.0))
+
+
+def db_to_gain(db: float) -> float:
+    """The factor of the amplitude; 0 at SILENT_DB and below."""
+    return 0.0 if not math.isfinite(db) or db <= SILENT_DB else 10.0 ** (db / 20.0)

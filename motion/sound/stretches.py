@@ -1,0 +1,107 @@
+"""Time maps as straight pieces: how the time of the output becomes that of a placed composition, a layer, or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from motion.model.timing import Bar
+
+SLOWEST: Final = 0.02
+"""Slower pieces are silent (format/audio.md 2.4)."""
+RATE_MAX: Final = 16.0
+_SAME_SECONDS: Final = 1e-6
+_STEP_SLACK: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """[start, end) of the output, in seconds; the mapped time is `at` at its start and moves by `rate` a second."""
+
+    start: float
+    end: float
+    at: float
+    rate: float
+
+    def mapped(self, time: float) -> float:
+        """The mapped time at a time of the output."""
+        return self.at + (time - self.start) * self.rate
+
+    def when(self, mapped: float) -> float:
+        """The time of the output at a mapped time; the rate is not 0."""
+        return self.start + (mapped - self.at) / self.rate
+
+
+def whole(start: float, end: float) -> list[Stretch]:
+    """The map that changes nothing."""
+    return [Stretch(start, end, start, 1.0)]
+
+
+def within(stretches: Iterable[Stretch], first: float, end: float) -> Iterator[Stretch]:
+    """What of the stretches maps into [first, end)."""
+    for held in stretches:
+        if held.rate == 0.0:
+            if first <= held.at < end:
+                yield held
+            continue
+        edges = sorted((held.when(first), held.when(end)))
+        start, stop = max(held.start, edges[0]), min(held.end, edges[1])
+        if stop - start > _STEP_SLACK:
+            yield Stretch(start, stop, held.mapped(start), held.rate)
+
+
+def in_bars(stretches: Sequence[Stretch], bars: Sequence[Bar], fps: float) -> Iterator[Stretch]:
+    """What of the stretches maps into bars in frames at `fps`; all of them where there are none."""
+    if not bars:
+        yield from stretches
+    for bar in bars:
+        yield from within(stretches, bar.start / fps, (bar.start + bar.duration) / fps)
+
+
+def through(stretches: Iterable[Stretch], change: Callable[[float], float], step: float | None) -> list[Stretch]:
+    """The stretches with a further change of the mapped time: straight from end to end, or in steps of so many seconds of
+    the mapped time. Pieces on one line become one."""
+    found: list[Stretch] = []
+    for held in stretches:
+        for piece in _pieces(held, step):
+            at, after = change(_inner(piece, piece.start)), change(_inner(piece, piece.end))
+            rate = (after - at) / (piece.end - piece.start)
+            _append(found, Stretch(piece.start, piece.end, at, rate))
+    return found
+
+
+def audible(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Those that are heard: neither still nor nearly so, and at most RATE_MAX times as fast."""
+    for held in stretches:
+        if abs(held.rate) >= SLOWEST:
+            rate = min(RATE_MAX, abs(held.rate))
+            yield Stretch(held.start, held.end, held.at, rate if held.rate > 0 else -rate)
+
+
+def _inner(piece: Stretch, time: float) -> float:
+    return piece.mapped(time)
+
+
+def _pieces(held: Stretch, step: float | None) -> Iterator[Stretch]:
+    if step is None or held.rate == 0.0:
+        yield held
+        return
+    seconds = step / abs(held.rate)
+    count = max(1, int(-(-(held.end - held.start) // seconds)))
+    times = [held.start + index * seconds for index in range(count)]
+    for start, end in zip(times, [*times[1:], held.end], strict=True):
+        if end - start > _STEP_SLACK:
+            yield Stretch(start, end, held.mapped(start), held.rate)
+
+
+def _append(found: list[Stretch], piece: Stretch) -> None:
+    """Makes the last stretch longer where the piece continues its line: no drift adds up."""
+    if found:
+        last = found[-1]
+        joins = abs(last.end - piece.start) < _SAME_SECONDS and abs(last.mapped(piece.start) - piece.at) < _SAME_SECONDS
+        reached = piece.at + (piece.end - piece.start) * piece.rate
+        if joins and abs(last.mapped(piece.end) - reached) < _SAME_SECONDS:
+            found[-1] = Stretch(last.start, piece.end, last.at, last.rate)
+            return
+    found.append(piece)

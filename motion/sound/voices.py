@@ -1,0 +1,285 @@
+"""Which voices a composition has: every audio and video layer that is heard, through placed compositions, in output time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from motion.build import build
+from motion.errors import PropertyRefused
+from motion.evaluate.frame import shared_frame
+from motion.evaluate.moment import Frame, Pass
+from motion.model.composition import Composition, Plan
+from motion.model.content import InstanceContent, MediaContent
+from motion.model.layer import Layer
+from motion.model.parity import EXPECTED_SOUND, SoundParity
+from motion.model.timing import Bar
+from motion.schema.compositions import compositions
+from motion.schema.nodes import Node, nodes
+from motion.schema.stored import Document, finite
+from motion.sound.curves import Curve, constant, sampled
+from motion.sound.layer_effects import effects_of, plays_backwards
+from motion.sound.levels import db_to_gain, percent_to_db
+from motion.sound.stretches import Stretch, audible, in_bars, through, whole, within
+from motion.sound.voice import Voice
+
+NESTING_MAX: Final = 8
+VOICES_MAX: Final = 20_000
+REMAPS: Final = ("timeRemap", "precompTime")
+LEVEL: Final = "audioLevelDb"
+
+
+def voices(
+    document: Document,
+    composition: Composition,
+    first_seconds: float,
+    end_seconds: float,
+    parity: SoundParity = EXPECTED_SOUND,
+) -> tuple[Voice, ...]:
+    """The voices heard in [first, end) of a composition, which was built from the document.
+
+    Raises PropertyRefused where placed compositions multiply beyond VOICES_MAX.
+    """
+    if not parity.every_composition:
+        found = _Collector(document, composition, parity).voices(first_seconds, end_seconds)
+    else:
+        built = [build(document, key, composition.parity) for key in compositions(document)]
+        every = nodes(document).values()
+        any_solo = any(node.solo for node in every)
+        found = [
+            voice
+            for one in built
+            for voice in _Collector(document, one, parity, any_solo=any_solo).voices(first_seconds, end_seconds)
+        ]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A layer in one bar: how output time becomes the time of the composition that holds the layer."""
+
+    moment: Pass
+    layer: Layer
+    host: Stretch
+    bar: Bar | None
+
+    @property
+    def fps(self) -> float:
+        return self.moment.frame.composition.timeline_fps
+
+    def local(self, time: float) -> float:
+        """The layer's own time at a time of its composition, as keyframes are stored."""
+        moved = self.unstretched(time)
+        return self.layer.time.stretched(moved)
+
+    def unstretched(self, time: float) -> float:
+        """The same without the layer's own stretch."""
+        time -= self.layer.delay
+        for unit in self.layer.remapped_by:
+            time = self.moment.remapped(unit, time)
+        return self.in_bar(time)
+
+    def in_bar(self, time: float) -> float:
+        """The time counted from the bar's start, and from where the bar begins in its source."""
+        bar = self.bar
+        return time if bar is None else (bar.source_in + time * self.fps - bar.start) / self.fps
+
+    def content(self, time: float) -> float:
+        """The time of a video, or of a placed composition, as the picture has it."""
+        remapped = self.moment.remapped(self.layer, time)
+        if remapped != time:
+            return self.moment.mapped(self.layer, remapped, exact=True)
+        return self.local(time)
+
+
+class _Collector:
+    def __init__(
+        self, document: Document, composition: Composition, parity: SoundParity, *, any_solo: bool | None = None
+    ) -> None:
+        self._nodes: Mapping[str, Node] = nodes(document)
+        self._composition, self._parity, self._any_solo = composition, parity, any_solo
+        self._frame: Frame = shared_frame(composition, composition.fps, None)
+        self._count = 0
+
+    def voices(self, first: float, end: float) -> list[Voice]:
+        """All voices, in the order of the layers."""
+        return list(self._of_plan(self._composition.plan, whole(first, end), ()))
+
+    def _of_plan(self, plan: Plan, stretches: Sequence[Stretch], stack: tuple[str, ...]) -> Iterator[Voice]:
+        moment = Pass(self._frame, plan, 0.0, stack)
+        has_solo = any(one.solo for one in plan.layers.values()) if self._any_solo is None else self._any_solo
+        met: set[str] = set()
+        for layer in plan.layers.values():
+            is_copy = layer.source_id in met  # a cloner does not multiply sound
+            met.add(layer.source_id)
+            if is_copy or not layer.visible or (has_solo and not layer.solo):
+                continue
+            if isinstance(layer.content, InstanceContent):
+                yield from self._of_instance(moment, layer, layer.content, stretches, stack)
+            elif layer.kind in ("audio", "video"):
+                yield from self._of_layer(moment, layer, stretches)
+
+    def _of_instance(
+        self, moment: Pass, layer: Layer, content: InstanceContent, stretches: Sequence[Stretch], stack: tuple[str, ...]
+    ) -> Iterator[Voice]:
+        plan = self._composition.plans.get(content.plan or "")
+        is_shown = plan is not None and plan.settings.id not in stack and len(stack) < NESTING_MAX
+        if self._parity.every_composition or plan is None or not is_shown:
+            return
+        inner = [
+            piece
+            for place in self._places(moment, layer, stretches)
+            for piece in through([place.host], place.content, _step(place))
+        ]
+        inner = list(within(inner, 0.0, plan.settings.duration_seconds))
+        yield from self._of_plan(plan, inner, (*stack, plan.settings.id))
+
+    def _places(self, moment: Pass, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[_Place]:
+        fps = self._composition.timeline_fps
+        for bar in layer.bars or (None,):
+            for host in in_bars(stretches, () if bar is None else (bar,), fps):
+                yield _Place(moment, layer, host, bar)
+
+    def _of_layer(self, moment: Pass, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[Voice]:
+        node = self._nodes.get(layer.source_id)
+        if node is None:
+            return
+        source = _source(node, layer, needs_asset_id=self._parity.needs_asset_id)
+        if not source or _is_muted(node):
+            return
+        for place in self._places(moment, layer, stretches):
+            made = self._audio(node, place, source) if layer.kind == "audio" else self._video(node, place, source)
+            for voice in made:
+                self._count += 1
+                if self._count > VOICES_MAX:
+                    raise PropertyRefused("Placed compositions multiply the voices beyond what can be mixed.", "scene")
+                yield voice
+
+    def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
+        """Only the bar moves an audio layer: no stretch and no remap (format/audio.md 2.3)."""
+        held = node.component("Audio")
+        first, end = _window(held, place)
+        change = place.in_bar
+        hosts: Sequence[Stretch] = [place.host]
+        if place.bar is None:
+            start = finite(held.get("__start")) or 0.0
+            change = partial(_shifted, start, first)
+            hosts = list(within(hosts, start, start + (end - first) if end > 0 else float("inf")))
+        mirror = (first, end if end > 0 else float("inf")) if plays_backwards(node) else None
+        for host in hosts:
+            for piece in audible(through([host], change, None)):
+                at = _Place(place.moment, place.layer, host, place.bar)
+                yield self._voice(node, at, source, piece, is_open=end <= 0, mirror=mirror)
+
+    def _video(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
+        layer = place.layer
+        if layer.time.freeze_time is not None:
+            return
+        change = partial(_reversed, place) if layer.time.reverse and not _is_remapped(place) else place.content
+        for piece in audible(through([place.host], change, _step(place))):
+            yield self._voice(node, place, source, piece)
+
+    def _voice(
+        self,
+        node: Node,
+        place: _Place,
+        source: str,
+        piece: Stretch,
+        *,
+        is_open: bool = False,
+        mirror: tuple[float, float] | None = None,
+    ) -> Voice:
+        length = piece.end - piece.start
+
+        def curve(path: str) -> Curve | None:
+            return self._curve(place, piece, path)
+
+        moved = curve(LEVEL)
+        gain = constant(db_to_gain(_level(node))) if moved is None else moved.mapped(db_to_gain)
+        effects = effects_of(node, place.layer, curve) if place.layer.kind == "audio" else ()
+        return Voice(
+            node.name, source, piece.start, length, piece.at, piece.rate, gain, effects, is_open=is_open, mirror=mirror
+        )
+
+    def _curve(self, place: _Place, piece: Stretch, path: str) -> Curve | None:
+        """What moves a property while the piece sounds; an expression alone is read once, at its start."""
+        moving = place.layer.moving.get(path)
+        if moving is None:
+            return None
+
+        def value(seconds: float) -> float:
+            time = place.host.mapped(piece.start + seconds)
+            own = time if self._parity.keys_at_composition_time else place.local(time)
+            found = place.moment.values_at(place.layer, own).moving(path)
+            return 0.0 if found is None else found
+
+        if not moving.has_keys or not moving.varies:
+            return constant(value(0.0))
+        return sampled(value, piece.end - piece.start)
+
+
+def _step(place: _Place) -> float | None:
+    """Seconds between the samples of a time map that is no straight line."""
+    return 1.0 / place.fps if _is_remapped(place) or place.layer.remapped_by else None
+
+
+def _is_remapped(place: _Place) -> bool:
+    layer = place.layer
+    static = place.moment.frame.composition.facts.numbers.get(layer.source_id, {})
+    return any(path in layer.moving or path in static for path in REMAPS)
+
+
+def _shifted(start: float, first: float, time: float) -> float:
+    return first + time - start
+
+
+def _reversed(place: _Place, time: float) -> float:
+    """A window played from its end: at every moment as far from the end as it would be from the start (Q5)."""
+    rate = 100.0 / place.layer.time.stretch
+    if place.bar is None:
+        length = place.moment.plan.settings.duration_seconds
+        return (length - time) * rate
+    first, length = place.bar.source_in / place.fps, place.bar.duration / place.fps
+    return first + (length - (place.in_bar(place.layer.delay + time) - first)) * rate
+
+
+def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:
+    """The first and the last source second; a last one of 0 or less is the end of the file."""
+    if place.bar is not None:
+        return place.bar.source_in / place.fps, (place.bar.source_in + place.bar.duration) / place.fps
+    first, end = finite(audio.get("__in")), finite(audio.get("__out"))
+    duration = finite(audio.get("__duration")) or 0.0
+    return first or 0.0, duration if end is None else end
+
+
+def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
+    """The source of a layer's file; its asset's id where it has none."""
+    if node.kind == "audio":
+        held = node.component("Audio")
+        asset, source = held.get("__assetId"), held.get("__src")
+    else:
+        asset = node.string("assetId") or node.string("__assetId")
+        source = layer.content.src if isinstance(layer.content, MediaContent) else None
+    if needs_asset_id and not asset:
+        return ""
+    return str(source or asset or "")
+
+
+def _is_muted(node: Node) -> bool:
+    if node.kind == "audio":
+        return node.component("Audio").get("__muted") is True
+    return any(held.get("audioMuted") is True for _, held in node.components)
+
+
+def _level(node: Node) -> float:
+    """The static level in dB (format/audio.md 1.1 and 1.2)."""
+    if node.kind == "audio":
+        held = node.component("Audio")
+        db, percent = finite(held.get(LEVEL)), finite(held.get("__level"))
+    else:
+        db, percent = node.number(LEVEL), node.number("audioLevel")
+    if db is not None:
+        return db
+    return 0.0 if percent is None else percent_to_db(percent)

@@ -1,0 +1,58 @@
+// Arguments of composite.c, and its working memory.
+
+#ifndef DRAW_OP_H
+#define DRAW_OP_H
+
+#include "numbers.h"
+
+enum kind { RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE };
+
+// One draw operation of the kernels, packed by gpu_renderer/kernels/bindings.py.
+struct draw_op {
+    int32_t kind, samples, is_projective, is_nearest;
+    int32_t mode;                      // of shaders/include/blend.glsl; 0 is source-over
+    int32_t left, top, right, bottom;  // pixels of the frame that it can touch
+    float to_unit[9];                  // frame px to the unit square of its quad, column by column
+    float opacity, color[4];           // linear, straight
+    float own[4];                      // of a shape: width, height, radius, and 1 for a hard edge; of an image its crop;
+                                       // of buffers and cells their place in the frame
+    float share;                       // cells of a glow per frame px
+    int32_t columns, rows;             // of the texels; of a gradient its ramp count, and 1 linear or 2 radial
+    const void *texels;                // COVERAGE: bytes; IMAGE: bytes of RGBA; CELLS and GLOW: RGBA of floats; HALF_CELLS and
+                                       // buffers: RGBA of half floats; gradient: its place, its first colour, and for each
+                                       // ramp its start, slope and added colour. Bytes have at least two rows and columns.
+    const struct draw_op *light;       // the GLOW behind a GLOWING_BUFFER
+    const struct draw_op *matte;       // of glows and buffers: half floats; its `mode` is of shaders/include/matte.glsl
+    const uint8_t *mask;               // coverage of the unit square, of an image or coverage
+    int32_t mask_columns, mask_rows;
+};
+
+// The backdrop of all operations: `linear[code]` of video pixels, half floats of RGBA, or one colour.
+struct backdrop {
+    const uint8_t *footage;
+    const float *linear;
+    const uint16_t *halves;
+    ptrdiff_t stride;  // bytes
+    float color[3];
+};
+
+// Numbers of one strip of a row.
+struct row {
+    float scene[4][CHUNK];             // the backdrop, rounded to half floats; opaque
+    float source[3][CHUNK], alpha[CHUNK]; // the operation's colours: straight with alpha, or premultiplied with
+    float through[CHUNK];              // the share of the backdrop that shows
+    float covered[CHUNK];
+    float u[CHUNK + 2], v[CHUNK + 2];  // one column more on both sides
+    float distances[2][CHUNK + 2];
+    int32_t first[CHUNK];              // upper left of the four texels around each position, and offsets to the others
+    int32_t right[CHUNK], below[CHUNK];
+    float across[CHUNK], down[CHUNK];  // distance of the position from it, in texels
+    uint32_t shares[2][CHUNK];         // the same in 256 parts
+    uint32_t found[4][CHUNK];
+    float texels[4][CHUNK], sharp[4][CHUNK];
+    float beside[4 * CHUNK];           // texels one after the other
+    uint16_t patterns[3][CHUNK];
+    int32_t fine_first, fine_end;      // all columns outside these are quantised
+};
+
+#endif

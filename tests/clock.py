@@ -1,0 +1,20 @@
+"""A clock that tests move."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+
+class ManualClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        """The time in UTC."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Moves the clock on."""
+        self._now += timedelta(seconds=seconds)

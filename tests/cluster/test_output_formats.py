@@ -1,0 +1,152 @@
+"""A worker makes segments and files of every format, with sound, through the storage of a farm."""
+
+from __future__ import annotations
+
+import io
+import json
+import wave
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cluster.execution import task_runner
+from cluster.task_runner import TaskRunner
+from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.settings import ROOT, Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from gpu_renderer.encode.formats import FORMATS
+from scheduler.ports import AssemblyAssignment, Finished, SegmentAssignment, VideoFormat
+from tests.gpu_renderer import decoding
+from tests.gpu_renderer.documents import Record, document, layer, track
+
+SOUND = "https://media.example/tone.wav"
+Farm = tuple[TaskRunner, LocalStorage]
+
+
+def test_the_farm_and_the_renderer_know_the_same_formats() -> None:
+    known = {
+        name: (held.ending, held.media_type, held.has_alpha, held.sound is not None, held.fps_max)
+        for name, held in FORMATS.items()
+    }
+    assert known == {
+        name: (held.ending, held.media_type, held.has_alpha, held.has_sound, held.fps_max)
+        for name, held in OUTPUT_FORMATS.items()
+    }
+
+
+def with_sound() -> Record:
+    sound: Record = layer("tone", __kind="audio")
+    props = {"__assetId": "a", "__src": SOUND, "__duration": 1}
+    sound["components"].append({"id": "tone-a", "type": "Audio", "props": props})
+    return document(layer("square"), sound, square=track("x", (0, 30), (1, 130)), seconds=1.0)
+
+
+def tone() -> bytes:
+    held = io.BytesIO()
+    with wave.open(held, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(48_000)
+        samples = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(48_000) / 48_000)
+        file.writeframes((samples * 32767).astype("<i2").tobytes())
+    return held.getvalue()
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Iterator[Farm]:
+    settings = Settings(data_folder=tmp_path, encoder="libx264", jwt_secret="s" * 32)
+    storage = LocalStorage(tmp_path / "storage", Links(b"s" * 32))
+    storage.put_bytes("frozen/a.json", json.dumps(with_sound()).encode())
+    storage.put_bytes("media/tone.wav", tone())
+    yield task_runner("w0", settings, tmp_path / "scratch", raster_threads=0), storage
+
+
+def made(
+    farm: Farm, folder: Path, name: str, *, transparent: bool = False, has_sound: bool = True
+) -> tuple[Path, Finished]:
+    """The document in a format, drawn in three segments; the file and the assembly's report."""
+    runner, storage = farm
+    video = VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent, has_sound)
+    media, keys = {SOUND: "media/tone.wav"}, []
+    for first, count in ((0, 10), (10, 10), (20, 10)):
+        assignment = SegmentAssignment("t", f"s{first}", "j", "frozen/a.json", media, video, first, count)
+        done = runner.execute(assignment, lambda _: None, lambda: False)
+        assert isinstance(done, Finished)
+        keys.append(done.key)
+    ending = OUTPUT_FORMATS[name].ending
+    assembly = AssemblyAssignment(
+        "t", "a", "j", tuple(keys), video, f"results/j{ending}", document_key="frozen/a.json", media=media
+    )
+    done = runner.execute(assembly, lambda _: None, lambda: False)
+    assert isinstance(done, Finished), done
+    assert storage.describe(done.key).content_type == OUTPUT_FORMATS[name].media_type
+    path = folder / f"j{ending}"
+    storage.get_file(done.key, path)
+    return path, done
+
+
+@pytest.mark.gl
+@pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")
+class TestWorkers:
+    @pytest.mark.parametrize("name", ["mp4", "mp4-h265", "mp4-av1", "webm", "mov"])
+    def test_videos_have_pictures_and_sound(self, farm: Farm, tmp_path: Path, name: str) -> None:
+        path, done = made(farm, tmp_path, name)
+        assert len(decoding.video(path, 160, 90)) == 30
+        found = decoding.sound(path)[4800:43_200, 0]
+        assert float(np.argmax(np.abs(np.fft.rfft(found))) * 48_000 / len(found)) == pytest.approx(1000, abs=2)
+        assert done.warnings == ()
+
+    def test_by_default_an_mp4_is_silent(self, farm: Farm, tmp_path: Path) -> None:
+        path, _ = made(farm, tmp_path, "mp4", has_sound=False)
+        assert "Audio:" not in decoding.streams(path)
+
+    @pytest.mark.parametrize("name", ["webm", "mov"])
+    def test_alpha_holds_across_segments(self, farm: Farm, tmp_path: Path, name: str) -> None:
+        path, _ = made(farm, tmp_path, name, transparent=True)
+        frames = decoding.video(path, 160, 90)
+        assert (frames[:, :20, :20, 3] <= 2).all()
+        assert all(frames[index, 45, 30 + round(index / 30 * 100), 3] >= 253 for index in range(30))
+
+    @pytest.mark.parametrize("name", ["gif", "webp"])
+    def test_animations_are_made_of_lossless_segments(self, farm: Farm, tmp_path: Path, name: str) -> None:
+        path, _ = made(farm, tmp_path, name, transparent=True)
+        frames = decoding.animation(path)
+        assert len(frames) == 30
+        assert (frames[:, :20, :20, 3] == 0).all()
+
+    def test_a_sequence_is_an_archive_with_sound(self, farm: Farm, tmp_path: Path) -> None:
+        path, _ = made(farm, tmp_path, "png-sequence", transparent=True)
+        archive = zipfile.ZipFile(path)
+        assert archive.namelist() == [*(f"frame_{index:04d}.png" for index in range(30)), "audio.wav"]
+        assert np.asarray(Image.open(io.BytesIO(archive.read("frame_0012.png"))))[5, 5, 3] == 0
+
+    def test_segments_of_other_formats_are_other_segments(self, farm: Farm, tmp_path: Path) -> None:
+        runner, _ = farm
+        keys = set()
+        for name, transparent in (("mp4", False), ("webm", False), ("webm", True)):
+            video = VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent)
+            done = runner.execute(
+                SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5), lambda _: None, lambda: False
+            )
+            assert isinstance(done, Finished)
+            keys.add(done.key)
+        assert len(keys) == 3
+
+    def test_sound_that_is_missing_is_reported_with_the_file(self, farm: Farm, tmp_path: Path) -> None:
+        runner, _ = farm
+        video = VideoFormat(160, 90, 30, 5, None, 1.0, "mp4", False, True)
+        segment = runner.execute(
+            SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5), lambda _: None, lambda: False
+        )
+        assert isinstance(segment, Finished)
+        assembly = AssemblyAssignment(
+            "t", "a", "j", (segment.key,), video, "results/j.mp4", document_key="frozen/a.json"
+        )
+        done = runner.execute(assembly, lambda _: None, lambda: False)
+        assert isinstance(done, Finished)
+        assert done.warnings == (f"There is nothing at {SOUND}: its sound is not rendered.",)
