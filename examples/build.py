@@ -17,6 +17,7 @@ from examples.documents import (
     BACK_OUT,
     EASE_IN_OUT,
     Record,
+    audio,
     bundle,
     composition,
     media,
@@ -27,6 +28,7 @@ from examples.documents import (
 )
 
 HERE = Path(__file__).parent
+JINGLE, JINGLE_SECONDS = "jingle.m4a", 3.0
 
 
 def stops(*colors: str) -> list[Record]:
@@ -138,6 +140,22 @@ def product_promo() -> Record:
     return composition("comp_root", "Product Promo", 1080, 1920, 30, 5, layers, background, fields)
 
 
+def announcement() -> Record:
+    """640x360, 3 s: a headline over a pulsing disc, with a jingle that fades out."""
+    disc = shape("disc", "Disc", 320, 170, 150, 150, "#f97316", shape="ellipse")
+    disc.animate("scale", (0, 0.6), (0.5, 1), (1, 0.85), (1.5, 1), (2, 0.85), (2.5, 1), bezier=EASE_IN_OUT)
+    headline = text("headline", "Headline", 320, 290, "Listen to this", 48, "#f8fafc")
+    headline.animate("opacity", (0.2, 0), (0.7, 100))
+    jingle = audio("jingle", "Jingle", f"https://media.example.com/{JINGLE}", JINGLE_SECONDS)
+    jingle.animate("audioLevelDb", (0, -3), (2.2, -3), (3, -40), bezier=(0.33, 0.33, 0.67, 0.67))
+    fields = [
+        field("headline", "Headline", "text", "headline", "Text", "content", "Listen to this"),
+        field("disc", "Disc", "color", "disc", "Style", "fill", "#f97316"),
+    ]
+    layers = [disc, headline, jingle]
+    return composition("comp_root", "Announcement", 640, 360, 30, 3, layers, "#1e1b4b", fields)
+
+
 def field(id: str, label: str, kind: str, node: str, component: str, prop: str, default: str) -> Record:
     """An input authored in the document."""
     target = {"nodeId": node, "componentType": component, "prop": prop}
@@ -204,6 +222,24 @@ def write_footage(target: Path) -> None:
         container.mux(stream.encode(None))
 
 
+def write_jingle(target: Path) -> None:
+    """Three seconds of plucked notes, AAC, mono at 48 kHz."""
+    times = np.arange(round(JINGLE_SECONDS * 48_000)) / 48_000
+    sound = np.zeros(len(times))
+    for i, hertz in enumerate((523.25, 659.25, 783.99, 1046.5, 783.99, 1046.5)):
+        since = times - 0.25 * i
+        wave = np.sin(math.tau * hertz * since) + 0.3 * np.sin(2 * math.tau * hertz * since)
+        sound += np.where(since >= 0, wave * np.exp(-4 * np.maximum(since, 0)), 0)
+    samples = (0.3 * sound).astype(np.float32)[None, :]
+    with av.open(str(target), "w", format="ipod", options={"fflags": "+bitexact"}) as container:
+        stream = container.add_stream("aac", rate=48_000, layout="mono")
+        stream.bit_rate = 96_000
+        frame = av.AudioFrame.from_ndarray(samples, format="fltp", layout="mono")
+        frame.sample_rate, frame.pts = 48_000, 0
+        container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+
+
 def main() -> None:
     """Writes every example."""
     folder = HERE / "media"
@@ -211,10 +247,12 @@ def main() -> None:
     draw_logo().save(str(folder / "logo.png"), skia.kPNG)
     draw_product().save(str(folder / "product.png"), skia.kPNG)
     write_footage(folder / "footage.mp4")
+    write_jingle(folder / JINGLE)
     for name, document in {
         "title-card": title_card(),
         "lower-third": lower_third(),
         "product-promo": product_promo(),
+        "announcement": announcement(),
     }.items():
         (HERE / f"{name}.motion").write_bytes(bundle(document))
 

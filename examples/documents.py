@@ -31,6 +31,7 @@ class Layer:
     text: Record = field(default_factory=dict)
     geometry: Record = field(default_factory=dict)
     fx: Record = field(default_factory=dict)
+    audio: Record = field(default_factory=dict)
     tracks: dict[str, list[Record]] = field(default_factory=dict)
     expressions: dict[str, str] = field(default_factory=dict)
     bar: tuple[int, int] | None = None
@@ -82,6 +83,12 @@ def media(
     transform = {"x": x, "y": y, "width": width, "height": height, "src": src}
     transform |= {key: more.pop(key) for key in ("cornerRadius",) if key in more}
     return Layer(id, name, kind, transform, {"opacity": 100}, fx=more)
+
+
+def audio(id: str, name: str, src: str, seconds: float) -> Layer:
+    """A layer that plays a file of so many seconds."""
+    held = {"__assetId": id, "__src": src, "__duration": seconds, "__start": 0, "__in": 0, "__out": seconds}
+    return Layer(id, name, "audio", {"x": 0, "y": 0}, audio=held)
 
 
 def null(id: str, name: str, x: float, y: float, *children: Layer) -> Layer:
@@ -164,7 +171,7 @@ def fnv1a(text: str) -> str:
 
 def _add(layer: Layer, parent: str, nodes: list[Record], tracks: Record, expressions: Record) -> None:
     props = {"Transform": {"__kind": layer.kind, **layer.transform}, "Style": layer.style, "Text": layer.text}
-    props |= {"Geometry": layer.geometry, "fx": layer.fx}
+    props |= {"Geometry": layer.geometry, "fx": layer.fx, "Audio": layer.audio}
     components = [
         {"id": f"{layer.id}_{kind.lower()}", "type": kind, "props": values} for kind, values in props.items() if values
     ]

@@ -18,6 +18,8 @@ from typing import Final
 
 from farm_core.failure import Failure
 
+CLIENT: Final = Path(__file__).resolve().parents[1] / "clients" / "python"
+"""The checkout's own client of the API; an installed farm has it as a package."""
 COMMANDS: Final = {
     "demo": ("cluster.commands.demo", "bring up the whole farm, render an example over HTTP, shut down"),
     "test": ("farm_core.cli.test", "run the test suite"),
@@ -84,6 +86,8 @@ def _run(words: list[str]) -> int:
     if not words or words[0] in HELP or words[0] not in COMMANDS:
         return _usage(words)
     name, *rest = words
+    if CLIENT.is_dir() and str(CLIENT) not in sys.path:
+        sys.path.append(str(CLIENT))
     module = importlib.import_module(COMMANDS[name][0])
     parser = argparse.ArgumentParser(
         prog=f"{PROGRAM} {name}",

@@ -60,7 +60,7 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     if len(found.fields) > INPUTS_MAX:
         raise BadRequest(f"The project offers {len(found.fields)} inputs; a template has at most {INPUTS_MAX}.")
     fields, private = _without_private_defaults(found.fields, allow_private)
-    silent = (notice.message for notice in of_document(document))
+    silent = () if wanted["has_sound"] else (notice.message for notice in of_document(document))
     warnings = [*found.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     Path(target).write_bytes(storable(document))
     return {

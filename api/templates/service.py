@@ -112,6 +112,7 @@ async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[Te
     asked = {
         "composition_id": upload.fields.get("compId") or None,
         "include_text": upload.fields.get("includeText") == "true",
+        "has_sound": state.settings.render_audio,
     }
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:

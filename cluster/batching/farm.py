@@ -16,6 +16,7 @@ from render_farm_client.retrying import poll_pauses
 
 from cluster.batching.rows import Row
 from farm_core.failure import Failure
+from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
 
 ROWS_MAX: Final = 1000
 
@@ -65,9 +66,10 @@ class FarmRenderer:
                 raise BatchFailed(f"{error}") from error
 
     def _rendered(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
+        output = {**self._output, **_format_of(rows)}
         bodies = [{"inputs": self._inputs(row), "metadata": {"line": row.number}} for row in rows]
-        key = hashlib.sha256(json.dumps([self.identity, bodies]).encode()).hexdigest()
-        batch = self._farm.create_batch(self._template.id, bodies, output=self._output or None, idempotency_key=key)
+        key = hashlib.sha256(json.dumps([self.identity, output, bodies]).encode()).hexdigest()
+        batch = self._farm.create_batch(self._template.id, bodies, output=output or None, idempotency_key=key)
         done: set[int] = set()
         for pause in poll_pauses():
             for item in self._farm.batch_rows(batch.batch_id):
@@ -107,6 +109,18 @@ class FarmRenderer:
 
     def _path(self, text: str) -> Path:
         return Path(text) if self._folder is None else self._folder / text
+
+
+def _format_of(rows: Sequence[Row]) -> dict[str, str]:
+    """The output's format by the ending of the rows' files; nothing for MP4. Raises BatchFailed for several endings."""
+    endings = {row.path.suffix.lower() for row in rows}
+    if len(endings) > 1:
+        raise BatchFailed(f"one batch has one format, not {', '.join(sorted(endings))}")
+    ending = endings.pop()
+    found = next((held.name for held in OUTPUT_FORMATS.values() if held.ending == ending), None)
+    if found is None:
+        raise BatchFailed(f"{ending or 'a name without an ending'} is not a format of a farm")
+    return {} if found == DEFAULT else {"format": found}
 
 
 def _is_address(text: str) -> bool:

@@ -1,7 +1,7 @@
 """One video per row of a CSV file: against a farm (--server, --key, or the one that runs here) or, with a project FILE,
 without any service.
 
-The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". All rows
+The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". The ending says the format. All rows
 are checked first. Rows that the manifest (PATTERN's folder, manifest.json) has as done are left out, so that a batch that was
 interrupted goes on where it was.
 """
@@ -21,8 +21,6 @@ from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row, RowsRefused, read_rows
 from cluster.commands import connecting
 from gpu_renderer.commands import options
-
-LOCAL_ENDINGS = (".mp4",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

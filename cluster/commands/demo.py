@@ -8,15 +8,14 @@ from __future__ import annotations
 import argparse
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import av
-import httpx
+from render_farm_client import ApiError, FarmClient, Job, NoAnswer, Template
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -43,22 +42,6 @@ class DemoFailed(Failure):
     """The demo did not get its video; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Talks to the farm as any caller does, over HTTP; looks after the farm while it waits."""
-
-    client: httpx.Client
-    look: Callable[[], None]
-
-    def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        """The JSON of an answer. Raises DemoFailed."""
-        answer = self.client.request(method, f"/api/v1{path}", **request)
-        if answer.is_error:
-            raise DemoFailed(f"{method} {path} answered {answer.status_code}: {answer.text}")
-        body: dict[str, Any] = answer.json()
-        return body
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where to put the video, where to keep the farm's data."""
     parser.add_argument("-o", "--output", type=Path, default=Path("out/demo.mp4"), metavar="FILE")
@@ -73,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     try:
         _demonstrate(chosen, arguments.output)
-    except httpx.HTTPError as error:
-        raise DemoFailed(f"the farm does not answer: {error}") from error
+    except (ApiError, NoAnswer) as error:
+        raise DemoFailed(str(error)) from error
     return 0
 
 
@@ -83,11 +66,10 @@ def _demonstrate(chosen: Settings, output: Path) -> None:
     began = time.monotonic()
     with _farm(chosen, console) as farm:
         console.print(f"The farm is ready at {farm.origin}/api after {time.monotonic() - began:.1f} s.")
-        headers = {"Authorization": f"Bearer {session_token(chosen, farm.database_url, 'demo')}"}
-        with httpx.Client(base_url=farm.origin, headers=headers, timeout=60, trust_env=False) as client:
-            caller = Caller(client, farm.look)
-            template = _imported(caller, console)
-            seconds = _rendered(caller, template, output, console)
+        token = session_token(chosen, farm.database_url, "demo")
+        with FarmClient(farm.origin, token=token) as client:
+            template = _imported(client, console)
+            seconds = _rendered(client, farm, template, output, console)
         _chosen_settings(output, seconds, console)
     console.print("Everything is shut down.")
 
@@ -107,39 +89,32 @@ def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
         farm.stop()
 
 
-def _imported(caller: Caller, console: Console) -> dict[str, Any]:
-    with EXAMPLE.open("rb") as bundle:
-        template = caller.call(
-            "POST", "/templates/import", files={"file": (EXAMPLE.name, bundle)}, data={"includeText": "true"}
-        )
-    names = ", ".join(f"{one['id']} ({one['kind']})" for one in template["inputs"])
-    console.print(f"Imported {EXAMPLE.name} as template {template['id']}, with the inputs {names}.")
+def _imported(client: FarmClient, console: Console) -> Template:
+    template = client.import_template(EXAMPLE, include_text=True)
+    names = ", ".join(f"{one.id} ({one.kind})" for one in template.inputs)
+    console.print(f"Imported {EXAMPLE.name} as template {template.id}, with the inputs {names}.")
     return template
 
 
-def _rendered(caller: Caller, template: dict[str, Any], output: Path, console: Console) -> float:
-    """Renders the template with a text, a colour and an uploaded video_format, and downloads it; returns the seconds taken."""
-    with PICTURE.open("rb") as video_format:
-        asset = caller.call("POST", "/assets", files={"file": (PICTURE.name, video_format, "image/png")})
+def _rendered(client: FarmClient, farm: LocalFarm, template: Template, output: Path, console: Console) -> float:
+    """Renders the template with a text, a colour and an uploaded picture, and downloads it; returns the seconds taken."""
     inputs = {
         "headline": "Hello from the farm",
         "subtitle": f"rendered here on {datetime.now():%d %B %Y at %H:%M:%S}",
         "accent": "#f97316",
-        "logo": asset["url"],
+        "logo": client.upload(PICTURE).url,
     }
     began = time.monotonic()
-    job_id = caller.call("POST", "/renders", json={"templateId": template["id"], "inputs": inputs})["jobId"]
-    job = _followed(caller, job_id, console)
+    job = _followed(client, farm, client.render(template.id, inputs), console)
     seconds = time.monotonic() - began
-    if job["status"] != "completed":
-        raise DemoFailed(f"the job ended as {job['status']}: {job['error']}")
-    video = caller.client.get(f"/api/v1/renders/{job_id}/download", follow_redirects=True)
-    video.raise_for_status()
-    output.write_bytes(video.content)
+    if job.status != "completed":
+        raise DemoFailed(f"the job ended as {job.status}: {job.error}")
+    client.download(job.job_id, output)
     return seconds
 
 
-def _followed(caller: Caller, job_id: str, console: Console) -> dict[str, Any]:
+def _followed(client: FarmClient, farm: LocalFarm, job: Job, console: Console) -> Job:
+    """Waits for the job, and looks after the farm meanwhile."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip
@@ -147,11 +122,11 @@ def _followed(caller: Caller, job_id: str, console: Console) -> dict[str, Any]:
     with Progress(*columns, console=console) as bar:
         line = bar.add_task("rendering", total=100)
         while time.monotonic() < deadline:
-            job = caller.call("GET", f"/renders/{job_id}")
-            bar.update(line, completed=job["progress"], description=job["status"])
-            if job["status"] not in ("queued", "processing"):
+            job = client.job(job.job_id)
+            bar.update(line, completed=job.progress, description=job.status)
+            if job.has_ended:
                 return job
-            caller.look()
+            farm.look()
             time.sleep(LOOK_SECONDS)
     raise DemoFailed(f"the job did not end within {RENDER_SECONDS_MAX:.0f} s")
 

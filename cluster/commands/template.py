@@ -10,7 +10,7 @@ import argparse
 import base64
 import json
 import mimetypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
@@ -23,7 +23,7 @@ from gpu_renderer.commands.local import read_local
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.compositions import chosen
-from motion.schema.stored import Document
+from motion.schema.stored import Document, copied, record, records
 from motion.template import InputField
 
 BODY_BYTES_MAX: Final = 10_000_000
@@ -61,8 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
 def publication(document: Document, name: str | None, folders: Iterable[Path]) -> dict[str, Any]:
     """The request that publishes a document, with every input it offers. Raises DocumentError, NotPublished."""
     composition = chosen(document, None)
+    folders = list(folders)
+    document = with_sounds(document, folders)
     found = template.discover(document, include_text=True)
-    pictures, fields = _with_media(found.fields, list(folders))
+    pictures, fields = _with_media(found.fields, folders)
     document = template.apply(document, fields, pictures)
     inputs = [
         {
@@ -86,6 +88,30 @@ def publication(document: Document, name: str | None, folders: Iterable[Path]) -
     return cast(dict[str, Any], body)
 
 
+def with_sounds(document: Document, folders: Sequence[Path]) -> Document:
+    """A copy of the document whose sounds are embedded, where a folder holds a file of the name of their source."""
+    copy = cast(Document, copied(document))
+    for node in records(record(copy, "scene"), "nodes"):
+        for component in records(node, "components"):
+            props = record(component, "props")
+            source = props.get("__src")
+            if component.get("type") == "Audio" and isinstance(source, str) and (path := _named(source, folders)):
+                props["__src"] = _data_url(path)
+    return copy
+
+
+def _named(source: str, folders: Sequence[Path]) -> Path | None:
+    """The file of a source's name."""
+    name = unquote(urlsplit(source).path).rsplit("/", 1)[-1]
+    found = (folder / name for folder in folders if name not in ("", ".", ".."))
+    return next((path for path in found if path.is_file()), None)
+
+
+def _data_url(path: Path) -> str:
+    mime = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return f"data:{mime};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
 def _folders(arguments: argparse.Namespace) -> list[Path]:
     file: Path = arguments.file
     own = [file, file / "assets"] if file.is_dir() else [file.parent, file.parent / "media"]
@@ -98,8 +124,7 @@ def _with_media(fields: Iterable[InputField], folders: list[Path]) -> tuple[dict
     held = list(fields)
     for field in held:
         if field.kind in ("image", "media") and field.required and (path := _file_of(field, folders)):
-            mime = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-            pictures[field.id] = f"data:{mime};base64,{base64.b64encode(path.read_bytes()).decode()}"
+            pictures[field.id] = _data_url(path)
     return pictures, held
 
 

@@ -92,7 +92,7 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
 
 @router.get("/{job_id}/video.mp4")
 async def video(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """The MP4 of a completed render, with byte ranges."""
+    """The file of a completed render, with byte ranges; an MP4 unless another format was asked for."""
     shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.video_key)
 

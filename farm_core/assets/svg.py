@@ -40,8 +40,8 @@ def _elements(path: Path) -> Iterator[Any]:
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, dtd_validation=False
     )
-    try:
-        tree = etree.parse(str(path), parser)
+    try:  # from memory: reading a file itself, lxml reports bytes of no encoding as an error of the file system
+        tree = etree.fromstring(path.read_bytes(), parser).getroottree()
     except (etree.XMLSyntaxError, ValueError):
         raise NotRenderable("the file is neither a picture nor well-formed SVG") from None
     if tree.docinfo.internalDTD is not None and list(tree.docinfo.internalDTD.iterentities()):

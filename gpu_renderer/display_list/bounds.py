@@ -10,7 +10,7 @@ from gpu_renderer.display_list import flat_box
 from gpu_renderer.display_list.contents import has_passes
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.operations import Adjust, DisplayList, Layer
-from gpu_renderer.display_list.paint import Paint, content_quad, placed_quad, quad_of
+from gpu_renderer.display_list.paint import Image, Paint, content_quad, placed_quad, quad_of
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.geometry import placement
@@ -37,6 +37,21 @@ def layer_of(
     else:
         bare = replace(bare, content_bounds=_content_bounds(bare))
     return replace(bare, bounds=_painted(bare).intersection(scene.clip))
+
+
+def is_culled(layer: Layer) -> bool:
+    """Whether the layer's own rectangle lies outside the frame: nothing of it is drawn then, whatever its effects or the
+    sub-frames of motion blur would bring in (compositing.md 2.9). Mattes and planes in space are exempt."""
+    step, paint = layer.step, layer.paint
+    if step.matte is not None or step.plane is not None or (paint is None and layer.group is None):
+        return False
+    is_placed = paint is not None and not (isinstance(paint, Image) and paint.region is not None)
+    quad = (
+        quad_of(paint, step.placement)
+        if is_placed and paint is not None
+        else step.placement.quad(*layer.box, layer.padding)
+    )
+    return placement.bounds(quad, layer.scene.frame).is_empty
 
 
 def buffer_region(layer: Layer) -> Region:

@@ -28,7 +28,7 @@ def lowered(graph: RenderGraph, contents: LayerContents, *, finds_video: bool = 
     first: tuple[Operation, ...] = () if found is None else (found,)
     rest = graph.steps[len(first) :]
     references = tuple((name, lowering.layer(step)) for name, step in graph.references)
-    operations = (*first, *(lowering.operation(step) for step in rest))
+    operations = (*first, *(made for step in rest if (made := lowering.operation(step)) is not None))
     return DisplayList(graph.scene, operations, graph.background, graph.background_paint, references)
 
 
@@ -37,7 +37,8 @@ class _Lowering:
     scene: Scene
     contents: LayerContents
 
-    def operation(self, step: Step) -> Operation:
+    def operation(self, step: Step) -> Operation | None:
+        """What draws a step; None for a layer outside the frame."""
         if isinstance(step, Regrade):
             return Adjust(step, self.scene.clip)
         if isinstance(step, DepthGroup):
@@ -45,10 +46,12 @@ class _Lowering:
             return DrawDepthGroup(layers, around([layer.bounds for layer in layers]))
         if step.is_bare:
             layer = self.layer(step)
-            return DrawQuad(layer, layer.bounds)
+            return None if bounds.is_culled(layer) else DrawQuad(layer, layer.bounds)
         needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
         is_direct = not (needs_buffer or blending.quantises(step) or blending.shows_backdrop(step))
         layer = self.layer(step, is_smooth=is_direct)
+        if bounds.is_culled(layer):
+            return None
         if blending.quantises(step):
             return BlendLayer(layer, self.scene.clip)
         if blending.shows_backdrop(step):

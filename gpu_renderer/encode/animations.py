@@ -15,9 +15,9 @@ from gpu_renderer.encode.segment import CONTAINER_OPTIONS
 
 WEBP_QUALITY: Final[dict[Quality, str]] = {"high": "90", "medium": "75", "draft": "60"}
 ALPHA_THRESHOLD: Final = 128
-_PALETTE: Final = "stats_mode=diff:max_colors=256:reserve_transparent=1"
-"""One palette for the whole clip, from the pixels that change (format/audio.md 5)."""
-_DITHER: Final = f"dither=bayer:bayer_scale=3:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
+_PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
+"""One palette for the whole clip. The editor counts only pixels that change, and dithers by a pattern (format/audio.md 5): plain areas are then not plain."""
+_DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
 _CENTISECOND: Final = Fraction(1, 100)
 
 Step = Callable[[int], None]

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gpu_renderer.content.media.data_url import data_url_bytes
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.sound_track import Samples
+from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.sound.decode import FileSound, decoded
 from motion.model.composition import Composition
 from motion.schema.stored import Document
@@ -46,7 +48,7 @@ class JobSound:
         self._sounds: dict[str, FileSound] = {}
         self._clipped = 0
         for index, source in enumerate(dict.fromkeys(voice.source for voice in self._voices)):
-            self._find(source, resolve(source), folder / f"sound{index}.f32")
+            self._find(source, _file_of(source, resolve, folder / f"sound{index}"), folder / f"sound{index}.f32")
 
     @property
     def is_heard(self) -> bool:
@@ -76,6 +78,17 @@ class JobSound:
         found = decoded(path, scratch, *_window([voice for voice in self._voices if voice.source == source]))
         if found is not None:
             self._sounds[source] = found
+
+
+def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:
+    """The file of a source; what a `data:` URL holds is written to `embedded`."""
+    if not source.startswith("data:"):
+        return resolve(source)
+    try:
+        embedded.write_bytes(data_url_bytes(source))
+    except MediaUndecodable:
+        return None
+    return embedded
 
 
 def _window(held: Sequence[Voice]) -> tuple[float, float]:

@@ -160,6 +160,16 @@ def test_a_gif_lasts_as_long_as_the_composition(session: RenderSession, tmp_path
     assert abs(sum(found) - 800) <= 10
 
 
+def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_path: Path) -> None:
+    held = document(layer("square"), square=track("x", (0, 30), (0.5, 130)), seconds=0.5)
+    held["comps"]["comp_root"]["background"] = "#1e1b4b"
+    with opened(session, transparent=False, held=held) as job:
+        path = made(session, job, FORMATS["gif"], tmp_path, (0, 15))
+    corner = decoding.animation(path)[:, :20, :, :3].reshape(-1, 3)
+    assert len(np.unique(corner, axis=0)) == 1
+    assert np.abs(corner[0].astype(int) - (0x1E, 0x1B, 0x4B)).max() <= 2
+
+
 def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path) -> None:
     stops = [{"offset": 0, "color": "#102040"}, {"offset": 1, "color": "#f0c090"}]
     ramp = {"type": "linear", "angle": 90, "stops": stops}

@@ -1,0 +1,169 @@
+"""What an honest account notices of a hostile one: its title card's seconds, the time of a health check, memory of each process."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+
+from benchmarks.attacks import Hostile, attacking
+from benchmarks.benchmark import Benchmark, Row
+from cluster.local.accounts import session_token
+from cluster.local.farm import LocalFarm, Options
+from cluster.local.ray_head import free_port
+from farm_core.settings import ROOT, Settings
+
+SECONDS = 600.0
+IDLE_SECONDS = 60.0
+HEALTH_SECONDS = 0.25
+RATIO_MAX = 3.0
+HEALTH_MS_MAX = 500.0
+GROWTH_MB_MAX = 300.0
+TITLE_CARD = ROOT / "examples" / "title-card.motion"
+
+
+class Watch:
+    """Asks `/api/health` and looks at the memory of the farm's processes, in a thread of its own."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin, self.health_ms = origin, list[float]()
+        self.first, self.most = dict[int, int](), dict[int, int]()
+        self.names = dict[int, str]()
+        self._ended = threading.Event()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch for as long as the block takes."""
+        threads = [threading.Thread(target=one) for one in (self._ask, self._look)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            for thread in threads:
+                thread.join()
+
+    def growth(self) -> tuple[float, str]:
+        """The most that a process grew by, in MB, and its name."""
+        grown = {pid: self.most[pid] - self.first[pid] for pid in self.most}
+        largest = max(grown, key=lambda pid: grown[pid])
+        return round(grown[largest] / 1e6, 1), self.names[largest]
+
+    def _ask(self) -> None:
+        with httpx.Client(timeout=30, trust_env=False) as client:
+            while not self._ended.wait(HEALTH_SECONDS):
+                began = time.perf_counter()
+                client.get(f"{self.origin}/api/health").raise_for_status()
+                self.health_ms.append(1000 * (time.perf_counter() - began))
+
+    def _look(self) -> None:
+        while True:
+            for process in psutil.Process().children(recursive=True):
+                try:
+                    resident, name = process.memory_info().rss, " ".join(process.cmdline()[-3:])[-40:]
+                except psutil.Error:
+                    continue
+                self.first.setdefault(process.pid, resident)
+                self.names[process.pid] = name
+                self.most[process.pid] = max(resident, self.most.get(process.pid, 0))
+            if self._ended.wait(2):
+                return
+
+
+def _rows(quick: bool) -> Iterator[Row]:
+    """A row for the idle farm, then one for the attacked one."""
+    scale = 0.2 if quick else 1.0
+    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
+        settings = Settings(
+            data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000,
+            automation_allow_private_assets=True, automation_allow_private_callbacks=True,
+        )  # fmt: skip
+        farm = LocalFarm(settings, Options(port=free_port()))
+        try:
+            farm.start()
+            farm.wait_ready()
+            honest, mallory = (session_token(settings, farm.database_url, name) for name in ("honest", "mallory"))
+            headers = {"Authorization": f"Bearer {honest}"}
+            with httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
+                template, logo = _prepared(client)
+                _title_card(farm, client, template, logo, "warm")
+                idle = _phase("idle", farm, client, template, logo, IDLE_SECONDS * scale)
+                yield {**idle, "ratio": 1.0, "answers": ""}
+                hostile = Hostile(farm.origin, mallory)
+                with attacking(hostile):
+                    attacked = _phase("attacked", farm, client, template, logo, SECONDS * scale)
+                answers = " ".join(f"{status}:{count}" for status, count in sorted(hostile.statuses.items()))
+                yield {**attacked, "ratio": round(attacked["p95_s"] / idle["p95_s"], 2), "answers": answers}
+        finally:
+            farm.stop()
+
+
+def _prepared(client: httpx.Client) -> tuple[str, str]:
+    """The title card's template and an uploaded logo."""
+    files, form = {"file": ("scene.motion", TITLE_CARD.read_bytes())}, {"includeText": "true"}
+    template = client.post("/templates/import", files=files, data=form).raise_for_status().json()["id"]
+    picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
+    return template, client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
+
+
+def _phase(name: str, farm: LocalFarm, client: httpx.Client, template: str, logo: str, seconds: float) -> Row:
+    """Render one title card after the other for so long, every one with a caption of its own."""
+    watch, took, end = Watch(farm.origin), list[float](), time.monotonic() + seconds
+    with watch.watching():
+        while time.monotonic() < end:
+            took.append(_title_card(farm, client, template, logo, f"{name} {len(took)}"))
+    growth, process = watch.growth()
+    return {
+        "phase": name, "jobs": len(took), "p50_s": round(statistics.median(took), 2),
+        "p95_s": round(statistics.quantiles(took, n=20, method="inclusive")[-1], 2) if len(took) > 1 else took[0],
+        "health_p99_ms": round(statistics.quantiles(watch.health_ms, n=100, method="inclusive")[-1], 1),
+        "health_max_ms": round(max(watch.health_ms), 1), "growth_mb": growth, "process": process,
+    }  # fmt: skip
+
+
+def _title_card(farm: LocalFarm, client: httpx.Client, template: str, logo: str, caption: str) -> float:
+    """Seconds from the creation of a render to its end."""
+    body = {
+        "templateId": template,
+        "inputs": {"logo": logo, "headline": caption},
+        "output": {"width": 640, "height": 360},
+    }
+    began = time.perf_counter()
+    answer = client.post("/renders", json=body)
+    while answer.status_code == 429:
+        time.sleep(1)
+        began = time.perf_counter()
+        answer = client.post("/renders", json=body)
+    job_id = answer.raise_for_status().json()["jobId"]
+    while (job := client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
+        farm.look()
+        time.sleep(0.1)
+    assert job["status"] == "completed", job
+    return time.perf_counter() - began
+
+
+def _advice(rows: Sequence[Row]) -> str:
+    attacked = rows[-1]
+    kept = {
+        f"the 95th percentile at {attacked['ratio']:g} times the idle one": attacked["ratio"] <= RATIO_MAX,
+        f"health within {attacked['health_max_ms']:g} ms": attacked["health_max_ms"] <= HEALTH_MS_MAX,
+        f"growth of {attacked['growth_mb']:g} MB": attacked["growth_mb"] <= GROWTH_MB_MAX,
+    }
+    return "; ".join(f"{what} ({'kept' if held else 'beyond the limit'})" for what, held in kept.items()) + "."
+
+
+BENCHMARK = Benchmark(
+    "What does an honest account notice of a hostile one that attacks for ten minutes?",
+    _rows,
+    label="phase",
+    bar="p95_s",
+    advice=_advice,
+)
