@@ -15,7 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the long proofs out unless they are asked for, and with `--fast` whatever takes long to start."""
-    left_out = () if config.getoption("--slow") else ("slow",)
+    left_out: tuple[str, ...] = () if config.getoption("--slow") else ("slow",)
     left_out += ("service", "acceptance", "chaos") if config.getoption("--fast") else ()
     kept = [item for item in items if not any(item.get_closest_marker(name) for name in left_out)]
     if len(kept) < len(items):

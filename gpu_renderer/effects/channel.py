@@ -23,6 +23,9 @@ class SetMatte(Effect):
     )
     shader = "effects/set_matte.frag"
 
+    def is_idle(self, values: EffectValues) -> bool:
+        return not values.layer("matteLayerId")
+
     def draw(self, chain: Chain, values: EffectValues) -> None:
         matte = chain.map_layer(values.layer("matteLayerId"))
         if matte is not None:
