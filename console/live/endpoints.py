@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from fastapi import APIRouter, Request
@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from console.live.hub import FLUSH_SECONDS, Hub, Listener
 from console.overview.snapshot import LIVE_SECONDS, Snapshot, Snapshots
 from console.pages import fragment
-from console.viewer import Viewer, ViewerOf
+from console.viewer import ViewerOf
 
 router = APIRouter()
 LIFETIME_SECONDS: Final = 300.0
@@ -37,17 +37,17 @@ async def events(request: Request, viewer: ViewerOf, view: str = "") -> Response
     """The stream. A page opens one, and closes it while nobody looks at the page."""
     hub: Hub = request.app.state.hub
     snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
-    stream = _stream(hub, viewer.account_id, snapshots, viewer)
+    stream = _stream(hub, viewer.account_id, snapshots)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-async def _stream(hub: Hub, account_id: str | None, snapshots: Snapshots | None, viewer: Viewer) -> AsyncIterator[str]:
+async def _stream(hub: Hub, account_id: str | None, snapshots: Snapshots | None) -> AsyncIterator[str]:
     ends = time.monotonic() + LIFETIME_SECONDS
     async with hub.listening(account_id) as listener:
         yield "retry: 2000\n\n"
         while time.monotonic() < ends:
             if snapshots is not None:
-                yield _event("overview", fragment("overview/figures.html", **_values(await snapshots.latest(), viewer)))
+                yield await snapshots.shown(_figures)
                 await asyncio.sleep(LIVE_SECONDS)
             else:
                 async for text in _changes(listener):
@@ -64,8 +64,9 @@ async def _changes(listener: Listener) -> AsyncIterator[str]:
     await asyncio.sleep(FLUSH_SECONDS)
 
 
-def _values(snapshot: Snapshot, viewer: Viewer) -> dict[str, Any]:
-    return {"snapshot": snapshot, "viewer": viewer, "now": snapshot.at}
+def _figures(snapshot: Snapshot) -> str:
+    """The event that all viewers of the overview get; nothing in it depends on who looks."""
+    return _event("overview", fragment("overview/figures.html", snapshot=snapshot, now=snapshot.at))
 
 
 def _event(name: str, data: str) -> str:

@@ -98,6 +98,7 @@ class Snapshots:
     _frames: dict[str, tuple[int, datetime]] = field(default_factory=dict)
     _rates: dict[str, float] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _shown: tuple[Snapshot, str] | None = None
 
     async def latest(self) -> Snapshot:
         """Return the farm as it was at most LIVE_SECONDS ago."""
@@ -107,6 +108,13 @@ class Snapshots:
                 self._latest.until = time.monotonic() + LIVE_SECONDS
         snapshot: Snapshot = self._latest.value
         return snapshot
+
+    async def shown(self, show: Callable[[Snapshot], str]) -> str:
+        """Return the latest state as text, made once for all who look."""
+        snapshot = await self.latest()
+        if self._shown is None or self._shown[0] is not snapshot:
+            self._shown = snapshot, show(snapshot)
+        return self._shown[1]
 
     async def _read(self) -> Snapshot:
         now = self.state.clock.now()
