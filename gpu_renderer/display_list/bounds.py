@@ -103,7 +103,7 @@ def _content_bounds(layer: Layer) -> Region:
         return group_region(layer)
     assert paint is not None
     if step.plane is not None and has_passes(step.layer):
-        return placement.bounds(step.placement.quad(*flat_box.box(step.layer, paint)), scene.frame)
+        return placement.bounds(step.placement.quad(*flat_box.box(step, paint)), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
     if _paints_content_alone(step):

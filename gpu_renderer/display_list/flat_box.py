@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 from gpu_renderer import effects
-from motion.snapshot import EffectSnapshot, LayerSnapshot
+from gpu_renderer.display_list.graph import Draw
+from motion.snapshot import EffectSnapshot
 
 MARGIN_SIZES_MAX = 1.5
 BLUR_SIGMAS = 2.5
+SCALE_MIN = 1e-6
+"""World px per layer px of a layer without extent."""
 SIDE_PX_MAX = 100_000.0
 """A larger layer only shows its middle."""
 
@@ -29,16 +33,27 @@ class Paint(Protocol):
         """Layer px."""
 
 
-def box(layer: LayerSnapshot, paint: Paint) -> tuple[float, float]:
-    """Width and height, layer px, of the layer with room for its effects."""
-    width, height = paint.width + 2 * paint.padding, paint.height + 2 * paint.padding
-    spread = max((_spread_px(entry) for entry in layer.effects), default=0.0)
-    grown = [side + 2 * min(spread, MARGIN_SIZES_MAX * side) for side in (width, height)]
+def box(step: Draw, paint: Paint) -> tuple[float, float]:
+    """Width and height, layer px, of the layer with room for its effects, whose lengths are world px."""
+    spread = max((_spread_px(entry) for entry in step.layer.effects), default=0.0)
+    sides = paint.width + 2 * paint.padding, paint.height + 2 * paint.padding
+    grown = [
+        side + 2 * min(spread / scale, MARGIN_SIZES_MAX * side)
+        for side, scale in zip(sides, world_scale(step), strict=True)
+    ]
     return min(max(grown[0], 1.0), SIDE_PX_MAX), min(max(grown[1], 1.0), SIDE_PX_MAX)
 
 
+def world_scale(step: Draw) -> tuple[float, float]:
+    """World px per layer px, across and down."""
+    if step.plane is None:
+        return 1.0, 1.0
+    m = step.plane.world
+    return max(math.hypot(m[0], m[4], m[8]), SCALE_MIN), max(math.hypot(m[1], m[5], m[9]), SCALE_MIN)
+
+
 def _spread_px(entry: EffectSnapshot) -> float:
-    """The margin that the reference leaves for an effect, layer px (effects.md 3.6); what spreads farther is cut."""
+    """The margin that the reference leaves for an effect, world px (effects.md 3.6); what spreads farther is cut."""
     effect = effects.find(entry.type)
     if effect is None:
         return 0.0

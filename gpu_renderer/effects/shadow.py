@@ -120,7 +120,7 @@ class Stroke(Effect):
         return values.number("width") <= 0
 
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return min(STROKE_MAX_PX, max(1.0, values.number("width") * scene.length_scale))
+        return min(STROKE_MAX_PX, max(1.0, values.number("width"))) * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
         margin = math.ceil(self.margin_px(values, chain.scene))

@@ -21,7 +21,9 @@ uniform vec4 u_lights;      // rim angle and specular angle in radians, specular
 uniform float u_rim_opacity;
 uniform float u_grain;
 
-float alpha(vec2 frame) {
+// Beyond the frame's edge its last pixel goes on.
+float alpha(vec2 at) {
+    vec2 frame = clamp(at, vec2(0.5), u_frame_size - 0.5);
     if (!holds_frame(u_layer_region, frame)) {
         return 0.0;
     }
@@ -29,7 +31,7 @@ float alpha(vec2 frame) {
 }
 
 vec3 backdrop(vec2 frame) {
-    return straight(sample_of(u_backdrop, u_backdrop_region, frame * u_backdrop_scale)).rgb;
+    return sample_of(u_backdrop, u_backdrop_region, frame * u_backdrop_scale).rgb;
 }
 
 // Directions count upwards in the reference's export: 315 degrees lights the top left rim.

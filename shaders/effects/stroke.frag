@@ -29,13 +29,29 @@ int root(int square) {
     return square < 0 ? -1 : min(int(sqrt(float(square) + 0.5)), 16);
 }
 
-void main() {
-    float width = u_width * u_length_scale;
+// In the private buffer of a 3D layer the offsets are whole px of the world, several texels each (effects.md 3.6).
+float most_in_world(float width) {
+    int side = int(clamp(width, 1.0, 16.0));
+    float most = here().a;
+    for (int dy = -side; dy <= side; dy++) {
+        for (int dx = -side; dx <= side && most < 1.0; dx++) {
+            if (float(dx * dx + dy * dy) <= width * width) most = max(most, frame_at(v_frame + vec2(dx, dy) * u_length_scale).a);
+        }
+    }
+    return most;
+}
+
+float most_in_texels(float width) {
     int square = int(min(width * width, 512.0)), top = root(square), rows = root(square - 1), rows_of_33 = root(square - 256);
-    vec4 c = here();
-    float most = max(c.a, max(alpha_at(0, -top), alpha_at(0, top)));
+    float most = max(here().a, max(alpha_at(0, -top), alpha_at(0, top)));
     for (int dy = -rows; dy <= rows && most < 1.0; dy++) most = max(most, most_in_row(root(square - dy * dy), dy));
     for (int dy = -rows_of_33; dy <= rows_of_33 && most < 1.0; dy++) most = max(most, alpha_at(0, dy));
+    return most;
+}
+
+void main() {
+    vec4 c = here();
+    float most = u_length_scale == 1.0 ? most_in_texels(u_width) : most_in_world(u_width);
     float q = u_color.a, edge = (most - c.a) * q;
     put((1.0 - edge) * c + edge * q * vec4(srgb_to_linear(u_color.rgb), 1.0));
 }

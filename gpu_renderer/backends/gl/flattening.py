@@ -34,21 +34,21 @@ def flattened(
 
     The caller owns the target.
     """
-    width, height = flat_box.box(step.layer, shown)
-    scale = min(scene.frame.width / width, scene.frame.height / height)
-    buffer = Region(0, 0, max(1, math.ceil(width * scale)), max(1, math.ceil(height * scale)))
-    own = Box(
-        (buffer.width - shown.width * scale) / 2, (buffer.height - shown.height * scale) / 2,
-        shown.width * scale, shown.height * scale,
-    )  # fmt: skip
+    width, height = flat_box.box(step, shown)
+    across, down = flat_box.world_scale(step)
+    scale = min(scene.frame.width / (width * across), scene.frame.height / (height * down))
+    scale_x, scale_y = scale * across, scale * down
+    buffer = Region(0, 0, max(1, math.ceil(width * scale_x)), max(1, math.ceil(height * scale_y)))
+    own_width, own_height = shown.width * scale_x, shown.height * scale_y
+    own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
     place = EffectScene(
         buffer, own, shown.width, shown.height, output_scale=scale, length_scale=scale, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
     baked = effects.needs_baking(step.layer)
-    target = _content(painter, shown, filter, buffer, scale)
+    target = _content(painter, shown, filter, buffer, (scale_x, scale_y))
     lit = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
-    width, height = buffer.width / scale, buffer.height / scale
+    width, height = buffer.width / scale_x, buffer.height / scale_y
     is_glow_around = not effects.is_resampled(step.layer.effects, after_baking=baked)
     content_box = _part(own, buffer) if is_glow_around else WHOLE
     if lit.glow is None or not lit.is_glow_alone:
@@ -57,8 +57,8 @@ def flattened(
     return FlatTarget(lit.glow.target, width, height, crop=_share(buffer, lit.glow), content_box=content_box)
 
 
-def _content(painter: Painter, shown: Drawable, filter: Filter, buffer: Region, scale: float) -> Target:
-    centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale, scale))
+def _content(painter: Painter, shown: Drawable, filter: Filter, buffer: Region, scale: tuple[float, float]) -> Target:
+    centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(*scale))
     target = painter.pool.take(buffer)
     quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, Style(filter=filter, is_smooth=False))
     return target
