@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from api.app import create_app, farm_from
-from api.server import config
+from api.server import config, listeners
 from farm_core import running
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
             forwarded_allow_ips=chosen.trusted_proxies,
             timeout_graceful_shutdown=DRAIN_SECONDS,
         )
-        uvicorn.Server(options).run()
+        uvicorn.Server(options).run(sockets=listeners(options))
     return 0
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Optimisations:
-    """All on by default; a test renders with each one off. Gains: `benchmarks/results/optimisations.json`."""
+    """All on by default; a test renders with each one off. Gains: `./farm bench optimisations`."""
 
     damage: bool = True
     """Only the damage since the last frame is composited; an unchanged frame is not composited at all."""

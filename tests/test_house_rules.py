@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("motion", "farm_core", "api", "console", "scheduler", "cluster", "gpu_renderer", "shaders")
+LINES_MAX, FUNCTION_LINES_MAX = 400, 60
 
 
 def sources() -> list[Path]:
@@ -25,3 +27,18 @@ def test_only_the_settings_read_the_environment() -> None:
 @pytest.mark.parametrize("word", ["manager", "helper", "utils", "common", "info"])
 def test_no_module_has_a_name_that_says_nothing(word: str) -> None:
     assert [path for path in sources() if word in path.stem.split("_")] == []
+
+
+def test_files_and_functions_stay_short() -> None:
+    kernels = sorted((ROOT / "native" / "src").iterdir())
+    long_files = [str(path) for path in [*sources(), *kernels] if len(path.read_text().splitlines()) > LINES_MAX]
+    assert long_files == []
+    long_functions = [
+        f"{path}:{node.lineno} {node.name}"
+        for path in sources()
+        if "migrations" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (node.end_lineno or node.lineno) - node.lineno >= FUNCTION_LINES_MAX
+    ]
+    assert long_functions == []

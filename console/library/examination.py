@@ -16,12 +16,14 @@ from motion.schema.stored import Document
 from motion.template import InputField
 
 
-def examined(source: str, target: str, allow_private: bool) -> dict[str, Any]:
+def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> dict[str, Any]:
     """The inputs, size, fonts and defects of a `.motion` project; `target` receives its document.
+
+    `has_sound`: the farm renders sound, so that its absence is no defect.
 
     Raises BadRequest and DocumentError.
     """
-    asked = {"composition_id": None, "include_text": True}
+    asked = {"composition_id": None, "include_text": True, "has_sound": has_sound}
     draft = drafts.imported(source, target, asked, allow_private)
     document = bundle.read_file(Path(source))
     if not draft["has_media"]:

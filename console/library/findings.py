@@ -56,9 +56,9 @@ class Findings:
 async def findings(state: AppState, account_id: str, path: Path, name: str = "") -> Findings:
     """Return what an import of the file would store, and what is wrong with it, without having drawn it."""
     with tempfile.NamedTemporaryFile(prefix="farm-import-") as target:
-        allow_private = state.settings.automation_allow_private_assets
+        options = state.settings.automation_allow_private_assets, state.settings.render_audio
         try:
-            found = await state.sandbox.call(account_id, examined, str(path), target.name, allow_private)
+            found = await state.sandbox.call(account_id, examined, str(path), target.name, *options)
         except FarmError as error:
             return Findings(fault=error.message if isinstance(error.message, str) else " ".join(error.message))
         document = await asyncio.to_thread(Path(target.name).read_bytes)

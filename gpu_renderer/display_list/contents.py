@@ -29,6 +29,7 @@ from motion.snapshot import (
     ShapeSource,
     SolidPaint,
     Source,
+    SvgSource,
     TextSource,
     VideoSource,
 )
@@ -199,7 +200,7 @@ class LayerContents:
             pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=False, mesh=placed)
             return None if region.is_empty else _of_pixels(pixels, region)
         pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=flat is not None)
-        is_picture = isinstance(layer.source, (ImageSource, VideoSource))
+        is_picture = isinstance(layer.source, (ImageSource, SvgSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         shown = _linear(flat, step.gain, scene)

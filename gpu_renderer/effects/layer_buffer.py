@@ -8,28 +8,21 @@ for the light's reach.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred, levels_of
-from gpu_renderer.geometry.region import Rects, Region, enclosing, outside, pixels, shared
-from gpu_renderer.opengl.painter import FULLSCREEN, PARTS_MAX, Blend, Instances, Painter
-from gpu_renderer.opengl.programs import Layout, UniformValue
+from gpu_renderer.geometry.region import Rects, Region, enclosing, outside, shared
+from gpu_renderer.opengl.painter import Blend, Painter
+from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
 
 MARGIN_PX = 2
 """Room for interpolation."""
 ALONE, OVER_LIGHT, LIGHT_ALONE = 0, 1, 2
 """LIT in shaders/compositing/layer.frag."""
-ROWS_PX = 32
-"""Rows of the frame that end together where their light ends."""
 MOVABLE_FROM_SIGMA = 5.0
 """From here on light is worked out in cells of at least two px (`levels_of`, `halo.SIGMA_CELLS`), and can be moved by part of one."""
-SPARSE_LEVELS, SPARSE_FROM_PX = 3, 20000
-"""From which size of its cells on, and of how many pixels, it pays to look for the ends of the light."""
-_ROWS: Layout = (("i_rows", 4),)
-_EDGES = struct.Struct("4f").pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,29 +163,15 @@ def draw_glow(
     """Draws light alone into parts of its region."""
     if not rects:
         return
-    rows = _rows(rects) if blend != "replace" and light.levels >= SPARSE_LEVELS else None
     painter.draw(
         "compositing/layer.frag",
         into,
         textures={**(textures or {}), **light.textures},
         blend=blend,
-        scissor=rects if rows is None else None,
+        scissor=rects,
         defines={**(defines or {}), "LIT": LIGHT_ALONE, **light.defines},
-        vertex=FULLSCREEN if rows is None else "compositing/light.vert",
-        instances=rows,
         uniforms={**(uniforms or {}), **light.uniforms},
     )
-
-
-def _rows(rects: Rects) -> Instances | None:
-    """What shaders/compositing/light.vert draws of the parts; None where that is no gain."""
-    rows = [
-        _EDGES(part.x, top, part.right, min(top + ROWS_PX, part.bottom))
-        for part in rects
-        for top in range(part.y, part.bottom, ROWS_PX)
-    ]
-    is_worth_it = pixels(rects) >= SPARSE_FROM_PX and len(rows) <= PARTS_MAX
-    return Instances(_ROWS, b"".join(rows), len(rows)) if is_worth_it else None
 
 
 def flattened(painter: Painter, lit: LayerBuffer) -> Target:

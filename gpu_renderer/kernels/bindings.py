@@ -167,7 +167,7 @@ class Kernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._display_encode, self._nv12 = library.display_encode, library.nv12
         self._interleave, self._colour_decode = library.interleave, library.colour_decode
-        self._composed, self._resampled = library.composed, library.resampled
+        self._composed, self._resampled = library.composite, library.resampled
         self._composed.argtypes = (
             POINTER(_Backdrop), c_int, c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int,
         )  # fmt: skip

@@ -360,7 +360,7 @@ static void shown_by(const uint8_t *restrict levels, const uint16_t *restrict re
 // Composite operations from bottom to top over columns [left, right) and rows [top, bottom) of a backdrop whose row `backdrop_row`
 // begins at (left, top), and display-encode the result into a picture. `levels`: a level for each of the 65,536 patterns of a
 // half float. Works in strips of columns. Returns 0 if memory ran out.
-int composed(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
+int composite(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
              uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
     struct row r;
     struct piece *pieces = malloc((size_t)count * sizeof *pieces + 1);

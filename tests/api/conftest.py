@@ -76,12 +76,13 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
     app = create_app(farm_from(chosen, clock, resolve))
-    serving = uvicorn.Server(server.config(app, port=0))
-    thread = threading.Thread(target=serving.run)
+    options = server.config(app, port=0)
+    serving, sockets = uvicorn.Server(options), server.listeners(options)
+    thread = threading.Thread(target=serving.run, args=(sockets,))
     thread.start()
     while not serving.started:
         assert thread.is_alive()
-    world = World(f"http://127.0.0.1:{serving.servers[0].sockets[0].getsockname()[1]}", chosen, clock)
+    world = World(f"http://127.0.0.1:{sockets[0].getsockname()[1]}", chosen, clock)
     try:
         yield world
     finally:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
+import uvloop
 
 from api import server
 from tests.api.world import World
@@ -101,3 +105,37 @@ def test_one_address_has_only_so_many_connections(world: World, monkeypatch: pyt
             held.enter_context(closing(connected(world))).sendall(b"GET /api/health HTTP/1.1\r\n")
         assert answer(held.enter_context(closing(connected(world)))).startswith(b"HTTP/1.1 503 ")
         assert world.client.get("/api/health").status_code == 200
+
+
+def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:
+    flood, turns = 320, 0
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body"})
+
+    async def story() -> None:
+        nonlocal turns
+        options = server.config(app, port=0, lifespan="off")
+        sockets, serving, loop = server.listeners(options), uvicorn.Server(options), asyncio.get_running_loop()
+        port = sockets[0].getsockname()[1]
+        task = asyncio.create_task(serving.serve(sockets))
+        while not serving.started:  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0)
+        with ExitStack() as held:
+            for _ in range(flood):  # the loop does not run meanwhile: all of them wait to be accepted
+                held.enter_context(closing(socket.create_connection(("127.0.0.1", port), 10, ("127.0.0.2", 0))))
+            last = held.enter_context(closing(socket.create_connection(("127.0.0.1", port), 10)))
+            last.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            last.setblocking(False)
+            received = asyncio.create_task(loop.sock_recv(last, 100))
+            while not received.done():
+                turns += 1
+                await asyncio.sleep(0)
+            assert (await received).startswith(b"HTTP/1.1 204 ")
+        serving.should_exit = True
+        await task
+
+    uvloop.run(story())
+    assert turns < flood / 2, "a connection at a time would take as many turns of the loop as there are connections"

@@ -18,6 +18,14 @@ __all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "world"]
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 
 
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+
+
+def environment() -> dict[str, str | float | bool]:
+    """The browser's environment. `./farm` points Fontconfig at its own folder; a Chromium that finds no font there ends itself."""
+    return {name: value for name, value in os.environ.items() if name != "FONTCONFIG_SYSROOT"}
+
+
 @pytest.fixture
 def operator(own_world: Any) -> Iterator[Person]:
     """An operator of a farm of the test's own."""
@@ -42,14 +50,9 @@ def chromium() -> Iterator[Any]:
         pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
     from playwright.sync_api import sync_playwright
 
-    # `./farm` points Fontconfig at its own folder; a Chromium that finds no font there ends itself.
-    environment: dict[str, str | float | bool] = {
-        name: value for name, value in os.environ.items() if name != "FONTCONFIG_SYSROOT"
-    }
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=CHROMIUM, args=arguments, env=environment) as browser,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment()) as browser,
     ):
         yield browser
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from farm_core.settings import ROOT
 from tests.acceptance.farm import process_farm
-from tests.console.conftest import CHROMIUM
+from tests.console.conftest import ARGUMENTS, CHROMIUM, environment
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
@@ -35,9 +35,7 @@ def test_a_template_is_tried_rendered_watched_and_played(tmp_path: Path) -> None
 
 def _story(data: Path) -> None:
     with process_farm(data) as farm, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        )
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment())
         link = farm.command("console-link", "operator").splitlines()[-1]
         page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
         page.set_default_timeout(90_000)

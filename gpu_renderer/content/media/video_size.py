@@ -22,7 +22,8 @@ _CONFINED: Final = {
 
 def opened(path: Path) -> av.container.InputContainer:
     """Open a file as one of the accepted formats, with decoders that refuse larger pictures. Raises MediaUndecodable for a stream that states a larger size."""
-    container = av.open(str(path), options={"max_pixels": str(PIXELS_MAX), **_CONFINED})
+    options = {"max_pixels": str(PIXELS_MAX), **_CONFINED}
+    container = av.open(str(path), options=options, metadata_errors="replace")  # tags are of any encoding
     try:
         for stream in container.streams.video:
             limit(stream.codec_context)

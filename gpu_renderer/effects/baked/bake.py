@@ -39,6 +39,7 @@ from motion.snapshot import (
     MissingSource,
     ParticleSource,
     ShapeSource,
+    SvgSource,
     Transform3D,
     VideoSource,
 )
@@ -53,6 +54,8 @@ PICTURE_OVERSAMPLING = 1.5
 FEATHER_SIGMA = 0.5
 """Blur of a baked mask's feather, in raster px per px of feather (compositing.md 5.3)."""
 
+PICTURES = (ImageSource, SvgSource, VideoSource)
+"""Sources that come in a size of their own."""
 _NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
 _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
@@ -119,7 +122,7 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
     bleed = min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))
     if isinstance(layer.source, VideoSource):
         return Baking(math.inf, bleed)
-    if isinstance(layer.source, ImageSource):
+    if isinstance(layer.source, (ImageSource, SvgSource)):
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
         return Baking(PICTURE_OVERSAMPLING * quality, bleed)
     flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
@@ -146,7 +149,7 @@ def bake(
     """
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale
-    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, (ImageSource, VideoSource))
+    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
     if masks.has_paths(layer):
         _cover(canvas, masks.paths(layer, raster.width, raster.height), _Masks(raster, masking, mask_scale))
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):

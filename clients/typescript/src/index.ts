@@ -1,0 +1,50 @@
+// A client of the render farm's API, for browsers and Node 20 or newer.
+//
+//     const farm = new FarmClient({ server: "https://farm.example.com", key: "pm_live_..." });
+//     const job = await farm.createRender({ templateId, inputs: { headline: "Hello" } });
+//     const done = await farm.wait(job.jobId);
+//     const video = await farm.downloadRender(done.jobId);
+
+import { Operations, type JobRecord } from "./operations.js";
+import { Transport, type Options } from "./transport.js";
+
+export * from "./operations.js";
+export { ApiError, type Options } from "./transport.js";
+
+const PAGE = 100;
+const PAUSE_MAX_MS = 5000;
+
+/** A render that failed or was cancelled. */
+export class RenderFailed extends Error {
+  constructor(readonly job: JobRecord) {
+    super(job.error ?? `the render was ${job.status}`);
+    this.name = "RenderFailed";
+  }
+}
+
+export class FarmClient extends Operations {
+  constructor(options: Options) {
+    super(new Transport(options));
+  }
+
+  /** Waits until a render is completed. Throws RenderFailed, and an Error after `timeoutMs`. */
+  async wait(jobId: string, timeoutMs = 3_600_000): Promise<JobRecord> {
+    const deadline = Date.now() + timeoutMs;
+    for (let pause = 250; ; pause = Math.min(PAUSE_MAX_MS, pause * 1.5)) {
+      const job = await this.getRender(jobId);
+      if (job.status === "completed") return job;
+      if (job.status === "failed" || job.status === "cancelled") throw new RenderFailed(job);
+      if (Date.now() + pause > deadline) throw new Error(`render ${jobId} did not end in time`);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  /** All renders, newest first. */
+  async *renders(): AsyncGenerator<JobRecord> {
+    for (let offset = 0; ; offset += PAGE) {
+      const page = await this.listRenders({ limit: PAGE, offset });
+      yield* page.items;
+      if (page.items.length === 0 || offset + page.items.length >= page.total) return;
+    }
+  }
+}

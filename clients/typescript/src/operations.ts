@@ -1,0 +1,575 @@
+// Generated from the farm's OpenAPI document by generate.py. Do not edit.
+
+import type { Transport } from "./transport.js";
+
+/** What the account may use; null is unlimited. */
+export interface AccountLimits {
+  /** False means keys do not work. */
+  apiEnabled: boolean;
+  monthlyRenderMinutes: number | null;
+  monthlyApiRequests: number | null;
+  maxActiveApiKeys: number | null;
+  maxUploadBytes: number | null;
+  /** Extension: bytes that the account may have in storage. */
+  maxStorageBytes: number | null;
+}
+
+/** How many renders of a batch were cancelled by this request. */
+export interface BatchCancelled {
+  batchId: string;
+  cancelled: number;
+}
+
+/** A row of a batch: its job, or the faults for which it was refused. */
+export interface BatchItem {
+  /** The row's place in the request. */
+  index: number;
+  status: JobStatus | "refused";
+  jobId?: string | null;
+  progress?: number;
+  videoUrl?: string | null;
+  error?: string | null;
+  /** Faults of a refused row. */
+  errors?: Array<Fault>;
+  warnings?: Array<JobWarning>;
+  metadata?: Record<string, unknown> | null;
+}
+
+/** A batch, and a page of its rows: first those with a job, then the refused ones. */
+export interface BatchRecord {
+  batchId: string;
+  templateId: string;
+  status: "running" | "ended";
+  progress: number;
+  totals: BatchTotals;
+  createdAt: string;
+  items: Array<BatchItem>;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/** Renders of one template, with output and callback in common. All rows are checked before one is queued. */
+export interface BatchRequest {
+  /** A template of the caller's account. */
+  templateId: string;
+  rows: Array<BatchRow>;
+  /** The template's own size and rate where left out; width times height at most 16 megapixels. */
+  output?: RenderOutput | null;
+  /** Public http(s) URL that one webhook goes to when the render ends. */
+  callbackUrl?: string | null;
+  /** Queue the rows without faults even if others have some. */
+  partial?: boolean;
+}
+
+/** One render of a batch. */
+export interface BatchRow {
+  /** Values by input id, of the types that the template's inputs declare. */
+  inputs?: Record<string, string | number>;
+  /** Extension: an object of the caller's own, at most 4096 bytes of JSON; returned with the job. */
+  metadata?: Record<string, unknown> | null;
+}
+
+/** How many rows are where. */
+export interface BatchTotals {
+  queued: number;
+  processing: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  refused: number;
+}
+
+/** What was asked for is gone. */
+export interface Deleted {
+  deleted?: boolean;
+}
+
+/** Every failure. Fields of single codes stand beside the others. */
+export interface ErrorBody {
+  /** Equals the HTTP status. */
+  statusCode: number;
+  /** For people; not stable. */
+  message: string | Array<string>;
+  /** The status in words. */
+  error: string;
+  /** The id of this request in the logs. */
+  requestId: string;
+  /** The route that failed. */
+  path: string;
+  /** Stable, for programs. */
+  code?: string | null;
+  /** Further structure. */
+  detail?: unknown;
+  /** Of validation failures. */
+  errors?: Array<Fault> | null;
+  /** Of insufficient_scope. */
+  required?: string | null;
+  /** Of key_limit_reached, quota_exceeded, upload_too_large. */
+  limit?: number | null;
+  /** Of quota_exceeded: render_minutes or api_requests. */
+  kind?: string | null;
+  /** Of quota_exceeded. */
+  used?: number | null;
+  /** Of rate_limit_exceeded. */
+  retryAfterSeconds?: number | null;
+  /** Of unrenderable_assets. */
+  layers?: Array<UnfetchableLayer> | null;
+  /** Of upload_too_large. */
+  bytes?: number | null;
+  /** Of a download that is not there: the job's status. */
+  status?: string | null;
+}
+
+/** One field that breaks a rule. */
+export interface Fault {
+  field: string;
+  message: string;
+}
+
+/** The process answers. */
+export interface Health {
+  status?: string;
+}
+
+/** A template made from a project, and what its author should know. */
+export interface ImportedTemplate {
+  id: string;
+  name: string;
+  description: string | null;
+  width: number;
+  height: number;
+  fps: number;
+  durationSeconds: number;
+  inputs: Array<ShownInput>;
+  createdAt: string;
+  updatedAt: string;
+  /** Ids of the inputs that every render must supply. */
+  requiredInputs: Array<string>;
+  warnings: Array<string>;
+}
+
+export interface JobPage {
+  items: Array<JobRecord>;
+  /** How many there are in all. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/** A render job. */
+export interface JobRecord {
+  jobId: string;
+  status: JobStatus;
+  progress: number;
+  videoUrl: string | null;
+  error: string | null;
+  createdAt: string;
+  /** Extension: what the video leaves out; the field is there only if it leaves something out. */
+  warnings?: Array<JobWarning>;
+  /** Extension: the request's `metadata`, if it had one. */
+  metadata?: Record<string, unknown> | null;
+}
+
+/** A job's identifier, and the status that holds. */
+export interface JobState {
+  jobId: string;
+  status: JobStatus;
+}
+
+/** The five public states of a job. */
+export type JobStatus = "queued" | "processing" | "completed" | "failed" | "cancelled";
+
+/** One thing that the video leaves out or shows otherwise than its document asks. */
+export interface JobWarning {
+  /** Stable, for programs. */
+  code: string;
+  /** For people. */
+  message: string;
+  /** The layer's name. */
+  layer?: string | null;
+}
+
+export interface KeyPage {
+  items: Array<KeySummary>;
+  /** How many there are in all. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/** What a new key shall be. */
+export interface KeyRequest {
+  /** Truncated to 80 characters. */
+  name?: string;
+  scopes?: Array<Scope>;
+  /** In the future; never when left out. */
+  expiresAt?: string | null;
+}
+
+/** A key without its secret. */
+export interface KeySummary {
+  id: string;
+  name: string;
+  /** The first characters of the key. */
+  prefix: string;
+  scopes: Array<Scope>;
+  createdAt: string;
+  lastUsedAt: string | null;
+  requestCount: number;
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
+
+/** A key just made: the only time its secret is shown. */
+export interface NewKey {
+  id: string;
+  name: string;
+  /** The first characters of the key. */
+  prefix: string;
+  scopes: Array<Scope>;
+  createdAt: string;
+  lastUsedAt: string | null;
+  requestCount: number;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  secret: string;
+}
+
+export interface PresetPage {
+  items: Array<PresetRow>;
+  /** How many there are in all. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/** A preset. */
+export interface PresetRecord {
+  id: string;
+  name: string;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+  animationData: Record<string, unknown>;
+}
+
+/** A preset to publish; an existing name is replaced. */
+export interface PresetRequest {
+  name: string;
+  /** The preset's payload. */
+  animationData: Record<string, unknown>;
+}
+
+/** A preset in a list. */
+export interface PresetRow {
+  id: string;
+  name: string;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Whether each part that requests need is there. */
+export interface Readiness {
+  ready: boolean;
+  checks: Record<string, boolean>;
+}
+
+export interface RenderOutput {
+  format?: "mp4";
+  width?: number;
+  height?: number;
+  fps?: number;
+}
+
+/** A render to create. Every fault of it is told at once. */
+export interface RenderRequest {
+  /** A template of the caller's account. */
+  templateId: string;
+  /** Values by input id, of the types that the template's inputs declare. */
+  inputs: Record<string, string | number>;
+  /** The template's own size and rate where left out; width times height at most 16 megapixels. */
+  output?: RenderOutput | null;
+  /** Public http(s) URL that one webhook goes to when the render ends. */
+  callbackUrl?: string | null;
+  /** Extension: an object of the caller's own, at most 4096 bytes of JSON; returned with the job. */
+  metadata?: Record<string, unknown> | null;
+}
+
+/** The key no longer works. */
+export interface Revoked {
+  revoked?: boolean;
+}
+
+/** The five scopes. */
+export type Scope = "renders:read" | "renders:write" | "templates:read" | "templates:write" | "usage:read";
+
+/** An input of a stored template. */
+export interface ShownInput {
+  id: string;
+  label: string;
+  kind: "text" | "color" | "number" | "image" | "media";
+  required: boolean;
+  default?: string | null;
+}
+
+/** A still with inputs. With neither time nor frame it shows the frame at a third of the duration. */
+export interface StillRequest {
+  /** Values by input id, of the types that the template's inputs declare. */
+  inputs?: Record<string, string | number>;
+  /** Moment in seconds. */
+  time?: number | null;
+  /** Frame number from 0, instead of a time. */
+  frame?: number | null;
+  /** Width in pixels. */
+  width?: number | null;
+  format?: "png" | "jpeg" | "webp";
+}
+
+/** One thing that may vary per render. */
+export interface TemplateInput {
+  /** The key to send in `inputs`. */
+  id: string;
+  label: string;
+  kind: "text" | "color" | "number" | "image" | "media";
+  /** True by default for image and media. */
+  required?: boolean | null;
+  /** The source that the layer has already. */
+  default?: string | null;
+}
+
+export interface TemplatePage {
+  items: Array<TemplateRecord>;
+  /** How many there are in all. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/** A template. It says nothing of what its inputs write to. */
+export interface TemplateRecord {
+  id: string;
+  name: string;
+  description: string | null;
+  width: number;
+  height: number;
+  fps: number;
+  durationSeconds: number;
+  inputs: Array<ShownInput>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** A template to publish. */
+export interface TemplateRequest {
+  /** Truncated to 120 characters. */
+  name: string;
+  /** Truncated to 500 characters. */
+  description?: string | null;
+  /** The full editor document snapshot. */
+  document: {
+    scene: {
+      nodes: Array<Record<string, unknown>>;
+    };
+  };
+  inputs: Array<TemplateInput>;
+  width: number;
+  height: number;
+  fps: number;
+  durationSeconds: number;
+  projectId?: string | null;
+}
+
+/** A layer whose media cannot be fetched. */
+export interface UnfetchableLayer {
+  layer: string;
+  reason: string;
+}
+
+/** An upload. */
+export interface UploadRecord {
+  /** Can be passed as the value of an image or media input. */
+  url: string;
+  bytes: number;
+  /** Determined from the bytes. */
+  mime: string;
+  expiresAt: string;
+}
+
+/** What the account has used this UTC month. */
+export interface UsageRecord {
+  /** YYYY-MM */
+  period: string;
+  renderJobs: number;
+  renderDurationMs: number;
+  /** Output duration committed by finished renders. */
+  renderedMinutes: number;
+  /** Held by jobs that are queued or processing. */
+  reservedRenderMinutes: number;
+  apiRequests: number;
+  assetProcessingBytes: number;
+  activeApiKeys: number;
+  /** Extension: bytes of the account's uploads, templates, presets, media and results. */
+  storedBytes: number;
+  limits: AccountLimits;
+}
+
+/** What a render would cost and lack. */
+export interface Validation {
+  valid: boolean;
+  errors: Array<Fault>;
+  /** Minutes that the render would reserve. */
+  renderMinutes: number;
+  /** Minutes of the month that are left; null without a limit. */
+  remainingMinutes: number | null;
+  /** Time that the render would take without a queue, by the account's last ones; null if none is known. */
+  expectedSeconds: number | null;
+  /** What the video would leave out, as far as known without drawing. */
+  warnings: Array<JobWarning>;
+}
+
+/** A method for each operation of the API. */
+export class Operations {
+  constructor(protected readonly transport: Transport) {}
+
+  /** List Keys */
+  listKeys(query: { limit?: number; offset?: number } = {}): Promise<KeyPage> {
+    return this.transport.send<KeyPage>({ method: "GET", path: `/api/v1/keys`, query, answer: "json" });
+  }
+
+  /** Create Key */
+  createKey(body?: KeyRequest): Promise<NewKey> {
+    return this.transport.send<NewKey>({ method: "POST", path: `/api/v1/keys`, body, answer: "json" });
+  }
+
+  /** Revoke Key */
+  revokeKey(id: string): Promise<Revoked> {
+    return this.transport.send<Revoked>({ method: "DELETE", path: `/api/v1/keys/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** List Templates */
+  listTemplates(query: { limit?: number; offset?: number } = {}): Promise<TemplatePage> {
+    return this.transport.send<TemplatePage>({ method: "GET", path: `/api/v1/templates`, query, answer: "json" });
+  }
+
+  /** Publish Template */
+  publishTemplate(body: TemplateRequest): Promise<TemplateRecord> {
+    return this.transport.send<TemplateRecord>({ method: "POST", path: `/api/v1/templates`, body, answer: "json" });
+  }
+
+  /** Import Template */
+  importTemplate(body: {
+    file: Blob;
+    /** The composition's name when left out. */
+    name?: string;
+    description?: string;
+    /** The project's active composition when left out. */
+    compId?: string;
+    includeText?: "true" | "false";
+  }): Promise<ImportedTemplate> {
+    return this.transport.send<ImportedTemplate>({ method: "POST", path: `/api/v1/templates/import`, form: body, answer: "json" });
+  }
+
+  /** Get Template */
+  getTemplate(id: string): Promise<TemplateRecord> {
+    return this.transport.send<TemplateRecord>({ method: "GET", path: `/api/v1/templates/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** Delete Template */
+  deleteTemplate(id: string): Promise<Deleted> {
+    return this.transport.send<Deleted>({ method: "DELETE", path: `/api/v1/templates/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** Create Render */
+  createRender(body: RenderRequest, idempotencyKey?: string): Promise<JobState> {
+    return this.transport.send<JobState>({ method: "POST", path: `/api/v1/renders`, body, idempotencyKey: idempotencyKey ?? this.transport.newKey(), answer: "json" });
+  }
+
+  /** List Renders */
+  listRenders(query: { limit?: number; offset?: number } = {}): Promise<JobPage> {
+    return this.transport.send<JobPage>({ method: "GET", path: `/api/v1/renders`, query, answer: "json" });
+  }
+
+  /** Validate Render */
+  validateRender(body: RenderRequest): Promise<Validation> {
+    return this.transport.send<Validation>({ method: "POST", path: `/api/v1/renders/validate`, body, answer: "json" });
+  }
+
+  /** Get Render */
+  getRender(id: string): Promise<JobRecord> {
+    return this.transport.send<JobRecord>({ method: "GET", path: `/api/v1/renders/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** Cancel Render */
+  cancelRender(id: string): Promise<JobState> {
+    return this.transport.send<JobState>({ method: "POST", path: `/api/v1/renders/${encodeURIComponent(id)}/cancel`, answer: "json" });
+  }
+
+  /** Download Render */
+  downloadRender(id: string): Promise<Blob> {
+    return this.transport.send<Blob>({ method: "GET", path: `/api/v1/renders/${encodeURIComponent(id)}/download`, answer: "file" });
+  }
+
+  /** Upload Asset */
+  uploadAsset(body: {
+    file: Blob;
+  }): Promise<UploadRecord> {
+    return this.transport.send<UploadRecord>({ method: "POST", path: `/api/v1/assets`, form: body, answer: "json" });
+  }
+
+  /** Get Usage */
+  getUsage(): Promise<UsageRecord> {
+    return this.transport.send<UsageRecord>({ method: "GET", path: `/api/v1/usage`, answer: "json" });
+  }
+
+  /** List Presets */
+  listPresets(query: { limit?: number; offset?: number } = {}): Promise<PresetPage> {
+    return this.transport.send<PresetPage>({ method: "GET", path: `/api/v1/animations`, query, answer: "json" });
+  }
+
+  /** Put Preset */
+  putPreset(body: PresetRequest): Promise<PresetRecord> {
+    return this.transport.send<PresetRecord>({ method: "POST", path: `/api/v1/animations`, body, answer: "json" });
+  }
+
+  /** Get Preset */
+  getPreset(id: string): Promise<PresetRecord> {
+    return this.transport.send<PresetRecord>({ method: "GET", path: `/api/v1/animations/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** Delete Preset */
+  deletePreset(id: string): Promise<Deleted> {
+    return this.transport.send<Deleted>({ method: "DELETE", path: `/api/v1/animations/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** Get Template Still */
+  getTemplateStill(id: string, query: { time?: number; frame?: number; width?: number; format?: "png" | "jpeg" | "webp" } = {}): Promise<Blob> {
+    return this.transport.send<Blob>({ method: "GET", path: `/api/v1/templates/${encodeURIComponent(id)}/still`, query, answer: "file" });
+  }
+
+  /** Create Template Still */
+  createTemplateStill(id: string, body: StillRequest): Promise<Blob> {
+    return this.transport.send<Blob>({ method: "POST", path: `/api/v1/templates/${encodeURIComponent(id)}/still`, body, answer: "file" });
+  }
+
+  /** Get Render Thumbnail */
+  getRenderThumbnail(id: string, query: { time?: number; width?: number; format?: "png" | "jpeg" | "webp"; sprite?: boolean } = {}): Promise<Blob> {
+    return this.transport.send<Blob>({ method: "GET", path: `/api/v1/renders/${encodeURIComponent(id)}/thumbnail`, query, answer: "file" });
+  }
+
+  /** Create Batch */
+  createBatch(body: BatchRequest, idempotencyKey?: string): Promise<BatchRecord> {
+    return this.transport.send<BatchRecord>({ method: "POST", path: `/api/v1/batches`, body, idempotencyKey: idempotencyKey ?? this.transport.newKey(), answer: "json" });
+  }
+
+  /** Get Batch */
+  getBatch(id: string, query: { limit?: number; offset?: number } = {}): Promise<BatchRecord> {
+    return this.transport.send<BatchRecord>({ method: "GET", path: `/api/v1/batches/${encodeURIComponent(id)}`, query, answer: "json" });
+  }
+
+  /** Cancel Batch */
+  cancelBatch(id: string): Promise<BatchCancelled> {
+    return this.transport.send<BatchCancelled>({ method: "POST", path: `/api/v1/batches/${encodeURIComponent(id)}/cancel`, answer: "json" });
+  }
+}

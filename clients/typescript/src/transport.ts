@@ -1,0 +1,114 @@
+// How requests are sent: with a credential, repeated after lost answers, with one idempotency key for all attempts.
+
+/** One operation as data. */
+export interface Call {
+  method: string;
+  path: string;
+  body?: unknown;
+  form?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  idempotencyKey?: string;
+  answer: "json" | "file";
+}
+
+export interface Options {
+  /** The farm's origin, such as `https://farm.example.com`. */
+  server: string;
+  /** An API key. */
+  key?: string;
+  /** A session token instead of a key. */
+  token?: string;
+  /** Attempts of a request that may be repeated; 4 by default. */
+  attempts?: number;
+  /** Replaces the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** A failure that the farm reports. */
+export class ApiError extends Error {
+  constructor(readonly status: number, readonly body: Record<string, unknown>) {
+    const told = body["message"];
+    super(Array.isArray(told) ? told.join(" ") : String(told ?? `status ${status}`));
+    this.name = "ApiError";
+  }
+
+  /** The stable code, for programs. */
+  get code(): string | undefined {
+    return this.body["code"] as string | undefined;
+  }
+}
+
+const FIRST_PAUSE_MS = 250;
+
+export class Transport {
+  private readonly fetch: typeof fetch;
+
+  constructor(private readonly options: Options) {
+    this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
+  }
+
+  /** A fresh idempotency key. */
+  newKey(): string {
+    return crypto.randomUUID();
+  }
+
+  /** Sends a call and reads its answer. Throws ApiError for a failure that the farm reports. */
+  async send<Answer>(call: Call): Promise<Answer> {
+    const attempts = mayRepeat(call) ? (this.options.attempts ?? 4) : 1;
+    for (let attempt = 1; ; attempt++) {
+      let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1);
+      try {
+        const response = await this.once(call);
+        if (response.ok) {
+          return (call.answer === "json" ? await response.json() : await response.blob()) as Answer;
+        }
+        const error = new ApiError(response.status, await readFailure(response));
+        if (attempt >= attempts || ![429, 502, 503, 504].includes(response.status)) throw error;
+        pause = 1000 * Number(response.headers.get("Retry-After") ?? pause / 1000);
+      } catch (error) {
+        if (error instanceof ApiError || attempt >= attempts) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  private once(call: Call): Promise<Response> {
+    const url = new URL(call.path, this.options.server);
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+    }
+    return this.fetch(url, { method: call.method, headers: this.headers(call), body: bodyOf(call) });
+  }
+
+  private headers(call: Call): Record<string, string> {
+    const found: Record<string, string> = {};
+    // Not X-API-Key: a redirect to another host would carry it along, and `fetch` drops this header there.
+    const credential = this.options.key ?? this.options.token;
+    if (credential) found["Authorization"] = `Bearer ${credential}`;
+    if (call.body !== undefined) found["Content-Type"] = "application/json";
+    if (call.idempotencyKey) found["Idempotency-Key"] = call.idempotencyKey;
+    return found;
+  }
+}
+
+function mayRepeat(call: Call): boolean {
+  return call.method !== "POST" || call.idempotencyKey !== undefined;
+}
+
+function bodyOf(call: Call): BodyInit | undefined {
+  if (call.form === undefined) return call.body === undefined ? undefined : JSON.stringify(call.body);
+  const form = new FormData();
+  for (const [name, value] of Object.entries(call.form)) {
+    if (value instanceof Blob) form.set(name, value, (value as File).name ?? "file");
+    else if (value !== undefined && value !== null) form.set(name, String(value));
+  }
+  return form;
+}
+
+async function readFailure(response: Response): Promise<Record<string, unknown>> {
+  try {
+    return (await response.json()) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

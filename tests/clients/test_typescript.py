@@ -1,0 +1,68 @@
+"""The TypeScript client is the API's document, compiles strictly, and works in Node."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from farm_core.settings import ROOT
+from tests.api.conftest import own_world, settings, start
+from tests.api.world import World, text_template
+
+__all__ = ["own_world", "settings", "start"]
+CLIENT = ROOT / "clients" / "typescript"
+COMPILER = CLIENT / "node_modules" / ".bin" / "tsc"
+needs_compiler = pytest.mark.skipif(
+    not COMPILER.exists() or shutil.which("node") is None, reason="no TypeScript: npm install in clients/typescript"
+)
+SCRIPT = """
+import { ApiError, FarmClient } from "./index.js";
+const [server, token, template] = process.argv.slice(2);
+let sent = 0;
+const unreliable = async (...given) => {
+  const answer = await fetch(...given);
+  if (++sent === 1) throw new TypeError("the answer was lost");
+  return answer;
+};
+const farm = new FarmClient({ server, token, fetch: unreliable });
+const job = await farm.createRender({ templateId: template, inputs: { headline: "Hi" } });
+const all = [];
+for await (const one of farm.renders()) all.push(one.jobId);
+let code = "";
+try { await farm.createRender({ templateId: template, inputs: { none: "x" } }); }
+catch (error) { if (error instanceof ApiError) code = `${error.status} ${error.body.errors[0].field}`; }
+const cancelled = await farm.cancelRender(job.jobId);
+let ended = "";
+try { await farm.wait(job.jobId); } catch (error) { ended = error.message; }
+console.log(JSON.stringify({ job: job.jobId, all, code, cancelled: cancelled.status, ended }));
+"""
+
+
+def test_the_operations_are_those_of_the_document() -> None:
+    """After a change of the API: python clients/typescript/generate.py."""
+    command = [sys.executable, str(CLIENT / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr or "operations.ts is not current: python clients/typescript/generate.py"
+
+
+@needs_compiler
+@pytest.mark.service
+def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> None:
+    subprocess.run([COMPILER, "-p", str(CLIENT), "--outDir", str(tmp_path)], check=True, capture_output=True, text=True)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "script.js").write_text(SCRIPT)
+    ada = own_world.account()
+    token = ada.headers["Authorization"].removeprefix("Bearer ")
+    words = ["node", str(tmp_path / "script.js"), own_world.origin, token, text_template(ada)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["all"] == [told["job"]]
+    assert told["code"] == "400 none"
+    assert told["cancelled"] == "cancelled"
+    assert "cancelled" in told["ended"]
