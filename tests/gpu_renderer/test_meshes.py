@@ -41,9 +41,12 @@ def test_the_picture_grows_by_what_the_mesh_reaches_out() -> None:
     assert tuple(moved.pixels[16, 10]) == (0, 0, 0, 0)
 
 
-def test_the_padding_of_the_picture_itself_is_not_stretched_into_the_box() -> None:
+def test_a_padded_picture_shrinks_onto_its_mesh() -> None:
     still = deformed(halves(padding_px=2), mesh((-5, -5), (5, -5), (-5, 5), (5, 5)))
-    assert np.array_equal(still.pixels, halves(padding_px=2).pixels)
+    assert still.padding == 2
+    assert tuple(still.pixels[14, 9]) == RED
+    assert tuple(still.pixels[14, 19]) == BLUE
+    assert tuple(still.pixels[14, 5]) == tuple(still.pixels[5, 14]) == (0, 0, 0, 0)
 
 
 def test_a_mesh_without_end_is_cut_off() -> None:
