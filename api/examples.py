@@ -60,10 +60,10 @@ EXAMPLES: Final[dict[str, Any]] = {
     },
     "UsageRecord": {
         "period": "2026-11", "renderJobs": 12, "renderDurationMs": 61250, "renderedMinutes": 1.5, "reservedRenderMinutes": 0,
-        "apiRequests": 340, "assetProcessingBytes": 18432, "activeApiKeys": 1, "storedBytes": 5242880,
+        "apiRequests": 340, "assetProcessingBytes": 18432, "activeApiKeys": 1,
         "limits": {
             "apiEnabled": True, "monthlyRenderMinutes": None, "monthlyApiRequests": None, "maxActiveApiKeys": None,
-            "maxUploadBytes": None, "maxStorageBytes": None,
+            "maxUploadBytes": None,
         },
     },
     "Validation": {

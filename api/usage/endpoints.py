@@ -14,7 +14,6 @@ from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.usage import repository
-from farm_core.usage.stored import stored_bytes
 
 router = APIRouter(prefix="/usage", tags=["usage"], route_class=FarmRoute)
 _MS_PER_MINUTE = 60_000
@@ -27,6 +26,8 @@ async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> Usage
     account_id = caller.account.id
     used = await repository.of_month(work, account_id, now)
     minutes = await repository.minutes(work, account_id, now)
+    limits = asdict(limits_of(caller.account))
+    del limits["max_storage_bytes"]  # the interface's record has no storage: the console and the refusal show it
     return UsageRecord(
         period=used.period,
         render_jobs=used.render_jobs,
@@ -36,6 +37,5 @@ async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> Usage
         api_requests=used.api_requests,
         asset_processing_bytes=used.asset_bytes,
         active_api_keys=await accounts.active_keys(work, account_id, now),
-        stored_bytes=await stored_bytes(work, account_id),
-        limits=AccountLimits(**asdict(limits_of(caller.account))),
+        limits=AccountLimits(**limits),
     )

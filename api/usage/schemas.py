@@ -15,7 +15,6 @@ class AccountLimits(Shape):
     monthly_api_requests: int | None
     max_active_api_keys: int | None
     max_upload_bytes: int | None
-    max_storage_bytes: int | None = Field(description="Extension: bytes that the account may have in storage.")
 
 
 class UsageRecord(Shape):
@@ -29,7 +28,4 @@ class UsageRecord(Shape):
     api_requests: int
     asset_processing_bytes: int
     active_api_keys: int
-    stored_bytes: int = Field(
-        description="Extension: bytes of the account's uploads, templates, presets, media and results."
-    )
     limits: AccountLimits

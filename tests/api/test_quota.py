@@ -15,7 +15,7 @@ from tests.api.world import World
 pytestmark = pytest.mark.service
 FIELDS = {
     "period", "renderJobs", "renderDurationMs", "renderedMinutes", "reservedRenderMinutes", "apiRequests",
-    "assetProcessingBytes", "activeApiKeys", "storedBytes", "limits",
+    "assetProcessingBytes", "activeApiKeys", "limits",
 }  # fmt: skip
 
 
@@ -25,7 +25,7 @@ def test_a_fresh_account_has_used_nothing(own_world: World) -> None:
     assert usage["period"] == "2026-01"
     assert usage["limits"] == {
         "apiEnabled": True, "monthlyRenderMinutes": 60, "monthlyApiRequests": 1000, "maxActiveApiKeys": 5,
-        "maxUploadBytes": 104857600, "maxStorageBytes": 53687091200,
+        "maxUploadBytes": 104857600,
     }  # fmt: skip
     assert all(usage[name] == 0 for name in FIELDS - {"period", "limits"})
 
@@ -91,10 +91,7 @@ def test_counters_reset_when_the_utc_month_rolls_over(own_world: World) -> None:
     own_world.clock.advance(1)
     february = ada.usage()
     assert february["period"] == "2026-02"
-    reset = {
-        name: february[name]
-        for name in FIELDS - {"period", "limits", "activeApiKeys", "storedBytes", "reservedRenderMinutes"}
-    }
+    reset = {name: february[name] for name in FIELDS - {"period", "limits", "activeApiKeys", "reservedRenderMinutes"}}
     assert set(reset.values()) == {0}
     assert february["reservedRenderMinutes"] == 0.05
     ada.post(f"/renders/{running}/cancel")

@@ -17,11 +17,13 @@ pytestmark = pytest.mark.service
 
 
 def stored(someone: Someone) -> int:
-    """What the usage record says, which is what the objects sum up to."""
+    """What is kept as the account's total, which is what its objects sum up to."""
     ((total,),) = someone.world.database.execute(
         "SELECT coalesce(sum(bytes), 0) FROM object_charges WHERE account_id = %s", (someone.account_id,)
     ).fetchall()
-    shown = someone.usage()["storedBytes"]
+    ((shown,),) = someone.world.database.execute(
+        "SELECT coalesce(sum(stored_bytes), 0) FROM account_queues WHERE account_id = %s", (someone.account_id,)
+    ).fetchall()
     assert shown == total
     return int(shown)
 

@@ -47,9 +47,14 @@ def test_a_blended_layer_is_the_same_straight_and_through_a_buffer_of_its_own(pa
     assert np.abs(pictures[0].astype(int) - pictures[1]).max() <= 1
 
 
-def test_a_blended_layer_out_of_sight_still_passes_the_backdrop_through_eight_linear_bits(painter: Painter) -> None:
-    picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", -40, 8, 4, 4, blend="overlay")))
-    assert at(picture, 50, 40) == (28, 50, 248)
+def test_a_blended_layer_passes_the_whole_backdrop_through_eight_linear_bits_unless_it_is_out_of_sight(
+    painter: Painter,
+) -> None:
+    seen, unseen = (
+        drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", x, 8, 4, 4, blend="overlay"))) for x in (2, -40)
+    )
+    assert at(seen, 50, 40) == (28, 50, 248)
+    assert at(unseen, 50, 40) == (26, 48, 248)
 
 
 @pytest.mark.parametrize("mode", [*VECTORS, "alpha-add", "luminescent-premul", "dissolve", "normal"])

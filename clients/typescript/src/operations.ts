@@ -10,8 +10,6 @@ export interface AccountLimits {
   monthlyApiRequests: number | null;
   maxActiveApiKeys: number | null;
   maxUploadBytes: number | null;
-  /** Extension: bytes that the account may have in storage. */
-  maxStorageBytes: number | null;
 }
 
 /** How many renders of a batch were cancelled by this request. */
@@ -410,8 +408,6 @@ export interface UsageRecord {
   apiRequests: number;
   assetProcessingBytes: number;
   activeApiKeys: number;
-  /** Extension: bytes of the account's uploads, templates, presets, media and results. */
-  storedBytes: number;
   limits: AccountLimits;
 }
 
