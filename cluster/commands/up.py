@@ -11,10 +11,9 @@ import signal
 import threading
 from types import FrameType
 
-from cluster.local.accounts import console_link
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.supervisor import LOOK_SECONDS
-from farm_core.cli import connection
+from farm_core.cli import data_folder
 from farm_core.cli.words import whole
 from farm_core.telemetry import logs
 
@@ -27,12 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=whole(1), metavar="N", help="render actors (one for each GPU, else each core)"
     )
     parser.add_argument("--schedulers", type=whole(1), default=1, metavar="N", help="scheduler processes (1)")
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs until a signal; returns 0 after a clean end. Raises Failure where the farm cannot start."""
-    chosen = connection.settings_of(arguments)
+    chosen = data_folder.settings_of(arguments)
     logs.set_up(chosen.log_level)
     ended = threading.Event()
 
@@ -50,6 +49,8 @@ def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
     try:
         farm.start()
         if farm.wait_ready(ended.is_set):
+            from cluster.local.accounts import console_link  # noqa: PLC0415 - loads the tables, which starting need not wait for
+
             print(f"ready {farm.origin}/api", flush=True)
             print(f"console {console_link(farm.database_url, farm.origin)}", flush=True)
         while not ended.wait(LOOK_SECONDS):
