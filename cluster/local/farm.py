@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import socket
 import sys
 import time
@@ -36,6 +37,7 @@ class Options:
     port: int = 8000
     workers: int | None = None
     schedulers: int = 1
+    api_workers: int = 1
 
 
 class DataFolderBusy(Failure):
@@ -166,9 +168,19 @@ class LocalFarm:
         for number in range(1, self._options.schedulers + 1):
             name = f"scheduler-{number}"
             parts.append(ProcessPart(name, (*python, "scheduler"), environment, self._log(name)))
-        web = (*python, "api", "--host", self._options.host, "--port", str(self._options.port))
-        parts.append(ProcessPart("api", web, environment, self._log("api")))
-        return parts
+        return [*parts, *self._api_parts(environment)]
+
+    def _api_parts(self, environment: dict[str, str]) -> list[Part]:
+        """The API's processes. Several share the port and their metrics."""
+        command = (sys.executable, "-m", "api", "--host", self._options.host, "--port", str(self._options.port))
+        if self._options.api_workers == 1:
+            return [ProcessPart("api", command, environment, self._log("api"))]
+        metrics = self._data / "metrics"
+        shutil.rmtree(metrics, ignore_errors=True)
+        metrics.mkdir(mode=0o700)
+        shared = environment | {"PROMETHEUS_MULTIPROC_DIR": str(metrics)}
+        names = [f"api-{number}" for number in range(1, self._options.api_workers + 1)]
+        return [ProcessPart(name, (*command, "--share-port"), shared, self._log(name)) for name in names]
 
     def _running(self) -> running.Running:
         """What other commands need to know of this farm."""

@@ -12,8 +12,8 @@ from farm_core.failure import Failure
 
 BASE_BYTES: Final = 800_000_000
 """Memory of everything but the render workers: stores, Ray, scheduler and API use 650 MB at rest."""
-WORKER_BYTES: Final = 400_000_000
-"""Memory of a render worker: 150 MB at rest, the rest for frames of 1080p and an encoder."""
+WORKER_BYTES: Final = 500_000_000
+"""Memory of a render worker at 1080p; 150 MB at rest."""
 SEGMENT_BYTES_LEAST: Final = 500_000_000
 GROUPS: Final = Path("/sys/fs/cgroup")
 PROCESS: Final = Path("/proc")
