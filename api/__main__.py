@@ -17,7 +17,7 @@ from api.server import config, listeners
 from farm_core import running
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 
 DRAIN_SECONDS = 20
 
@@ -33,6 +33,7 @@ def main(words: list[str]) -> int:
     if chosen.database_url is None or chosen.redis_url is None:
         parser.error("no farm runs on the data folder; start it with ./farm up, or set DATABASE_URL and REDIS_URL")
     logs.set_up(chosen.log_level)
+    traces.set_up(chosen, "api")
     with Scratch("api"):
         options = config(
             create_app(farm_from(chosen)),
