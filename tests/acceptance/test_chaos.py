@@ -113,7 +113,7 @@ def storm(farm: ProcessFarm, kills: int, pause_seconds: float) -> Table:
     """Keep eight jobs under way until so many processes have been killed, then take stock."""
     template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, PICTURE)
     before, key, began, table = farm.call("GET", "/usage"), secrets.token_hex(8), time.monotonic(), Table()
-    ended = threading.Event()
+    ended, farm.patience_seconds = threading.Event(), 300.0
 
     def kill() -> None:
         chance = random.Random(kills)
