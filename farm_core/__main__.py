@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "template": ("cluster.commands.template", "publish any project as a template"),
     "batch": ("cluster.commands.batch", "one video per row of a CSV file, on a farm or without any service"),
     "mcp": ("cluster.commands.mcp_server", "a Model Context Protocol server over the API"),
+    "docs": ("farm_core.cli.docs", "build the documentation as a site"),
     "verify": ("cluster.commands.verify", "render random segments of a job again and compare"),
 }
 

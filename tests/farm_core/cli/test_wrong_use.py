@@ -72,6 +72,7 @@ def test_an_env_file_that_is_no_text_is_named(told: Told, place: Path) -> None:
     assert ".env" in told("account", "list")
 
 
+@pytest.mark.thorough
 def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(place: Path) -> None:
     (place / ".env").write_text(
         "S3_BUCKET=videos\nS3_REGION=eu-west-1\nAWS_ACCESS_KEY_ID=AKIDTEST\nAWS_SECRET_ACCESS_KEY=s\n"
@@ -167,6 +168,7 @@ def test_the_doctor_names_every_part_that_cannot_be_used(place: Path, capsys: py
     assert said.endswith("The farm could not work here.\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.gl
 def test_a_render_that_is_told_to_end_leaves_nothing_behind(place: Path) -> None:
     file = written(place, document(layer("square"), seconds=3600))
