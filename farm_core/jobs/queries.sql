@@ -285,13 +285,20 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     END AS segments
 
 -- renew_tasks --
--- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away.
-WITH held AS (
-    SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+-- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away. A lease that was
+-- given or renewed a moment ago is not written again.
+WITH mine AS (
+    SELECT id, lease_token, lease_expires_at FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased'
+), held AS (
+    SELECT tasks.id FROM tasks JOIN mine ON mine.id = tasks.id
+    WHERE mine.lease_expires_at < CAST(:now AS timestamptz) + make_interval(secs => :fresh_seconds)
+        AND tasks.lease_token = ANY(:tokens) AND tasks.status = 'leased'
+    ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+), renewed AS (
+    UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
+    FROM held WHERE tasks.id = held.id
 )
-UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-FROM held WHERE tasks.id = held.id
-RETURNING tasks.lease_token
+SELECT lease_token FROM mine
 
 -- finish_tasks --
 -- Rendered segments are accepted, known to the cache, and to their workers' credit. No row for a lease that is gone: its result is
