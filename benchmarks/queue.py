@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -11,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
 import uvloop
 from redis.asyncio import Redis
 from sqlalchemy import text
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.noop import NoopExecutor
+from benchmarks.processor_time import PostgresTime
 from cluster.embedded import postgres
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock
@@ -62,21 +61,6 @@ def _rows(quick: bool) -> Iterator[Row]:
                 yield uvloop.run(_measured(server.url, used, Path(folder), chosen))
         finally:
             server.stop()
-
-
-class PostgresTime:
-    """Processor seconds of a server's processes that live. Connections must not be closed while time is measured."""
-
-    def __init__(self, folder: Path) -> None:
-        self._postmaster = psutil.Process(int((folder / "postmaster.pid").read_text().split("\n", 1)[0]))
-
-    def seconds(self) -> float:
-        """Seconds since the server was started."""
-        total = 0.0
-        for process in self._postmaster.children():
-            with contextlib.suppress(OSError):
-                total += int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9
-        return total
 
 
 async def _measured(url: str, postgres_time: PostgresTime, folder: Path, load: Load) -> Row:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, islice
 from typing import Final
@@ -59,7 +58,7 @@ class Dispatcher(Service):
         room = min(ROUND_TASKS_MAX, max(1, DEPTH * len(living) - len(self.running_tasks)))
         rows = await self._leased(living, room)
         for row in rows:
-            now, assignment = time.monotonic(), self._order(row)
+            now, assignment = self.dependencies.clock.monotonic(), self._order(row)
             self.running_tasks.add(
                 RunningTask(assignment, assignment.token, row["worker"], now, now, job=_rendered(row))
             )

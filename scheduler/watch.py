@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -71,7 +70,7 @@ class RunningTaskWatcher(Service):
 
     async def _free_held_workers(self) -> None:
         """Restart workers that draw on at a withdrawn assignment's frame, if other assignments wait there."""
-        now = time.monotonic()
+        now = self.dependencies.clock.monotonic()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
         self._withdrawn = {
@@ -96,7 +95,7 @@ class RunningTaskWatcher(Service):
     async def _watch(
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
     ) -> None:
-        now = time.monotonic()
+        now = self.dependencies.clock.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task, states)
         if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
@@ -137,7 +136,7 @@ class RunningTaskWatcher(Service):
         usable = partial(workers.usable_workers, now=now, ids=candidates)
         idle = sorted(name for name, load in (await self.dependencies.database.single(usable)).items() if load == 0)
         if idle:
-            begun = time.monotonic()
+            begun = self.dependencies.clock.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))

@@ -64,6 +64,7 @@ class Database:
             pool_reset_on_return=None,
             **options,
         )
+        self.engines = (self.engine, self._single)
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._readers = async_sessionmaker(self._single, expire_on_commit=False)
 
@@ -116,8 +117,8 @@ class Database:
 
     async def close(self) -> None:
         """Gives the connections back."""
-        await self.engine.dispose()
-        await self._single.dispose()
+        for engine in self.engines:
+            await engine.dispose()
 
 
 async def _repeated(act: Callable[[], Awaitable[Result]]) -> Result:
