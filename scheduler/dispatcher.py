@@ -30,7 +30,7 @@ DEPTH: Final = 2
 ROUND_TASKS_MAX: Final = 512
 """Tasks that one round leases: its statements stay short however many workers are free."""
 
-ROUND_WORKERS_MAX: Final = 1024
+ROUND_WORKERS_MAX: Final = ROUND_TASKS_MAX // DEPTH
 """Workers with room that one round asks about; the next round begins with others."""
 
 FULL_WORKERS_MAX: Final = 32
@@ -87,17 +87,20 @@ class Dispatcher(Service):
     def _candidates(self, living: list[str]) -> list[str]:
         """The workers that may get a task now, as far as this scheduler knows: other schedulers give them assignments too.
 
-        Rounds begin with different workers, so that all have their turn where there are more than a round asks about.
+        Each round begins where the last one stopped, so that all have their turn where there are more than a round asks about.
         """
         first = self._first_worker % len(living)
         with_room, full = list[str](), list[str]()
         for name in chain(islice(living, first, None), islice(living, first)):
             (with_room if self.running_tasks.load(name) < DEPTH else full).append(name)
-        self._first_worker = first + min(len(with_room), ROUND_WORKERS_MAX)
-        return with_room[:ROUND_WORKERS_MAX] + full[:FULL_WORKERS_MAX]
+            if len(with_room) == ROUND_WORKERS_MAX:
+                break
+        self._first_worker = first + len(with_room) + len(full)
+        return with_room + full[:FULL_WORKERS_MAX]
 
     def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
-        loads = {name: load + self.running_tasks.copies(name) for name, load in loads.items()}
+        copies = self.running_tasks.copies_by_worker
+        loads = {name: load + copies[name] for name, load in loads.items()}
         return [FreeWorker(name, living[name].renderer, DEPTH - load, load) for name, load in loads.items()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -44,6 +45,8 @@ class RunningTasks:
         self._by_token: dict[str, RunningTask] = {}
         self._by_lease: dict[str, list[RunningTask]] = {}
         self._by_worker: dict[str, list[RunningTask]] = {}
+        self.copies_by_worker = Counter[str]()
+        """Second copies: the database does not count those."""
 
     def __len__(self) -> int:
         return len(self._by_token)
@@ -56,6 +59,8 @@ class RunningTasks:
         self._by_token[running_task.assignment.token] = running_task
         self._by_lease.setdefault(running_task.lease, []).append(running_task)
         self._by_worker.setdefault(running_task.worker_id, []).append(running_task)
+        if running_task.is_copy:
+            self.copies_by_worker[running_task.worker_id] += 1
 
     def get(self, token: str) -> RunningTask | None:
         """The running_task of a token, if it is still waited for."""
@@ -67,6 +72,8 @@ class RunningTasks:
         if running_task is not None:
             _remove(self._by_lease, running_task.lease, running_task)
             _remove(self._by_worker, running_task.worker_id, running_task)
+            if running_task.is_copy:
+                self.copies_by_worker -= Counter([running_task.worker_id])
         return running_task
 
     def leases(self) -> set[str]:
@@ -84,10 +91,6 @@ class RunningTasks:
     def load(self, worker_id: str) -> int:
         """Return how many assignments of this scheduler the worker holds."""
         return len(self._by_worker.get(worker_id, ()))
-
-    def copies(self, worker_id: str) -> int:
-        """Return how many second copies the worker has: the database does not count those."""
-        return sum(running_task.is_copy for running_task in self._by_worker.get(worker_id, ()))
 
     def busy_workers(self) -> set[str]:
         """The workers that hold an assignment."""
