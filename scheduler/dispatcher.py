@@ -16,6 +16,7 @@ from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import Lease
 from farm_core.settings import Settings
+from farm_core.telemetry.traces import TraceContext
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
 from scheduler.placement import AccountLoad, FreeWorker, OpenJob, OpenTask, assign
@@ -118,6 +119,7 @@ def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
         row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"],
         row["format"], row["transparent"], row["has_sound"],
     )  # fmt: skip
+    trace = TraceContext(row["request_id"], row["traceparent"])
     if TaskKind(row["kind"]) is TaskKind.assemble:
         video_key = f"results/{row['plan_key'] or row['job_id']}{OUTPUT_FORMATS[row['format']].ending}"
         keys = tuple(segment["key"] for segment in row["segments"])
@@ -132,10 +134,11 @@ def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
             row["task_index"],
             row["document_key"],
             row["media"] or {},
+            trace,
         )
     return SegmentAssignment(
         row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,
-        row["first_frame"], row["frame_count"], row["account_id"], row["task_index"], row["finished_frames"], limit,
+        row["first_frame"], row["frame_count"], row["account_id"], row["task_index"], row["finished_frames"], limit, trace,
     )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ class ClaimedJob:
     format: str = "mp4"
     transparent: bool = False
     has_sound: bool = False
+    request_id: str | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,10 @@ class Job(SQLModel, table=True):
     """What the video leaves out (motion/notices.py): known in part at ingest, whole when the job is completed."""
     meta: dict[str, Any] | None = Field(default=None, sa_column=Column("metadata", JSONB, nullable=True))
     """What the caller attached to the job: returned with it, never read."""
+    request_id: str | None = None
+    """Id of the request that created the job: the logs of its scheduler and workers have it too."""
+    traceparent: str | None = None
+    """Span of that request (W3C Trace Context), if traces are on."""
     batch_id: str | None = Field(default=None, foreign_key="batches.id")
     batch_index: int | None = None
     render_duration_ms: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))

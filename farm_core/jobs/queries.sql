@@ -42,7 +42,7 @@ WITH candidates AS MATERIALIZED (
 )
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
-    claimed.format, claimed.transparent, claimed.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM claimed JOIN templates ON templates.id = claimed.template_id
 
@@ -62,7 +62,7 @@ WITH orphans AS (
 )
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
-    adopted.format, adopted.transparent, adopted.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM adopted JOIN templates ON templates.id = adopted.template_id
 
@@ -276,6 +276,7 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin, held.inputs, held.renderer,
+    held.request_id, held.traceparent,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
             SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,

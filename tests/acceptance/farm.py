@@ -165,20 +165,28 @@ def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subpr
 
 
 @contextmanager
-def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> Iterator[ProcessFarm]:
+def process_farm(
+    data: Path,
+    *options: str,
+    storage: S3Server | None = None,
+    settings: Mapping[str, str] | None = None,
+    tree: Path | None = None,
+) -> Iterator[ProcessFarm]:
     """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all.
 
-    Its objects lie in the data folder, or on the S3 server, which is the caller's.
+    Its objects lie in the data folder, or on the S3 server, which is the caller's. `settings` are variables of its environment,
+    `tree` is the checkout that runs, this one by default.
     """
     port = free_port()
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(port), "--data", str(data), *options]
     environment = {
         **os.environ, "AUTOMATION_ALLOW_PRIVATE_CALLBACKS": "true", "AUTOMATION_RENDERS_PER_MINUTE": "1000",
         "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000", **(storage.environment if storage else {}),
+        **(settings or {}), **({} if tree is None else {"PYTHONPATH": str(tree)}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
     with (data / "up.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=tree or ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process, storage=storage)
     try:
         _wait_ready(farm)
