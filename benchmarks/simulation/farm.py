@@ -105,7 +105,8 @@ class SimulatedFarm:
         for engine in database.engines:
             event.listen(engine.sync_engine, "before_cursor_execute", self._count)
         dependencies = Dependencies(
-            database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(), SimulatedClock(),
+            database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(),
+            SimulatedClock(asyncio.get_running_loop()),
             Settings(data_folder=self._folder), self._folder, ProgressReader(None, database), ChangePublisher(None),
         )  # fmt: skip
         return Scheduler(dependencies, self.server.url)

@@ -60,7 +60,10 @@ class _Selector(selectors.DefaultSelector):  # type: ignore[valid-type, misc]
 
 
 class SimulatedClock:
-    """The clock of the running simulated loop."""
+    """The clock of a simulated loop, for its threads too."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
 
     def now(self) -> datetime:
         """The time in UTC."""
@@ -68,7 +71,7 @@ class SimulatedClock:
 
     def monotonic(self) -> float:
         """Simulated seconds."""
-        return asyncio.get_running_loop().time()
+        return self._loop.time()
 
 
 def run(main: Coroutine[Any, Any, Result]) -> Result:
