@@ -79,8 +79,8 @@ class Claimer(Service):
         database, now = self.dependencies.database, self.dependencies.clock.now()
         taken = await database.single(lambda connection: claims.adopt_jobs(connection, now, room))
         if len(taken) < room:
-            rest = room - len(taken)
-            claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest))
+            rest, workers = room - len(taken), len(self.dependencies.executor.workers())
+            claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest, workers))
             self.dependencies.changes.publish(
                 changed(job.id, job.account_id, JobStatus.processing, 0) for job in claimed
             )
