@@ -23,7 +23,7 @@ DRAIN_SECONDS = 20
 
 
 def main(words: list[str]) -> int:
-    """Serves until SIGINT or SIGTERM, then finishes what has begun."""
+    """Serve until SIGINT or SIGTERM, then finish the requests in flight."""
     parser = argparse.ArgumentParser(prog="python -m api", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
@@ -50,7 +50,7 @@ def main(words: list[str]) -> int:
 
 
 def located(base: Settings, data_folder: Path | None) -> Settings:
-    """The settings with the data folder of the command line, and the parts of the farm that runs there."""
+    """Return the settings with the data folder of the command line and the servers of the farm that runs there."""
     folder = data_folder or base.data_folder
     found = running.read(folder)
     told = {} if found is None else {"database_url": found.database_url, "redis_url": found.redis_url}

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
+    """Print; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -141,7 +141,7 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
 
 
 async def followed(database: Database, progress: ProgressReader, job_id: str) -> int:
-    """Shows a bar with the time left until the job ends; 0 where it completed."""
+    """Show a bar with the time left until the job ends; 0 where it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip

@@ -79,7 +79,7 @@ def _config(url: str) -> Config:
 
 
 def main(words: list[str]) -> int:
-    """Writes a migration, or brings `DATABASE_URL` up to date."""
+    """Write a migration, or bring `DATABASE_URL` up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("upgrade", "revision"))
     parser.add_argument("message", nargs="?", default="")
