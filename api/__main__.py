@@ -17,13 +17,13 @@ from api.server import config, listeners
 from farm_core import running
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 
 DRAIN_SECONDS = 20
 
 
 def main(words: list[str]) -> int:
-    """Serves until SIGINT or SIGTERM, then finishes what has begun."""
+    """Serve until SIGINT or SIGTERM, then finish the requests in flight."""
     parser = argparse.ArgumentParser(prog="python -m api", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
@@ -34,6 +34,7 @@ def main(words: list[str]) -> int:
     if chosen.database_url is None or chosen.redis_url is None:
         parser.error("no farm runs on the data folder; start it with ./farm up, or set DATABASE_URL and REDIS_URL")
     logs.set_up(chosen.log_level)
+    traces.set_up(chosen, "api")
     with Scratch("api"):
         options = config(
             create_app(farm_from(chosen)),
@@ -50,7 +51,7 @@ def main(words: list[str]) -> int:
 
 
 def located(base: Settings, data_folder: Path | None) -> Settings:
-    """The settings with the data folder of the command line, and the parts of the farm that runs there."""
+    """Return the settings with the data folder of the command line and the servers of the farm that runs there."""
     folder = data_folder or base.data_folder
     found = running.read(folder)
     told = {} if found is None else {"database_url": found.database_url, "redis_url": found.redis_url}

@@ -25,7 +25,7 @@ class Slot:
 
 
 def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
-    """The slots of all live nodes, given as Ray lists them: by GPUs where a node has any, else by processor cores."""
+    """Yield the slots of all live nodes, given as Ray lists them: per GPU, or per processor core without a GPU."""
     for node in nodes:
         if node["Alive"]:
             yield from _slots_of_node(node, settings)
@@ -62,13 +62,13 @@ KEEP_SECONDS: Final = 300.0
 
 
 class Growth:
-    """How many workers a queue is worth: at once when it grows, and only after a while when it shrinks."""
+    """Number of workers that a queue needs. It grows at once and shrinks after a while."""
 
     def __init__(self) -> None:
         self._peaks: deque[tuple[float, int]] = deque()
 
     def target_workers(self, open_tasks: int, workers_max: int, now: float) -> int:
-        """The most workers that the queue was worth within the last KEEP_SECONDS; at least one, at most `workers_max`."""
+        """Return the most workers that the queue needed within the last KEEP_SECONDS, from one to `workers_max`."""
         worth = max(1, min(workers_max, math.ceil(open_tasks / TASKS_PER_WORKER)))
         while self._peaks and self._peaks[-1][1] <= worth:
             self._peaks.pop()

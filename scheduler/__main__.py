@@ -28,7 +28,7 @@ from farm_core.settings import Settings, settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 from farm_core.telemetry.metrics import REGISTRY
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
@@ -40,7 +40,7 @@ _log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
-    """Runs until it is told to stop, or its executor is gone for good (status 3: start it afresh)."""
+    """Run until a signal stops the scheduler, or its executor is gone for good (status 3: start it afresh)."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
     parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
     arguments = parser.parse_args(words)
@@ -48,6 +48,7 @@ def main(words: list[str]) -> int:
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
     logs.set_up(chosen.log_level)
+    traces.set_up(chosen, "scheduler")
     if chosen.metrics_port is not None:
         start_http_server(chosen.metrics_port, registry=REGISTRY)
     return uvloop.run(_run(chosen))
@@ -73,7 +74,7 @@ async def _run(chosen: Settings) -> int:
 
 
 def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
-    """The scheduler's dependencies as the settings say."""
+    """Build the scheduler's dependencies from the settings."""
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     database = Database(chosen.database_url, ping=False)
@@ -99,7 +100,7 @@ def _listen_to_signals(end: Callable[[], None]) -> None:
 
 
 async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
-    """Waits for either; says whether the executor is gone."""
+    """Wait for either event; return True if the executor is gone."""
     waits = [asyncio.create_task(event.wait()) for event in (stop, gone)]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
@@ -109,5 +110,6 @@ async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
 
 if __name__ == "__main__":
     status = main(sys.argv[1:])
+    traces.shut_down()
     sys.stderr.flush()
     os._exit(status)  # threads of a cluster that does not answer would hold up an ordinary exit

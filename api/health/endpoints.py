@@ -31,7 +31,7 @@ class Health(Shape):
 
 
 class Readiness(Shape):
-    """Whether each part that requests need is there."""
+    """State of each dependency of requests."""
 
     ready: bool
     checks: dict[str, bool]

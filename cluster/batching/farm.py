@@ -1,4 +1,4 @@
-"""Renders rows on a farm, through its API: in batches, whose videos are downloaded as they are completed."""
+"""Render rows on a farm through its API, in batches. Each video is downloaded as soon as it is completed."""
 
 from __future__ import annotations
 
@@ -112,7 +112,10 @@ class FarmRenderer:
 
 
 def _format_of(rows: Sequence[Row]) -> dict[str, str]:
-    """The output's format by the ending of the rows' files; nothing for MP4. Raises BatchFailed for several endings."""
+    """Return the output format by the ending of the rows' files, nothing for MP4.
+
+    Raises BatchFailed for several endings.
+    """
     endings = {row.path.suffix.lower() for row in rows}
     if len(endings) > 1:
         raise BatchFailed(f"one batch has one format, not {', '.join(sorted(endings))}")

@@ -1,4 +1,4 @@
-"""Renders rows on this machine, without any service: one GL context for all of them."""
+"""Render rows on this machine without any service, with one GL context for all of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LocalRenderer:
         self._stack.close()
 
     def faults(self, rows: Sequence[Row]) -> list[str]:
-        """What is wrong with each row."""
+        """Return the faults of each row."""
         if not self._inputs.keys() & {name for row in rows for name in row.cells}:
             return [f"no column is an input; the document offers {', '.join(sorted(self._inputs)) or 'none'}"]
         found = []

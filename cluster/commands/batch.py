@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Renders every row; 1 where one of them failed. Raises RowsRefused and NoFarm."""
+    """Render every row; return 1 if one of them failed. Raises RowsRefused and NoFarm."""
     rows = read_rows(arguments.rows, arguments.out)
     manifest = Manifest.beside(rows)
     with _renderer(arguments, _output(arguments)) as renderer:
@@ -65,7 +65,7 @@ def _output(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest: Manifest) -> int:
-    """Renders the rows with a bar; returns how many failed."""
+    """Render the rows with a progress bar; return the number of failed ones."""
     columns = (
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f} videos"),

@@ -23,7 +23,7 @@ API_WORKERS_MAX: Final = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where to listen, where the data lie, how many workers."""
+    """Address, data folder, number of workers and schedulers."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=whole(1, 65535), default=8000, help="port to listen on (8000)")
     parser.add_argument(
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs until a signal; returns 0 after a clean end. Raises Failure where the farm cannot start."""
+    """Run until a signal; return 0 after a clean end. Raises Failure if the farm cannot start."""
     chosen = data_folder.settings_of(arguments)
     logs.set_up(chosen.log_level)
     ended = threading.Event()

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the account, or all of them. Raises Refused and BadLimit."""
+    """Print the account, or all of them. Raises Refused and BadLimit."""
     act = {
         "create": _create, "set": _set, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend, "delete": _delete
     }[arguments.action]  # fmt: skip

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table with a row for each account that has jobs under way. Raises Refused."""
+    """Print a table with a row for each account that has jobs under way. Raises Refused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

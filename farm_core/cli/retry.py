@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the new job's id; 1 where the job did not fail, or the followed one did not complete."""
+    """Print the new job's id; 1 where the job did not fail, or the followed one did not complete."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

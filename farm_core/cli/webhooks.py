@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table; with `--again`, 1 where the job has no webhook that has ended."""
+    """Print a table; with `--again`, 1 where the job has no webhook that has ended."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

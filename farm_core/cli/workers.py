@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table, 1 where no worker lives; or the workers that were controlled. Raises Refused, NoSuchTarget."""
+    """Print a table, 1 where no worker lives; or the workers that were controlled. Raises Refused, NoSuchTarget."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

@@ -24,7 +24,7 @@ bound = structlog.contextvars.bound_contextvars
 
 
 def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
-    """Sends all logs of the process, also those of libraries, to standard error: JSON, or plain lines on a terminal."""
+    """Send all logs of the process, also those of libraries, to standard error: JSON, or plain lines on a terminal."""
     human = sys.stderr.isatty() if human is None else human
     before: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -60,6 +60,12 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
 def logger(name: str) -> structlog.stdlib.BoundLogger:
     """A logger: `log.info("what happened", job_id=..., frames=...)`."""
     found: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
+    return found
+
+
+def request_id() -> str | None:
+    """Return the id of the request that the caller works for, if there is one."""
+    found: str | None = structlog.contextvars.get_contextvars().get("request_id")
     return found
 
 

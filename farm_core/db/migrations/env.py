@@ -16,7 +16,7 @@ _LOCK_TIMEOUT = "5s"
 
 
 def run() -> None:
-    """Brings the database of the configuration to the version asked for."""
+    """Bring the database of the configuration to the version asked for."""
     engine = create_engine(context.config.attributes["url"], poolclass=NullPool)
     with engine.connect() as connection:
         connection.execute(text(f"SELECT pg_advisory_lock({_ADVISORY_LOCK})"))
