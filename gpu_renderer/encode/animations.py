@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import av
 
+from gpu_renderer.encode.animated_webp import AnimatedWebp
 from gpu_renderer.encode.formats import Quality
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segment import CONTAINER_OPTIONS
 
-WEBP_QUALITY: Final[dict[Quality, str]] = {"high": "90", "medium": "75", "draft": "60"}
+WEBP_QUALITY: Final[dict[Quality, int]] = {"high": 90, "medium": 75, "draft": 60}
 ALPHA_THRESHOLD: Final = 128
 _PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
 """One palette for the whole clip.
@@ -54,21 +55,22 @@ def write_webp(
 
     It has straight alpha if the segments have it.
     """
-    with av.open(str(output), "w", format="webp", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
-        stream: Any = None
+    with output.open("wb") as file:
+        animation: AnimatedWebp | None = None
+        count = 0
         for count, frame in enumerate(_frames(segments), start=1):
-            if stream is None:
-                stream = file.add_stream("libwebp_anim", rate=rate(fps))
-                context = stream.codec_context
-                context.width, context.height, context.pix_fmt = frame.width, frame.height, "bgra"
-                context.time_base = Fraction(1, 1000)
-                context.options = {"quality": WEBP_QUALITY[quality], "compression_level": "4"}
-            shown = frame.reformat(format="bgra")
-            shown.pts, shown.time_base = round((count - 1) * 1000 / rate(fps)), Fraction(1, 1000)
-            file.mux(stream.encode(shown))
+            if animation is None:
+                has_alpha = frame.format.name == "bgra"
+                animation = AnimatedWebp(file, frame.width, frame.height, WEBP_QUALITY[quality], has_alpha=has_alpha)
+            animation.add(frame.to_ndarray(format="rgba"), _milliseconds(count - 1, fps))
             (on_progress or _ignored)(count)
-        file.mux(stream.encode(None))
+        assert animation is not None, "a segment has frames"
+        animation.close(_milliseconds(count, fps))
     return output.stat().st_size
+
+
+def _milliseconds(index: int, fps: float) -> int:
+    return round(index * 1000 / rate(fps))
 
 
 def _frames(segments: Sequence[Path]) -> Iterator[av.VideoFrame]:

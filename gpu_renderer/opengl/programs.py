@@ -8,6 +8,7 @@ import moderngl
 
 import shaders
 from gpu_renderer.errors import ShaderError
+from gpu_renderer.opengl.shader_errors import explained
 from gpu_renderer.opengl.varyings import handed_over
 
 UniformValue = float | int | bool | tuple[float, ...] | bytes
@@ -21,13 +22,10 @@ class Program:
     """A compiled program with its vertex arrays. Unknown uniforms are errors, unused ones are skipped."""
 
     def __init__(self, context: moderngl.Context, name: str, texts: tuple[str, str]) -> None:
-        """Compile the texts of a vertex and a fragment shader. Raises ShaderError."""
+        """Compile the texts of a vertex and a fragment shader. Raises moderngl.Error."""
         self.name = name
         self._declared = texts[0] + texts[1]
-        try:
-            self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
-        except moderngl.Error as error:
-            raise ShaderError(f"{name}: {error}\n{_numbered(texts[1])}") from error
+        self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         self._context = context
         members = {name: self.gl[name] for name in self.gl}
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
@@ -84,9 +82,12 @@ class Programs:
         if key not in self._programs:
             texts = shaders.source(vertex, key[2]), shaders.source(fragment, key[2])
             handed = handed_over(*texts, with_uniforms=self._flat_uniforms)
-            self._programs[key] = Program(self._context, fragment, handed)
+            try:
+                self._programs[key] = Program(self._context, fragment, handed)
+            except moderngl.Error as error:
+                stages = {
+                    "vertex_shader": shaders.lines(vertex, key[2]),
+                    "fragment_shader": shaders.lines(fragment, key[2]),
+                }
+                raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
         return self._programs[key]
-
-
-def _numbered(text: str) -> str:
-    return "\n".join(f"{number:4d}  {line}" for number, line in enumerate(text.splitlines(), start=1))

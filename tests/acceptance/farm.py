@@ -57,12 +57,13 @@ class ProcessFarm:
     process: subprocess.Popen[bytes]
     token: str = ""
     storage: S3Server | None = None
+    patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
         headers = {"Authorization": f"Bearer {self.token}", **request.pop("headers", {})}
-        deadline = time.monotonic() + CALL_SECONDS
+        deadline = time.monotonic() + self.patience_seconds
         while True:
             try:
                 answer = self.client.request(method, f"{self.origin}/api/v1{path}", headers=headers, **request)
