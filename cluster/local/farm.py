@@ -150,8 +150,11 @@ class LocalFarm:
             parts.append(head.part)
         python = (sys.executable, "-m")
         for number in range(1, self._options.schedulers + 1):
-            name = f"scheduler-{number}"
-            parts.append(ProcessPart(name, (*python, "scheduler"), environment, self._log(name)))
+            for cluster in range(1, max(1, len(self._settings.ray_addresses)) + 1):
+                several = len(self._settings.ray_addresses) > 1
+                name = f"scheduler-{number}-cluster-{cluster}" if several else f"scheduler-{number}"
+                words = ("scheduler", "--cluster", str(cluster)) if several else ("scheduler",)
+                parts.append(ProcessPart(name, (*python, *words), environment, self._log(name)))
         web = (*python, "api", "--host", self._options.host, "--port", str(self._options.port))
         parts.append(ProcessPart("api", web, environment, self._log("api")))
         return parts

@@ -81,6 +81,12 @@ async def live_workers(session: Transaction, now: datetime) -> list[str]:
     return list((await session.execute(statement("live_workers"), values)).scalars())
 
 
+async def live_renderers(session: Transaction, now: datetime) -> set[str]:
+    """The renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
+    values = {"since": now - timedelta(seconds=LIVE_SECONDS)}
+    return set((await session.execute(statement("live_renderers"), values)).scalars())
+
+
 async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> datetime | None:
     """Count a failure; return until when the worker is quarantined, if it is."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
