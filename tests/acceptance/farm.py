@@ -165,7 +165,9 @@ def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subpr
 
 
 @contextmanager
-def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> Iterator[ProcessFarm]:
+def process_farm(
+    data: Path, *options: str, storage: S3Server | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[ProcessFarm]:
     """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all.
 
     Its objects lie in the data folder, or on the S3 server, which is the caller's.
@@ -174,7 +176,7 @@ def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> 
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(port), "--data", str(data), *options]
     environment = {
         **os.environ, "AUTOMATION_ALLOW_PRIVATE_CALLBACKS": "true", "AUTOMATION_RENDERS_PER_MINUTE": "1000",
-        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000", **(storage.environment if storage else {}),
+        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000", **(storage.environment if storage else {}), **(settings or {}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
     with (data / "up.log").open("wb") as log:
