@@ -82,7 +82,9 @@ def _rows(quick: bool) -> Iterator[Row]:
             while many.done(batch_id) == 0:
                 time.sleep(LOOK_SECONDS)
             began, before = time.perf_counter(), many.done(batch_id)
-            beside = _row(f"beside {rows} rows", [single.seconds_of_a_job(f"beside {number}") for number in range(jobs)])
+            beside = _row(
+                f"beside {rows} rows", [single.seconds_of_a_job(f"beside {number}") for number in range(jobs)]
+            )
             done, seconds = many.done(batch_id), time.perf_counter() - began
             rate = round((done - before) / seconds, 2)
             ratio = round(beside["p50 s"] / idle["p50 s"], 2)
@@ -102,7 +104,9 @@ def _row(phase: str, seconds: Sequence[float]) -> Row:
 def _advice(rows: Sequence[Row]) -> str:
     beside = rows[-1]
     verdict = "within" if beside["ratio"] <= RATIO_MAX else "beyond"
-    return f"Beside the batch a single job takes {beside['ratio']:g} times as long, {verdict} the limit of {RATIO_MAX:g}."
+    return (
+        f"Beside the batch a single job takes {beside['ratio']:g} times as long, {verdict} the limit of {RATIO_MAX:g}."
+    )
 
 
 BENCHMARK = Benchmark(

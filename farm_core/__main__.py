@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "queue": ("farm_core.cli.queue", "show the queue"),
     "webhooks": ("farm_core.cli.webhooks", "show webhook deliveries"),
     "retry": ("farm_core.cli.retry", "render a failed job again"),
+    "audit": ("farm_core.cli.audit", "show who controlled what, and when"),
     "backup": ("cluster.commands.backup", "write the embedded stores to one file, while the farm runs"),
     "restore": ("cluster.commands.restore", "restore a backup into a data folder"),
     "template": ("cluster.commands.template", "publish any project as a template"),

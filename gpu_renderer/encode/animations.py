@@ -17,7 +17,10 @@ from gpu_renderer.encode.segment import CONTAINER_OPTIONS
 WEBP_QUALITY: Final[dict[Quality, int]] = {"high": 90, "medium": 75, "draft": 60}
 ALPHA_THRESHOLD: Final = 128
 _PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
-"""One palette for the whole clip. The editor counts only pixels that change, and dithers by a pattern (format/audio.md 5): plain areas are then not plain."""
+"""One palette for the whole clip.
+
+The editor counts only pixels that change and dithers by a pattern (format/audio.md 5), which makes plain areas uneven.
+"""
 _DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
 _CENTISECOND: Final = Fraction(1, 100)
 
@@ -25,7 +28,10 @@ Step = Callable[[int], None]
 
 
 def write_gif(segments: Sequence[Path], output: Path, fps: float, on_progress: Step | None = None) -> int:
-    """A GIF that repeats for ever, with one palette of 255 colours and transparency of one bit; returns its size in bytes."""
+    """Write a GIF that repeats forever; return its size in bytes.
+
+    It has one palette of 255 colours and transparency of one bit.
+    """
     palette = _palette(segments, fps)
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
         stream: Any = None
@@ -45,7 +51,10 @@ def write_gif(segments: Sequence[Path], output: Path, fps: float, on_progress: S
 def write_webp(
     segments: Sequence[Path], output: Path, fps: float, quality: Quality, on_progress: Step | None = None
 ) -> int:
-    """An animated WebP that repeats for ever, with straight alpha if the segments have it; returns its size in bytes."""
+    """Write an animated WebP that repeats forever; return its size in bytes.
+
+    It has straight alpha if the segments have it.
+    """
     with output.open("wb") as file:
         animation: AnimatedWebp | None = None
         count = 0
@@ -125,4 +134,4 @@ def _ready(sink: Any) -> Iterator[av.VideoFrame]:
 
 
 def _ignored(_count: int) -> None:
-    """Nobody follows the progress."""
+    """Ignore the progress."""

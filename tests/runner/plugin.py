@@ -18,6 +18,7 @@ Status = tuple[str, str, Any]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="draw the pictures of tests/golden again")
     parser.addoption("--slow", action="store_true", help="run the long proofs too (`slow`), and fuzz for an hour")
+    parser.addoption("--kills", type=int, default=1000, metavar="N", help="with --slow: processes to kill")
     parser.addoption("--fast", action="store_true", help="leave out tests that start servers or take seconds")
 
 

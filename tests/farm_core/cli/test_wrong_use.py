@@ -128,6 +128,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(place: Path) ->
 def test_a_database_of_a_newer_farm_is_left_alone(told: Told, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE schema_state SET oldest_head = '9998'")
     os.environ["DATABASE_URL"] = database_url
     assert "newer version" in told("account", "list")
 
