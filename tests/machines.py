@@ -133,7 +133,7 @@ class Network:
             _ip("-n", space, "link", "set", link, "up")
         _ip("-n", space, "route", "add", "default", "via", self.address)
         init = subprocess.Popen(
-            ["ip", "netns", "exec", space, "unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child",
+            ["setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", space, "unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child",
              "bash", "-c", _INIT, "init", folder, name],
             stdout=subprocess.PIPE,
         )  # fmt: skip
@@ -149,6 +149,7 @@ def network(folder: Path) -> Iterator[Network]:
     """A network of machines, whose folders lie below `folder`. All is gone at its end."""
     number = os.getpid() % 250
     made = Network(folder, f"farm{number}", f"10.207.{number}")
+    _sweep(made.bridge)
     _ip("link", "add", made.bridge, "type", "bridge")
     try:
         _ip("addr", "add", f"{made.address}/24", "dev", made.bridge)
@@ -159,6 +160,14 @@ def network(folder: Path) -> Iterator[Network]:
             if machine.init.poll() is None:
                 machine.vanish()
         _ip("link", "del", made.bridge)
+
+
+def _sweep(bridge: str) -> None:
+    """Remove what a killed test of the same number has left; its machines have ended with it."""
+    for space in Path("/run/netns").glob(f"{bridge}-*"):
+        _ip("netns", "del", space.name)
+    if Path("/sys/class/net", bridge).exists():
+        _ip("link", "del", bridge)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tests import machines
-from tests.acceptance.farm import ROOT, imported, run_farm
+from tests.acceptance.farm import ROOT, imported, run_farm, uploaded
 from tests.acceptance.fleet import Feeder, Fleet, fleet, head_only, wait_for
 from tests.acceptance.hooks import Hook, hook
 from tests.deadlocks import deadlocks
@@ -23,6 +23,7 @@ CUT_SECONDS = 60
 SECONDS = 3
 FPS = 30
 WORKERS_MAX = 4
+JOBS_MAX = 150
 
 
 @pytest.mark.slow
@@ -54,15 +55,29 @@ def test_a_cluster_grows_from_no_workers_as_the_queue_fills_and_shrinks_to_none_
     settings = {"WORKERS_MAX": str(WORKERS_MAX), "WORKERS_KEEP_SECONDS": "15"}
     ray_settings = {"RAY_FAKE_CLUSTER": "1", "AUTOSCALER_UPDATE_INTERVAL_S": "1"}
     with head_only(tmp_path, _growing_cluster(), **settings, **ray_settings) as made:
-        template = imported(made.farm, (ROOT / "examples" / "title-card.motion").read_bytes())
         for turn in range(2):
             wait_for(lambda: _fake_nodes(made) == 0, 240, lambda: f"{_fake_nodes(made)} nodes")
             assert made.worker_count() == 0
-            jobs = [made.farm.render(template, f"{turn}-{n}", headline=f"{turn} {n}") for n in range(20)]
-            wait_for(lambda: made.worker_count() == WORKERS_MAX, 240, lambda: f"{made.worker_count()} workers")
+            jobs = _grown(made, turn)
             assert {made.farm.ended(job, seconds=300)["status"] for job in jobs} == {"completed"}
             wait_for(lambda: made.worker_count() == 0, 240, lambda: f"{made.worker_count()} workers stayed")
         wait_for(lambda: _fake_nodes(made) == 0, 240, lambda: f"{_fake_nodes(made)} nodes stayed")
+
+
+def _grown(made: Fleet, turn: int) -> list[str]:
+    """Keep the queue long until the cluster has grown; return the jobs."""
+    template = imported(made.farm, (ROOT / "examples" / "title-card.motion").read_bytes())
+    logo = uploaded(made.farm, ROOT / "examples" / "media" / "logo.png")
+    jobs: list[str] = []
+
+    def has_grown() -> bool:
+        if len(jobs) < JOBS_MAX:
+            key = f"growing-{turn}-{len(jobs):03}"
+            jobs.append(made.farm.render(template, key, logo=logo, headline=key))
+        return made.worker_count() == WORKERS_MAX
+
+    wait_for(has_grown, 240, lambda: f"{made.worker_count()} workers")
+    return jobs
 
 
 def _growing_cluster() -> dict[str, Any]:
@@ -71,7 +86,9 @@ def _growing_cluster() -> dict[str, Any]:
     head = {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0}
     return {
         "cluster_name": "fake", "max_workers": WORKERS_MAX, "idle_timeout_minutes": 0.1, "upscaling_speed": 4.0,
-        "provider": {"type": "fake_multinode"}, "available_node_types": {"ray.head.default": head, "node": nodes},
+        "provider": {
+            "type": "fake_multinode", "use_node_id_as_ip": True, "disable_node_updaters": True, "disable_launch_config_check": True,
+        }, "available_node_types": {"ray.head.default": head, "node": nodes},
         "head_node_type": "ray.head.default", "auth": {}, "file_mounts": {}, "cluster_synced_files": [],
         "initialization_commands": [], "setup_commands": [], "head_setup_commands": [], "worker_setup_commands": [],
         "head_start_ray_commands": [], "worker_start_ray_commands": [],
