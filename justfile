@@ -18,6 +18,10 @@ fix:
 test *arguments:
     ./farm test {{arguments}}
 
+# Build the documentation into out/docs, or show it: `just docs --serve`
+docs *arguments:
+    ./farm docs {{arguments}}
+
 # Everything that must hold before a change lands
 ci:
     .ci/run

@@ -111,7 +111,7 @@ def create_app(state: AppState) -> FastAPI:
     app.include_router(first_page)
     app.include_router(health)
     app.include_router(files)
-    add_documentation(app)
+    add_documentation(app, state.settings.accepted_formats)
     app.mount("/console", create_console(state))
     app.add_api_route("/console", to_console, include_in_schema=False)
     return app

@@ -90,32 +90,29 @@ async def _with_token(state: AppState, token: str | None) -> Caller:
 
 
 async def _with_key(state: AppState, secret: str, need: Need) -> Caller:
-    key = await _valid_key(state, secret)
+    key = await _valid_key(state, secret, need)
     caller = Caller(key.account, limits_of(key.account))
-    if need.scope is not None and not caller.limits.api_enabled:
-        raise UpgradeRequired
-    counted = await _counted(state, key, caller.limits)
     if need.scope is None:
         raise SessionRequired
+    if not caller.limits.api_enabled:
+        raise UpgradeRequired
     if need.scope not in key.scopes:
         raise InsufficientScope(need.scope)
-    if not counted:
+    if not key.is_counted:
         limit = caller.limits.monthly_api_requests or 0
         raise QuotaExceeded("api_requests", limit=limit, used=limit)
     return caller
 
 
-async def _valid_key(state: AppState, secret: str) -> UsedKey:
-    key = await state.database.single(lambda connection: admission.used_key(connection, hash_of(secret)))
+async def _valid_key(state: AppState, secret: str, need: Need) -> UsedKey:
+    """Return the key and count the request for the account and the key. Raises Unauthorized, Forbidden."""
+    now, digest = state.clock.now(), hash_of(secret)
+    key = await state.database.single(
+        lambda connection: admission.use_key(connection, digest, now, is_session_only=need.scope is None)
+    )
     if key is None:
         raise Unauthorized
-    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= state.clock.now()):
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unauthorized("This API key has been revoked or has expired.")
     _in_good_standing(key.account)
     return key
-
-
-async def _counted(state: AppState, key: UsedKey, limits: Limits) -> bool:
-    """Counts the request for the account and the key, whatever becomes of it; False where the month's quota is reached."""
-    now, limit = state.clock.now(), limits.monthly_api_requests
-    return await state.database.single(lambda connection: admission.count_use(connection, key, now, limit))

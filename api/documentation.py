@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 from api.errors import status_name
 from api.examples import FINISHED, PAGES, example_of
 from api.shapes import Shape
+from farm_core.jobs import formats
 
 _DESCRIPTION: Final = (
     "Renders `.motion` compositions to MP4. A caller publishes or imports a template, creates renders with values for its "
@@ -107,18 +108,18 @@ def _failure(status: int) -> dict[str, Any]:
     return {"model": ErrorBody, "description": _MEANINGS[status], "headers": headers, "content": content}
 
 
-def add_documentation(app: FastAPI) -> None:
-    """Makes the app serve a document that says what it does, no more and no less."""
+def add_documentation(app: FastAPI, accepted_formats: Sequence[str]) -> None:
+    """Make the app serve a document of what it does; `accepted_formats` are the values of `output.format`."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _document(app)
+            app.openapi_schema = _document(app, accepted_formats)
         return app.openapi_schema
 
     app.openapi = document  # type: ignore[method-assign]
 
 
-def _document(app: FastAPI) -> dict[str, Any]:
+def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
     made = get_openapi(
         title="Video render automation", version="1.0.0", description=_DESCRIPTION, routes=app.routes,
         openapi_version="3.1.0", servers=[{"url": "/", "description": "This farm."}],
@@ -138,7 +139,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     for unused in ("HTTPValidationError", "ValidationError"):
         made["components"]["schemas"].pop(unused, None)
     _rename_pages(made)
-    _hoist_output(made["components"]["schemas"])
+    _hoist_output(made["components"]["schemas"], accepted_formats)
     _drop_titles(made["components"]["schemas"])
     made["webhooks"] = {"renderFinished": {"post": _webhook()}}
     for operations in made["paths"].values():
@@ -164,13 +165,29 @@ def _rename_pages(made: dict[str, Any]) -> None:
             node["$ref"] = _REFERENCE + renamed[old]
 
 
-def _hoist_output(schemas: dict[str, Any]) -> None:
-    """Makes the output of a render a schema of its own."""
+def _hoist_output(schemas: dict[str, Any], accepted_formats: Sequence[str]) -> None:
+    """Make the output of a render a schema of its own, with the formats that this farm accepts."""
     for name in ("RenderRequest", "BatchRequest"):
         output = schemas[name]["properties"]["output"]
-        options = output["anyOf"]
-        schemas["RenderOutput"] = next(option for option in options if option.get("type") == "object")
+        stored = next(option for option in output["anyOf"] if option.get("type") == "object")
+        schemas["RenderOutput"] = stored | {"properties": stored["properties"] | _format_fields(accepted_formats)}
         output["anyOf"] = [{"$ref": f"{_REFERENCE}RenderOutput"}, {"type": "null"}]
+
+
+def _format_fields(accepted: Sequence[str]) -> dict[str, Any]:
+    """The fields of an output that depend on `OUTPUT_FORMATS`; MP4 alone, they are those of the interface."""
+    fields: dict[str, Any] = {"format": {"type": "string", "enum": list(accepted)}}
+    if tuple(accepted) == (formats.DEFAULT,):
+        return fields
+    default = formats.DEFAULT if formats.DEFAULT in accepted else accepted[0]
+    with_alpha = [name for name in accepted if formats.OUTPUT_FORMATS[name].has_alpha]
+    fields["format"] |= {"description": f"{default} by default. Formats other than mp4 are an extension."}
+    fields["transparent"] = {
+        "type": "boolean",
+        "description": "Extension: leave the background out. "
+        + (f"Possible with {', '.join(with_alpha)}." if with_alpha else "None of this farm's formats can."),
+    }
+    return fields
 
 
 def _drop_titles(schemas: dict[str, Any]) -> None:

@@ -19,9 +19,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
+import psutil
 
 from benchmarks.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
@@ -40,18 +41,20 @@ RATES = (150, 250, 350, 450, 600)
 def _rows(quick: bool) -> Iterator[Row]:
     """A row a rate: alone, then beside a render; each goes up until the p99 passes the limit."""
     seconds = SECONDS / 2 if quick else SECONDS
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as (origin, settings):
-        headers, job_id = prepared(origin, settings)
-        url = f"{origin}/api/v1/renders/{job_id}"
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as api:
+        headers, job_id = prepared(api.origin, api.settings)
+        url = f"{api.origin}/api/v1/renders/{job_id}"
         asyncio.run(polled(url, headers, ASKED_PER_SECOND, 1.0))
-        yield from _rising("alone", url, headers, seconds)
+        yield from _rising("alone", api, url, headers, seconds)
         with rendering(Path(folder)):
-            yield from _rising("beside a render", url, headers, seconds)
+            yield from _rising("beside a render", api, url, headers, seconds)
 
 
-def _rising(where: str, url: str, headers: dict[str, str], seconds: float) -> Iterator[Row]:
+def _rising(where: str, api: Served, url: str, headers: dict[str, str], seconds: float) -> Iterator[Row]:
     for rate in RATES:
+        before = api.processor_seconds()
         row = {"where": f"{where}, {rate}/s", **asyncio.run(polled(url, headers, rate, seconds))}
+        row["cpu_ms"] = round((api.processor_seconds() - before) * 1000 / (rate * seconds), 2)
         yield row
         if not _held(row):
             break
@@ -88,9 +91,22 @@ def rendering(folder: Path) -> Iterator[None]:
         thread.join()
 
 
+class Served(NamedTuple):
+    """A running API."""
+
+    origin: str
+    settings: Settings
+    process: psutil.Process
+
+    def processor_seconds(self) -> float:
+        """Return the processor time that the API's own process has used."""
+        used = self.process.cpu_times()
+        return float(used.user + used.system)
+
+
 @contextmanager
-def served(data: Path) -> Iterator[tuple[str, Settings]]:
-    """A running API on servers of its own; yields its origin and settings."""
+def served(data: Path) -> Iterator[Served]:
+    """Run the API on servers of its own for the length of a block."""
     database, cache = postgres.start(data / "postgres"), valkey.start(data / "valkey")
     port = _free_port()
     chosen = Settings(database_url=database.url, redis_url=cache.url, data_folder=data)
@@ -106,7 +122,7 @@ def served(data: Path) -> Iterator[tuple[str, Settings]]:
     origin = f"http://127.0.0.1:{port}"
     try:
         _wait(origin, server)
-        yield origin, chosen
+        yield Served(origin, chosen, psutil.Process(server.pid))
     finally:
         server.terminate()
         server.wait()

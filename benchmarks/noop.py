@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import Any
+import asyncio
+from collections.abc import Sequence
 
-from farm_core.storage.port import Storage
-from scheduler.ports import AssemblyAssignment, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import (
+    AssemblyAssignment,
+    DrawnStill,
+    Finished,
+    Report,
+    SegmentAssignment,
+    StillAssignment,
+    TaskAssignment,
+    WorkerState,
+)
 
 
-@dataclass(slots=True)
-class NoWork:
-    """Answers every assignment at once, after storing a few bytes where a result belongs."""
+class NoopExecutor:
+    """Ends every assignment in the next iteration of the event loop: no threads, no Ray, no storage."""
 
-    storage: Storage
-    worker_id: str
-    maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="none", device="none", encoder="none"))
+    def __init__(self, workers: int) -> None:
+        self.gone = asyncio.Event()
+        self._states = [WorkerState(f"w{number}", "node", "none", "none", "none") for number in range(workers)]
+        self._reports: list[Report] = []
+        self._reported = asyncio.Event()
 
-    def execute(
-        self, assignment: TaskAssignment, on_progress: Callable[[int], None], _: Callable[[], bool]
-    ) -> Finished:
-        """The assignment's report."""
-        match assignment:
-            case SegmentAssignment():
-                on_progress(assignment.frame_count)
-                key = f"segments/{assignment.job_id}-{assignment.first_frame}.mp4"
-                self.storage.put_bytes(key, b"segment")
-                return Finished(assignment.token, self.worker_id, key, "00", 7, 0.001)
-            case AssemblyAssignment():
-                self.storage.put_bytes(assignment.video_key, b"video")
-                hashes = tuple("00" for _ in assignment.segment_keys)
-                return Finished(
-                    assignment.token, self.worker_id, assignment.video_key, "11", 5, 0.001, segments_sha256=hashes
-                )
+    async def start(self) -> None:
+        """Nothing to start."""
+
+    def workers(self) -> Sequence[WorkerState]:
+        """All workers, always."""
+        return self._states
+
+    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
+        """Report the assignment as finished."""
+        self._reports.append(_finished(assignment, worker_id))
+        self._reported.set()
+
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Draw nothing."""
+        return DrawnStill()
+
+    async def reports(self, wait_seconds: float) -> list[Report]:
+        """Return the reports since the last call."""
+        if not self._reports:
+            try:
+                await asyncio.wait_for(self._reported.wait(), wait_seconds)
+            except TimeoutError:
+                return []
+        self._reported.clear()
+        reports, self._reports = self._reports, []
+        return reports
+
+    def cancel(self, token: str) -> None:
+        """Nothing runs for long enough to be stopped."""
+
+    def restart(self, worker_id: str) -> None:
+        """Nothing hangs."""
+
+    def demand(self, open_tasks: int) -> None:
+        """The number of workers is fixed."""
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def _finished(assignment: TaskAssignment, worker_id: str) -> Finished:
+    match assignment:
+        case SegmentAssignment():
+            key = f"segments/{assignment.job_id}-{assignment.first_frame}.mp4"
+            return Finished(assignment.token, worker_id, key, "00", 7, 0.001)
+        case AssemblyAssignment():
+            hashes = tuple("00" for _ in assignment.segment_keys)
+            return Finished(assignment.token, worker_id, assignment.video_key, "11", 5, 0.001, segments_sha256=hashes)

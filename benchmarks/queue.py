@@ -1,29 +1,28 @@
-"""Claim to settle: what the scheduler itself costs, through real Postgres, with workers that do nothing."""
+"""From the claim to the end of a job: what the scheduler costs, through real Postgres, with workers that do nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import uvloop
 from redis.asyncio import Redis
-from sqlalchemy import func, select
-from sqlmodel import col
+from sqlalchemy import text
 
 from benchmarks.benchmark import Benchmark, Row
-from benchmarks.noop import NoWork
+from benchmarks.noop import NoopExecutor
+from benchmarks.processor_time import PostgresTime
 from cluster.embedded import postgres
-from cluster.inline_executor import InlineExecutor
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock
 from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job
-from farm_core.jobs.status import JobStatus
 from farm_core.net.fetch import Guard
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -34,50 +33,69 @@ from farm_core.templates.models import Template
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
 
-JOBS: Final = 1000
-SEGMENTS: Final = 120
-LIMIT_MS: Final = 10.0
-WORKERS: Final = 8
+WORKERS: Final = 256
 FPS: Final = 30.0
+LIMIT_MS: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """So many jobs of so many segments."""
+
+    jobs: int
+    segments: int
+
+
+LOADS: Final = (Load(1000, 1), Load(600, 3), Load(40, 240))
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """Milliseconds a job for JOBS jobs of one segment, and a segment for one job of SEGMENTS frames-worth of them."""
+    """A row for each load."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server = postgres.start(Path(folder) / "postgres")
         try:
             migrate.upgrade(server.url)
-            yield from uvloop.run(_measured(server.url, Path(folder), JOBS // 10 if quick else JOBS))
+            used = PostgresTime(server.folder)
+            for load in LOADS:
+                chosen = Load(max(1, load.jobs // 10), load.segments) if quick else load
+                yield uvloop.run(_measured(server.url, used, Path(folder), chosen))
         finally:
             server.stop()
 
 
-async def _measured(url: str, folder: Path, jobs: int) -> Sequence[Row]:
+async def _measured(url: str, postgres_time: PostgresTime, folder: Path, load: Load) -> Row:
     database = Database(url)
     storage = await furnished(database, folder)
     scheduler = Scheduler(parts(Database(url, ping=False), storage, folder), url)
-    jobs_seconds = await through(scheduler, database, [job_of(number, 1) for number in range(jobs)])
-    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder), url)
-    long_seconds = await through(scheduler, database, [job_of(JOBS, round(SEGMENTS * FPS))])
-    return [
-        {
-            "what": f"{jobs} jobs of one segment",
-            "seconds": round(jobs_seconds, 2),
-            "ms each": round(jobs_seconds / jobs * 1e3, 2),
-        },
-        {
-            "what": f"{SEGMENTS} segments of one job",
-            "seconds": round(long_seconds, 2),
-            "ms each": round(long_seconds / SEGMENTS * 1e3, 2),
-        },
-    ]
+    jobs = [job_of(number, round(load.segments * FPS)) for number in range(load.jobs)]
+    readings: list[tuple[float, float]] = []
+    seconds = await through(
+        scheduler, database, jobs, lambda: readings.append((postgres_time.seconds(), time.process_time()))
+    )
+    await database.close()
+    (postgres_before, scheduler_before), (postgres_after, scheduler_after) = readings
+    return _row(load, seconds, postgres_after - postgres_before, scheduler_after - scheduler_before)
+
+
+def _row(load: Load, seconds: float, postgres_seconds: float, scheduler_seconds: float) -> Row:
+    segments = load.jobs * load.segments
+    return {
+        "what": f"{load.jobs} jobs of {load.segments} segments",
+        "seconds": round(seconds, 2),
+        "segments/s": round(segments / seconds, 1),
+        "ms each": round(seconds / segments * 1e3, 2),
+        "processor ms each": round((postgres_seconds + scheduler_seconds) / segments * 1e3, 2),
+        "scheduler ms each": round(scheduler_seconds / segments * 1e3, 2),
+        "postgres ms each": round(postgres_seconds / segments * 1e3, 2),
+    }
 
 
 async def furnished(database: Database, folder: Path) -> LocalStorage:
-    """The storage of a farm in the folder, with an account and a template of an empty document."""
+    """The storage of a farm in the folder, with an account and a template of an empty document, and no jobs."""
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
     async with database.work() as session:
+        await session.execute(text("TRUNCATE accounts, workers, segments CASCADE"))
         session.add(Account(id="acc", name="bench"))
         await session.flush()
         session.add(
@@ -91,13 +109,12 @@ async def furnished(database: Database, folder: Path) -> LocalStorage:
 
 def parts(database: Database, storage: LocalStorage, folder: Path, redis: Redis | None = None) -> Dependencies:
     """What a scheduler needs, with workers that do nothing; without Redis, nobody hears of changes."""
-    executor = InlineExecutor([NoWork(storage, f"w{number}") for number in range(WORKERS)])  # type: ignore[misc]
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     settings = Settings(data_folder=folder)
     progress, changes = ProgressReader(redis, database), ChangePublisher(redis)
     return Dependencies(
-        database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch, progress, changes
+        database, storage, NoopExecutor(WORKERS), Guard(), Guard(), SystemClock(), settings, scratch, progress, changes
     )
 
 
@@ -105,33 +122,37 @@ def job_of(number: int, frames: int) -> Job:
     """Jobs differ in their rate, so that none can take another's result."""
     return Job(
         id=f"job_{number:06}", account_id="acc", template_id="tpl", inputs={}, width=64, height=64,
-        fps=FPS + number / JOBS / 100, frame_count=frames, reserved_ms=1000, origin="http://farm", request_hash="",
+        fps=FPS + number / 100_000, frame_count=frames, reserved_ms=1000, origin="http://farm", request_hash="",
     )  # fmt: skip
 
 
-async def through(scheduler: Scheduler, database: Database, jobs: list[Job]) -> float:
-    """Seconds from the scheduler's start until all jobs, which wait by then, are completed."""
+async def through(
+    scheduler: Scheduler, database: Database, jobs: list[Job], read: Callable[[], None] = lambda: None
+) -> float:
+    """Seconds from the scheduler's start until all jobs, which wait by then, are completed. `read` is called at both moments."""
     async with database.work() as session:
         session.add_all(jobs)
+    read()
     began = time.perf_counter()
     await scheduler.start()
     while await _left(database):  # noqa: ASYNC110 - asks the database, as any caller would
         await asyncio.sleep(0.05)
     seconds = time.perf_counter() - began
+    read()
     await scheduler.stop()
     return seconds
 
 
 async def _left(database: Database) -> int:
-    async with database.work() as session:
-        wanted = select(func.count()).where(col(Job.status).in_((JobStatus.queued, JobStatus.processing)))
+    async with database.reading() as session:
+        wanted = text("SELECT sum(queued + processing) FROM account_queues")
         return int((await session.execute(wanted)).scalar_one())
 
 
 BENCHMARK = Benchmark(
-    "How long do 1,000 jobs of no work take from the queue to settled, through Postgres, and what does a segment cost?",
+    "How long do jobs of no work take from the queue to completion, through Postgres, and what does a segment cost?",
     _rows,
     label="what",
-    bar="ms each",
+    bar="processor ms each",
     limit=LIMIT_MS,
 )

@@ -33,8 +33,8 @@ TURNS: Final = 5
 
 def _rows(quick: bool) -> Iterator[Row]:
     """A row without pages and one with them, each the median of turns that alternate."""
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder, served(Path(folder)) as (origin, settings):
-        yield from uvloop.run(_measured(origin, settings, Path(folder), SEGMENTS // 4 if quick else SEGMENTS))
+    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder, served(Path(folder)) as api:
+        yield from uvloop.run(_measured(api.origin, api.settings, Path(folder), SEGMENTS // 4 if quick else SEGMENTS))
 
 
 async def _measured(origin: str, settings: Settings, folder: Path, segments: int) -> Sequence[Row]:

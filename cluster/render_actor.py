@@ -26,6 +26,7 @@ from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
+from farm_core.telemetry import logs, traces
 from scheduler.ports import DrawnStill, Ended, Finished, StillAssignment, TaskAssignment
 
 NICENESS: Final = 10
@@ -56,6 +57,8 @@ class RenderActor:
     """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
     def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
+        logs.set_up(settings.log_level)
+        traces.set_up(settings, "worker")  # its thread must begin before the drawing thread enters the sandbox
         self._worker_id = worker_id
         self._scratch = Scratch("worker")
         self._process = psutil.Process()
@@ -163,6 +166,7 @@ class RenderActor:
         self._thread.close()
         self._writer.close()
         self._scratch.close()
+        traces.shut_down()
         os._exit(0)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
+
+from opentelemetry.trace import StatusCode
 
 from cluster.still_queue import Drawer
 from cluster.task_runner import Progress, Stopped
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
+from farm_core.telemetry import logs, traces
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
+
+_log = logs.logger(__name__)
 
 
 class Runner(Drawer, Protocol):
@@ -34,9 +39,36 @@ def executed(
         on_progress(frames)
         writer.show(now.at("draw" if frames < _frames(assignment) else "store", frames))
 
-    report = runner.execute(assignment, advanced, should_stop)
+    with logs.bound(job_id=assignment.job_id, request_id=assignment.trace.request_id):
+        report = _traced(runner, assignment, advanced, should_stop)
     if isinstance(report, Finished):
         writer.show(now.at("done", _frames(assignment)))
+    return report
+
+
+def _traced(
+    runner: Runner, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped
+) -> Finished | Ended:
+    """Execute the assignment as a span of its job's trace, and log its end."""
+    name = "segment" if isinstance(assignment, SegmentAssignment) else "assembly"
+    frames = assignment.frame_count if isinstance(assignment, SegmentAssignment) else None
+    about: dict[str, Any] = {
+        "job_id": assignment.job_id, "task": assignment.task_id, "worker": runner.worker_id, "frames": frames,
+    }  # fmt: skip
+    with traces.linked(name, assignment.trace.traceparent, **about) as span:
+        report = runner.execute(assignment, on_progress, should_stop)
+        if isinstance(report, Finished):
+            span.set_attribute("farm.cached", report.cached)
+            traces.stages(report.stages_ms)
+            _log.info(
+                f"{name} done",
+                task=assignment.task_id,
+                frames=frames,
+                cached=report.cached,
+                seconds=round(report.seconds, 3),
+            )
+        else:
+            span.set_status(StatusCode.ERROR, report.failure.public_message)
     return report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -13,6 +14,10 @@ class Clock(Protocol):
         """The time in UTC."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds since some moment, for durations within this process; never goes back."""
+        ...
+
 
 class SystemClock:
     """The machine's clock."""
@@ -20,3 +25,7 @@ class SystemClock:
     def now(self) -> datetime:
         """The time in UTC."""
         return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds since some moment, for durations within this process; never goes back."""
+        return time.monotonic()

@@ -150,6 +150,19 @@ class Settings(BaseSettings):
         True,
         description="Keep render threads from other files and connections than drawing needs, where the kernel can.",
     )
+    otel_exporter_otlp_endpoint: str | None = Field(
+        None,
+        pattern=WEB_ADDRESS,
+        description="OpenTelemetry collector (OTLP over HTTP) that receives traces; none are made when unset. The SDK's other "
+        "variables (`OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS` ...) apply in every process.",
+    )
+    otel_exporter_otlp_traces_endpoint: str | None = Field(
+        None, pattern=WEB_ADDRESS, description="Full address for traces, instead of the collector's `/v1/traces`."
+    )
+    otel_service_name: str | None = Field(
+        None, description="Service of all spans; `render-farm-api`, `-scheduler` and `-worker` when unset."
+    )
+    otel_sdk_disabled: bool = Field(False, description="Make no traces, whatever the endpoint.")
     log_level: LogLevel = Field(
         "INFO", description="Least level of log lines: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."
     )

@@ -16,7 +16,7 @@ class GpuUnavailable(RenderError):
 
 
 class ShaderError(RenderError):
-    """A shader did not compile; the message holds the numbered text."""
+    """A shader did not compile; the message names each file and line, with the lines around it."""
 
 
 class TargetTooLarge(RenderError):

@@ -28,7 +28,7 @@ from farm_core.settings import Settings, settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 from farm_core.telemetry.metrics import REGISTRY
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
@@ -48,6 +48,7 @@ def main(words: list[str]) -> int:
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
     logs.set_up(chosen.log_level)
+    traces.set_up(chosen, "scheduler")
     if chosen.metrics_port is not None:
         start_http_server(chosen.metrics_port, registry=REGISTRY)
     return uvloop.run(_run(chosen))
@@ -109,5 +110,6 @@ async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
 
 if __name__ == "__main__":
     status = main(sys.argv[1:])
+    traces.shut_down()
     sys.stderr.flush()
     os._exit(status)  # threads of a cluster that does not answer would hold up an ordinary exit

@@ -17,7 +17,7 @@ from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 from scheduler.dependencies import Dependencies
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.planner import Planner
@@ -79,8 +79,8 @@ class Claimer(Service):
         database, now = self.dependencies.database, self.dependencies.clock.now()
         taken = await database.single(lambda connection: claims.adopt_jobs(connection, now, room))
         if len(taken) < room:
-            rest = room - len(taken)
-            claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest))
+            rest, workers = room - len(taken), len(self.dependencies.executor.workers())
+            claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest, workers))
             self.dependencies.changes.publish(
                 changed(job.id, job.account_id, JobStatus.processing, 0) for job in claimed
             )
@@ -97,24 +97,35 @@ class Claimer(Service):
             self.wake()
 
     async def _prepared(self, job: ClaimedJob) -> None:
+        """Prepare the job. Its log lines and its span name the request that created it."""
+        with (
+            logs.bound(job_id=job.id, request_id=job.request_id),
+            traces.linked("prepare", job.traceparent, job_id=job.id, account_id=job.account_id, attempt=job.attempt),
+        ):
+            await self._planned(job)
+
+    async def _planned(self, job: ClaimedJob) -> None:
         try:
             if job.attempt > ATTEMPTS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
-            await self.planner.plan(_frozen(job) or await self._ingested(job))
+            frozen = _frozen(job) or await self._ingested(job)
+            with traces.span("plan"):
+                await self.planner.plan(frozen)
         except IngestFailed as failure:
             await self._failed(job, str(failure))
         except StorageUnavailable as error:
-            _log.warning("storage does not answer", job_id=job.id, error=in_a_line(error))
+            _log.warning("storage does not answer", error=in_a_line(error))
             await self._handed_back(job, counted=False, after_seconds=STORE_PAUSE_SECONDS)
         except Exception as error:
             # A preparation's boundary: whatever broke, the job goes back for another attempt, of which there are few.
-            _log.warning("preparation failed", job_id=job.id, error=in_a_line(error))
+            _log.warning("preparation failed", error=in_a_line(error))
             await self._handed_back(job, counted=True)
 
     async def _ingested(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
         async with gate:
-            return await ingest(self.dependencies, job)
+            with traces.span("ingest"):
+                return await ingest(self.dependencies, job)
 
     async def _failed(self, job: ClaimedJob, message: str) -> None:
         async with self.dependencies.database.connection() as connection:
@@ -129,7 +140,7 @@ class Claimer(Service):
                 now = self.dependencies.clock.now() + timedelta(seconds=after_seconds)
                 await claims.release_jobs(session, now, [job.lease_token], counted=counted)
         except SQLAlchemyError:
-            _log.warning("job not handed back; its lease will expire", job_id=job.id)
+            _log.warning("job not handed back; its lease will expire")
 
 
 def _frozen(job: ClaimedJob) -> FrozenJob | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Generic, TypeVar
@@ -100,7 +99,8 @@ class Collector(Service):
                 case _, None:
                     continue
                 case Advanced(), RunningTask() as running_task:
-                    running_task.frames_done, running_task.advanced = report.frames_done, time.monotonic()
+                    running_task.frames_done = report.frames_done
+                    running_task.advanced = self.dependencies.clock.monotonic()
                 case Finished(), RunningTask(assignment=SegmentAssignment() as assignment) as running_task:
                     landings.rendered.setdefault(running_task.lease, _Landing(running_task, assignment, report))
                 case Finished(), RunningTask(assignment=AssemblyAssignment() as assembly) as running_task:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -106,8 +106,11 @@ EXPRESS_ROOM: Final = 4
 
 def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
     """One assignment for each account that has nothing running, where workers are full of others' tasks."""
-    pool = _Pool([replace(worker, room=worker.room + EXPRESS_ROOM) for worker in workers])
-    made = (share.take(pool) for share in shares if share.leased_frames == 0)
+    waiting = [share for share in shares if share.leased_frames == 0 and share.jobs]
+    if not waiting:
+        return []
+    pool = _Pool(workers, EXPRESS_ROOM)
+    made = (share.take(pool) for share in waiting)
     return [placement for placement in made if placement is not None]
 
 
@@ -171,10 +174,11 @@ def _urgency(job: OpenJob, now: datetime) -> tuple[bool, float]:
 class _Pool:
     """Free workers by renderer, the least loaded first."""
 
-    def __init__(self, workers: Iterable[FreeWorker]) -> None:
+    def __init__(self, workers: Iterable[FreeWorker], extra_room: int = 0) -> None:
         self._idle: dict[str, list[tuple[int, str, FreeWorker]]] = {}
+        self._extra_room = extra_room
         for worker in workers:
-            if worker.room > 0:
+            if worker.room + extra_room > 0:
                 self._idle.setdefault(worker.renderer, []).append((worker.load, worker.id, worker))
         for heap in self._idle.values():
             heapq.heapify(heap)
@@ -193,6 +197,6 @@ class _Pool:
             spared = (load, name, worker)
             load, name, worker = heapq.heappop(heap)
             heapq.heappush(heap, spared)
-        if load + 1 < worker.load + worker.room:
+        if load + 1 < worker.load + worker.room + self._extra_room:
             heapq.heappush(heap, (load + 1, name, worker))
         return worker

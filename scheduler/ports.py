@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from farm_core.jobs.judge import Failure
+from farm_core.telemetry.traces import UNKNOWN, TraceContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class SegmentAssignment:
     finished_frames: int = 0
     """Frames of the job's segments that were finished when this one was leased."""
     time_limit: TimeLimit | None = None
+    trace: TraceContext = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class AssemblyAssignment:
     index: int = 0
     document_key: str = ""
     media: Mapping[str, str] = field(default_factory=dict)
+    trace: TraceContext = UNKNOWN
 
 
 TaskAssignment = SegmentAssignment | AssemblyAssignment

@@ -39,10 +39,14 @@ class RunningTask:
 
 
 class RunningTasks:
-    """The running_tasks by their tokens."""
+    """The running tasks by token, by lease and by worker: no look-up reads all of them."""
 
     def __init__(self) -> None:
         self._by_token: dict[str, RunningTask] = {}
+        self._by_lease: dict[str, list[RunningTask]] = {}
+        self._by_worker: dict[str, list[RunningTask]] = {}
+        self.copies_by_worker = Counter[str]()
+        """Second copies: the database does not count those."""
 
     def __len__(self) -> int:
         return len(self._by_token)
@@ -53,6 +57,10 @@ class RunningTasks:
     def add(self, running_task: RunningTask) -> None:
         """Takes note of an assignment that was given out."""
         self._by_token[running_task.assignment.token] = running_task
+        self._by_lease.setdefault(running_task.lease, []).append(running_task)
+        self._by_worker.setdefault(running_task.worker_id, []).append(running_task)
+        if running_task.is_copy:
+            self.copies_by_worker[running_task.worker_id] += 1
 
     def get(self, token: str) -> RunningTask | None:
         """The running_task of a token, if it is still waited for."""
@@ -60,16 +68,39 @@ class RunningTasks:
 
     def complete(self, token: str) -> RunningTask | None:
         """Ends the wait for one assignment."""
-        return self._by_token.pop(token, None)
+        running_task = self._by_token.pop(token, None)
+        if running_task is not None:
+            _remove(self._by_lease, running_task.lease, running_task)
+            _remove(self._by_worker, running_task.worker_id, running_task)
+            if running_task.is_copy:
+                self.copies_by_worker -= Counter([running_task.worker_id])
+        return running_task
 
     def leases(self) -> set[str]:
         """The leases that are to be renewed."""
-        return {running_task.lease for running_task in self._by_token.values()}
+        return set(self._by_lease)
 
     def of_lease(self, lease: str) -> list[RunningTask]:
         """The order of a lease and its copy, as far as they are under way."""
-        return [running_task for running_task in self._by_token.values() if running_task.lease == lease]
+        return list(self._by_lease.get(lease, ()))
 
-    def copies_by_worker(self) -> Counter[str]:
-        """How many second copies each worker has: the database does not count those."""
-        return Counter(running_task.worker_id for running_task in self._by_token.values() if running_task.is_copy)
+    def of_worker(self, worker_id: str) -> list[RunningTask]:
+        """The assignments of a worker, in the order in which they were given."""
+        return list(self._by_worker.get(worker_id, ()))
+
+    def load(self, worker_id: str) -> int:
+        """Return how many assignments of this scheduler the worker holds."""
+        return len(self._by_worker.get(worker_id, ()))
+
+    def busy_workers(self) -> set[str]:
+        """The workers that hold an assignment."""
+        return set(self._by_worker)
+
+
+def _remove(index: dict[str, list[RunningTask]], key: str, running_task: RunningTask) -> None:
+    """Take the running task out of the index. By identity: two tasks may be equal."""
+    rest = [other for other in index[key] if other is not running_task]
+    if rest:
+        index[key] = rest
+    else:
+        del index[key]

@@ -158,8 +158,7 @@ class StillService(Service):
         living = [worker.id for worker in self.dependencies.executor.workers() if worker.id not in lost]
         if not living:
             raise NoWorker
-        rendering = {running_task.worker_id for running_task in self._running_tasks}
-        return best_worker(living, rendering, self._loads, self._warm.get(document_key))
+        return best_worker(living, self._running_tasks.busy_workers(), self._loads, self._warm.get(document_key))
 
 
 def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from farm_core.jobs import tasks, workers
@@ -12,7 +13,7 @@ from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.ports import SegmentAssignment
+from scheduler.ports import SegmentAssignment, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
@@ -20,6 +21,13 @@ _log = logs.logger(__name__)
 
 WITHDRAWN_SECONDS: Final = 5.0
 """A withdrawn assignment ends at its next frame. A frame that takes longer may cost the worker its process."""
+
+
+RENEWALS_MAX: Final = 1000
+"""Leases that one statement renews."""
+
+COPY_CANDIDATES_MAX: Final = 64
+"""Idle workers that the database is asked about for one straggler."""
 
 
 class RunningTaskWatcher(Service):
@@ -38,20 +46,23 @@ class RunningTaskWatcher(Service):
     async def tick(self) -> int:
         """One round over everything running."""
         await self._renew()
+        states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
-                await self._watch(running_task, running_task.assignment)
+                await self._watch(running_task, running_task.assignment, states)
         await self._free_held_workers()
         return 0
 
     async def _renew(self) -> None:
-        leases = self.running_tasks.leases()
-        if not leases:
-            return
-        async with self.dependencies.database.connection() as session:
-            held = await tasks.renew_tasks(session, self.dependencies.clock.now(), sorted(leases))
-        for running_task in self.running_tasks:
-            if running_task.lease in leases - held:
+        leases = sorted(self.running_tasks.leases())
+        for start in range(0, len(leases), RENEWALS_MAX):
+            await self._renew_some(leases[start : start + RENEWALS_MAX])
+
+    async def _renew_some(self, leases: Sequence[str]) -> None:
+        now = self.dependencies.clock.now()
+        held = await self.dependencies.database.single(lambda connection: tasks.renew_tasks(connection, now, leases))
+        for lease in set(leases) - held:
+            for running_task in self.running_tasks.of_lease(lease):
                 self.running_tasks.complete(running_task.assignment.token)
                 self.dependencies.executor.cancel(running_task.assignment.token)
                 self._withdrawn[running_task.assignment.token] = running_task
@@ -59,7 +70,7 @@ class RunningTaskWatcher(Service):
 
     async def _free_held_workers(self) -> None:
         """Restart workers that draw on at a withdrawn assignment's frame, if other assignments wait there."""
-        now = time.monotonic()
+        now = self.dependencies.clock.monotonic()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
         self._withdrawn = {
@@ -67,8 +78,7 @@ class RunningTaskWatcher(Service):
         }
         for token, worker in active.items():
             task = self._withdrawn.get(str(token))
-            waits = any(other.worker_id == worker.id for other in self.running_tasks)
-            if task is None or not waits:
+            if task is None or not self.running_tasks.load(worker.id):
                 continue
             if now - worker.moved < WITHDRAWN_SECONDS:
                 self.wake_within(WITHDRAWN_SECONDS)
@@ -82,10 +92,12 @@ class RunningTaskWatcher(Service):
                     session, self.dependencies.clock.now(), task.assignment.job_id, "restart worker", detail
                 )
 
-    async def _watch(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
-        now = time.monotonic()
+    async def _watch(
+        self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
+    ) -> None:
+        now = self.dependencies.clock.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
-        quiet = now - self._moved(running_task)
+        quiet = now - self._moved(running_task, states)
         if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
             _log.warning("worker hangs", worker=running_task.worker_id, job_id=assignment.job_id)
             running_task.advanced = now
@@ -93,36 +105,38 @@ class RunningTaskWatcher(Service):
         elif not self._has_copy(running_task) and self.estimator.straggles(
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
-            await self._copy(running_task, assignment)
+            await self._copy(running_task, assignment, states)
 
-    def _moved(self, running_task: RunningTask) -> float:
+    def _moved(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> float:
         """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
-        states = {worker.id: worker.moved for worker in self.dependencies.executor.workers()}
-        own = (task.advanced for task in self.running_tasks if task.worker_id == running_task.worker_id)
-        return max(states.get(running_task.worker_id, 0.0), *own)
+        state = states.get(running_task.worker_id)
+        own = (task.advanced for task in self.running_tasks.of_worker(running_task.worker_id))
+        return max(running_task.advanced, 0.0 if state is None else state.moved, *own)
 
     def _is_first_at_worker(self, running_task: RunningTask) -> bool:
         """An assignment that waits behind another shows no frames, and is not to blame."""
-        return all(
-            o.started >= running_task.started for o in self.running_tasks if o.worker_id == running_task.worker_id
-        )
+        others = self.running_tasks.of_worker(running_task.worker_id)
+        return all(other.started >= running_task.started for other in others)
 
     def _has_copy(self, running_task: RunningTask) -> bool:
         return len(self.running_tasks.of_lease(running_task.lease)) > 1
 
-    async def _copy(self, running_task: RunningTask, assignment: SegmentAssignment) -> None:
+    async def _copy(
+        self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
+    ) -> None:
         """Gives the order to an idle worker of the same renderer that may get work as well; the first result counts."""
-        busy = {other.worker_id for other in self.running_tasks}
-        living = {worker.id: worker for worker in self.dependencies.executor.workers()}
-        if running_task.worker_id not in living:
+        if running_task.worker_id not in states:
             return
-        renderer = living[running_task.worker_id].renderer
-        candidates = [name for name, worker in living.items() if name not in busy and worker.renderer == renderer]
+        renderer = states[running_task.worker_id].renderer
+        idle_here = (
+            name for name, state in states.items() if state.renderer == renderer and not self.running_tasks.load(name)
+        )
+        candidates = list(islice(idle_here, COPY_CANDIDATES_MAX))
         now = self.dependencies.clock.now()
         usable = partial(workers.usable_workers, now=now, ids=candidates)
         idle = sorted(name for name, load in (await self.dependencies.database.single(usable)).items() if load == 0)
         if idle:
-            begun = time.monotonic()
+            begun = self.dependencies.clock.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +21,7 @@ IN_PLACE = """#ifdef IN_PLACE
 #extension GL_EXT_shader_framebuffer_fetch : require
 #endif"""
 """With IN_PLACE a shader reads the pixel that it is about to write: it declares that as an `inout`."""
-_INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$')
 
 
 @cache
@@ -28,23 +30,37 @@ def text(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a shader's full text and its place: the file below this folder ("" for what the farm adds) and its number."""
+
+    file: str
+    number: int
+    text: str
+
+
 @cache
 def source(name: str, defines: tuple[tuple[str, str], ...] = ()) -> str:
     """The full text of a shader: version line, defines, the file with each include expanded once."""
-    seen: set[str] = set()
+    return "\n".join(line.text for line in lines(name, defines)) + "\n"
 
-    def expanded(file: str) -> str:
-        def include(match: re.Match[str]) -> str:
-            inner = f"include/{match[1]}"
-            if inner in seen:
-                return ""
+
+def lines(name: str, defines: tuple[tuple[str, str], ...] = ()) -> tuple[Line, ...]:
+    """The lines of `source`, each with the place that it comes from."""
+    head = "\n".join([VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
+    return (*(Line("", 0, added) for added in head.splitlines()), *_expanded(name, set()))
+
+
+def _expanded(file: str, seen: set[str]) -> Iterator[Line]:
+    """The lines of a file with those of its includes in place, except includes in `seen`, which gains what was included."""
+    for number, line in enumerate(text(file).splitlines(), start=1):
+        include = _INCLUDE.match(line)
+        inner = f"include/{include[1]}" if include else ""
+        if not include:
+            yield Line(file, number, line)
+        elif inner not in seen:
             seen.add(inner)
-            return expanded(inner)
-
-        return _INCLUDE.sub(include, text(file))
-
-    head = [VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE]
-    return "\n".join(head) + "\n" + expanded(name)
+            yield from _expanded(inner, seen)
 
 
 def files(suffix: str = ".frag") -> list[str]:

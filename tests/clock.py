@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 
@@ -14,6 +15,10 @@ class ManualClock:
     def now(self) -> datetime:
         """The time in UTC."""
         return self._now
+
+    def monotonic(self) -> float:
+        """The machine's own clock: what runs in a test takes real time."""
+        return time.monotonic()
 
     def advance(self, seconds: float) -> None:
         """Moves the clock on."""

@@ -1,26 +1,13 @@
-"""Fixtures and options that every room may use."""
+"""Fixtures that every test may use. `tests.runner.plugin` has the options."""
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-pytest_plugins = ["tests.services"]
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--golden-update", action="store_true", help="draw the pictures of tests/golden anew")
-    parser.addoption("--slow", action="store_true", help="run the long proofs too (`slow`), and fuzz for an hour")
-    parser.addoption("--fast", action="store_true", help="leave out what starts servers or the whole farm")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long proofs out unless they are asked for, and with `--fast` whatever takes long to start."""
-    left_out: tuple[str, ...] = () if config.getoption("--slow") else ("slow",)
-    left_out += ("service", "acceptance", "chaos") if config.getoption("--fast") else ()
-    kept = [item for item in items if not any(item.get_closest_marker(name) for name in left_out)]
-    if len(kept) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-        items[:] = kept
+sys.dont_write_bytecode = False  # compiling the assertions of all tests takes longer than collecting them
+pytest_plugins = ["tests.runner.plugin", "tests.services"]
 
 
 @pytest.fixture(scope="session")
@@ -31,5 +18,5 @@ def slow(pytestconfig: pytest.Config) -> bool:
 
 @pytest.fixture
 def golden_update(pytestconfig: pytest.Config) -> bool:
-    """Whether the pictures of tests/golden are drawn anew."""
+    """Return True if the pictures of tests/golden are drawn again."""
     return bool(pytestconfig.getoption("--golden-update"))

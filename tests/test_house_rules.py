@@ -42,3 +42,12 @@ def test_files_and_functions_stay_short() -> None:
         and (node.end_lineno or node.lineno) - node.lineno >= FUNCTION_LINES_MAX
     ]
     assert long_functions == []
+
+
+def test_decision_records_have_numbers_of_their_own_and_citations_name_one() -> None:
+    numbers = [path.name[:4] for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+    assert sorted(set(numbers)) == numbers
+    places = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *sources()]
+    cited = {number for path in places for number in re.findall(r"decisions?[ /](\d{4})\b", path.read_text())}
+    assert len(cited) > 10
+    assert cited <= set(numbers)

@@ -8,9 +8,11 @@ import time
 from typing import Final
 
 import structlog
+from opentelemetry.trace import SpanKind
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from farm_core.telemetry import traces
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import REQUEST_SECONDS, REQUESTS
 
@@ -46,16 +48,34 @@ class Telemetry:
                 MutableHeaders(scope=message)["X-Request-Id"] = request_id
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with (
+            structlog.contextvars.bound_contextvars(request_id=request_id),
+            traces.linked(scope["method"], _traceparent(scope), SpanKind.SERVER, request_id=request_id) as span,
+        ):
             try:
                 await self._app(scope, receive, sent)
             finally:
                 _record(scope, status, time.perf_counter() - started)
+                span.update_name(f"{scope['method']} {_route(scope)}")
+                span.set_attributes({"http.request.method": scope["method"], "http.response.status_code": status})
                 structlog.contextvars.unbind_contextvars("account_id")
 
 
+def _traceparent(scope: Scope) -> str | None:
+    return Headers(scope=scope).get("traceparent")
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of the request's path, such as `/api/v1/renders/{id}`. A route knows it without `/api/v1`."""
+    found: str | None = getattr(scope.get("route"), "path", None)
+    if found is None:
+        return "unknown"
+    path: str = scope["path"]
+    return path[: max(0, path.find(found.partition("{")[0]))] + found
+
+
 def _record(scope: Scope, status: int, seconds: float) -> None:
-    route = getattr(scope.get("route"), "path", "unknown")
+    route = _route(scope)
     REQUESTS.labels(scope["method"], route, str(status)).inc()
     REQUEST_SECONDS.labels(scope["method"], route).observe(seconds)
     level = log.debug if scope["path"] in _QUIET_PATHS else log.info

@@ -36,6 +36,7 @@ from farm_core.jobs.links import link_seconds
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
+from farm_core.telemetry import traces
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
@@ -194,6 +195,7 @@ def job_of(
 ) -> Job:
     """A queued job for a request without faults."""
     output, _ = output_of(template, wanted.output, state.settings.accepted_formats)
+    made_by = traces.origin()
     return Job(
         id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
         width=output.width, height=output.height, fps=output.fps, format=output.format, transparent=output.transparent,
@@ -201,6 +203,7 @@ def job_of(
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
         request_hash="", created_at=state.clock.now(), meta=wanted.metadata,
+        request_id=made_by.request_id, traceparent=made_by.traceparent,
     )  # fmt: skip
 
 

@@ -30,7 +30,10 @@ from cluster.embedded import process, unprivileged
 DATABASE = "farm"
 _SOCKET_PATH_MAX = 100
 _START_SECONDS = 30.0
-_OPTIONS = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB", "logging_collector": "off"}
+_OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
+_SHARED_BUFFERS_MB = (64, 512)
+"""The least and the most; between them a thirty-second of the machine's memory. The kernel gives it as it is used."""
+
 _HERE = "/proc/self/cwd"
 """The data folder as the server's programs see it: they need not be able to reach it by its path."""
 _RULES = {
@@ -197,9 +200,15 @@ def _running(folder: Path) -> bool:
 def _launch(folder: Path, sockets: Path, durable: bool, user: str | None) -> subprocess.Popen[bytes]:
     where = _HERE if sockets == folder else str(sockets)
     options = _OPTIONS | ({} if durable else _CARELESS) | {"unix_socket_directories": where}
+    options["shared_buffers"] = f"{_shared_buffers_mb()}MB"
     words = [f"--{name}={value}" for name, value in options.items()]
     command = [_program("postgres", user), "-D", _HERE, *words]
     return process.spawn(command, _log(folder), "INT", user, folder)
+
+
+def _shared_buffers_mb() -> int:
+    least, most = _SHARED_BUFFERS_MB
+    return int(max(least, min(most, psutil.virtual_memory().total // 2**25)))
 
 
 def _log(folder: Path) -> Path:

@@ -1,8 +1,9 @@
-"""`./farm jobs cancel|retry|priority`: act on all jobs that match, after saying how many they are."""
+"""`./farm jobs cancel|retry|priority|requeue`: act on all jobs that match, after saying how many they are."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +37,19 @@ async def act(database: Database, arguments: argparse.Namespace) -> int:
     if not confirmed(f"{_counted(matching)} match; {_described(request)}.", arguments):
         return 1
     print(f"{_counted(await _changed(database, chosen, request))} changed.")
+    return 0
+
+
+async def requeue(database: Database, words: Sequence[str]) -> int:
+    """Have one segment rendered again: `JOB SEGMENT`. Raises Refused, NotAllowed."""
+    if len(words) != 2 or not words[1].isdecimal():
+        raise Refused(
+            "name a job and a segment, as in `./farm jobs requeue JOB 3`; `./farm jobs show JOB` lists the segments"
+        )
+    job_id, index = words[0], int(words[1])
+    async with database.work() as session:
+        await controls.requeue_segment(session, command_line_actor(), job_id, index)
+    print(f"Segment {index} of {job_id} is rendered again.")
     return 0
 
 

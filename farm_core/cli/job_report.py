@@ -44,6 +44,8 @@ def _reasons(job: Job, events: Sequence[JobEvent], delivery: Delivery | None) ->
         last = delivery.attempts[-1] if delivery.attempts else {}
         outcome = last.get("status") or last.get("error") or "not sent yet"
         lines.append(f"Webhook: {delivery.status}, attempts {delivery.attempt}, last answer {outcome}")
+    if job.request_id is not None:
+        lines.append(f"Request: {job.request_id} (the logs of API, scheduler and workers have it)")
     return lines
 
 

@@ -1,6 +1,7 @@
 """List jobs, show one (`show JOB`: why it failed and where its time went), follow one, or act on all that match a filter.
 
 `cancel`, `retry` and `priority N` act on the jobs that are named or match the filter; they say how many and ask first.
+`requeue JOB SEGMENT` has one segment rendered again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sqlmodel import col
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, screen
 from farm_core.cli.acting import add_yes_argument
-from farm_core.cli.job_actions import AMONG, act
+from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import duration, whole
@@ -36,8 +37,13 @@ FOLLOW_SECONDS = 0.3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[show] JOB`, `cancel|retry|priority N [JOB]...`, or filters of the list."""
-    parser.add_argument("words", nargs="*", metavar="show JOB|cancel|retry|priority N", help="nothing: list the jobs")
+    """`[show] JOB`, `cancel|retry|priority N [JOB]...`, `requeue JOB SEGMENT`, or filters of the list."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="show JOB|cancel|retry|priority N|requeue JOB SEGMENT",
+        help="nothing: list the jobs",
+    )
     parser.add_argument("--follow", action="store_true", help="show the progress of a job until it ends")
     parser.add_argument("--status", choices=[str(status) for status in JobStatus], default=None)
     parser.add_argument("--account", metavar="NAME", default=None)
@@ -70,6 +76,8 @@ async def _shown(database: Database, progress: ProgressReader, arguments: argpar
         return 0
     if words[0] in AMONG:
         return await act(database, arguments)
+    if words[0] == "requeue":
+        return await requeue(database, words[1:])
     (job_id,) = (words[1:] if words[0] == "show" else words)[:1] or [""]
     job = await _job(database, job_id)
     if job is None:

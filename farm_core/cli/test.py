@@ -1,4 +1,9 @@
-"""Run the whole test suite, the same command that CI runs. Further arguments go to pytest."""
+"""Run the test suite. Further arguments go to pytest.
+
+Without arguments every test runs, as in CI; `--fast` leaves out tests that start servers or take seconds, and uses every core.
+`-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
+puts slow tests last and shows the time left.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +35,17 @@ def run(arguments: argparse.Namespace) -> int:
         raise NoTests("the test suite is part of a checkout, not of an installation")
     extra: list[str] = arguments.pytest_arguments
     os.chdir(ROOT)
-    _install_chromium()
-    return subprocess.run([sys.executable, "-m", "pytest", *extra], check=False).returncode  # noqa: S603
+    if not extra or any("console" in word for word in extra):
+        _install_chromium()
+    command = [sys.executable, "-m", "pytest", *_workers(extra), *extra]
+    return subprocess.run(command, check=False).returncode  # noqa: S603
+
+
+def _workers(extra: list[str]) -> list[str]:
+    """Options that spread `--fast` over the cores. A selection of a few tests is sooner done by one process."""
+    selects = any(word.startswith(("-k", "-n", "tests")) for word in extra)
+    cores = len(os.sched_getaffinity(0))
+    return [] if selects or "--fast" not in extra or cores == 1 else ["-n", str(cores), "--dist", "worksteal"]
 
 
 def _install_chromium() -> None:

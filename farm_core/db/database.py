@@ -20,7 +20,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 from sqlalchemy import make_url
@@ -35,23 +35,36 @@ _VICTIM_PAUSE_SECONDS: Final = 0.05
 
 
 class Database:
-    """A pool of connections. Changes of several statements are made inside `work()`; nothing else commits them."""
+    """Two pools of connections, one for transactions, one for single statements. Changes of several statements are made inside
+    `work()`; nothing else commits them.
+    """
 
     def __init__(self, url: str, pool_connections: int = 10, *, ping: bool = True) -> None:
-        """`ping` asks every connection whether it still lives before it is used; who repeats what fails can do without."""
-        self.engine: AsyncEngine = create_async_engine(
+        """Each pool holds up to `pool_connections`. `ping` asks every connection whether it still lives before it is used; who
+        repeats what fails can do without.
+        """
+        half = max(1, pool_connections // 2)
+        options: dict[str, Any] = {
+            "pool_size": half,
+            "max_overflow": pool_connections - half,
+            "pool_timeout": 10,
+            "pool_pre_ping": ping,
+            "pool_use_lifo": True,  # a few connections do the work and know its statements; the rest are a reserve
+            "json_serializer": _json_text,
+            "json_deserializer": orjson.loads,
+            "connect_args": {"connect_timeout": 5},
+        }
+        self.engine: AsyncEngine = create_async_engine(driver_url(url), **options)
+        # A single statement is its own transaction, which saves it the two trips that begin and end one. Its connections are in
+        # autocommit mode for good: a change of mode at each use costs as much as the statement.
+        self._single = create_async_engine(
             driver_url(url),
-            pool_size=pool_connections,
-            max_overflow=pool_connections,
-            pool_timeout=10,
-            pool_pre_ping=ping,
-            pool_use_lifo=True,  # a few connections do the work and know its statements; the rest are a reserve
-            json_serializer=_json_text,
-            json_deserializer=orjson.loads,
-            connect_args={"connect_timeout": 5},
+            isolation_level="AUTOCOMMIT",
+            skip_autocommit_rollback=True,
+            pool_reset_on_return=None,
+            **options,
         )
-        # A single statement is its own transaction, which saves it the two trips that begin and end one.
-        self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self.engines = (self.engine, self._single)
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._readers = async_sessionmaker(self._single, expire_on_commit=False)
 
@@ -104,7 +117,8 @@ class Database:
 
     async def close(self) -> None:
         """Gives the connections back."""
-        await self.engine.dispose()
+        for engine in self.engines:
+            await engine.dispose()
 
 
 async def _repeated(act: Callable[[], Awaitable[Result]]) -> Result:

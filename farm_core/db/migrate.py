@@ -14,11 +14,16 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
 
 from farm_core.db.database import driver_url
 from farm_core.failure import Failure
 from farm_core.settings import settings
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -28,16 +33,35 @@ class DatabaseUnfit(Failure):
 
 
 def upgrade(url: str) -> None:
-    """Runs every migration that the database has not seen; each in a transaction, under one advisory lock.
+    """Run every migration that the database has not seen; each in a transaction, under one advisory lock.
 
-    Raises DatabaseUnfit.
+    A newer schema stays as it is if this release works on it. Raises DatabaseUnfit.
     """
     try:
-        command.upgrade(_config(url), "head")
+        if not _is_newer_and_usable(url):
+            command.upgrade(_config(url), "head")
     except OperationalError as error:
         raise DatabaseUnfit(f"the database cannot be used: {error.orig}") from error
     except CommandError as error:
-        raise DatabaseUnfit(f"the database was written by a newer version of the farm: {error}") from error
+        raise DatabaseUnfit(
+            f"the database was written by a newer version of the farm, which this version cannot use: {error}"
+        ) from error
+
+
+def _is_newer_and_usable(url: str) -> bool:
+    """Return True if the database has migrations of a later release and its state names this release as usable."""
+    engine = create_engine(driver_url(url), poolclass=NullPool)
+    with engine.connect() as connection:
+        tables = inspect(connection).get_table_names()
+        if "alembic_version" not in tables or "schema_state" not in tables:
+            return False
+        version = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        oldest = connection.scalar(text("SELECT oldest_head FROM schema_state"))
+    known = {script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
+    is_usable = version not in known and oldest is not None and oldest <= head()
+    if is_usable:
+        _log.warning("the database has the schema of a later release", schema=version, release=head())
+    return is_usable
 
 
 def head() -> str:

@@ -9,6 +9,7 @@ from farm_core.assets.models import Asset
 from farm_core.audit.models import AuditEntry
 from farm_core.batches.models import Batch
 from farm_core.controls.models import DrainedNode, QueueState
+from farm_core.db.schema_state import SchemaState
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
 from farm_core.jobs.queue_models import AccountQueue, OpenJob
 from farm_core.presets.models import Preset
@@ -38,6 +39,7 @@ __all__ = [
     "OpenJob",
     "Preset",
     "QueueState",
+    "SchemaState",
     "Segment",
     "SignInLink",
     "Task",

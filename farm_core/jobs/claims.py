@@ -20,7 +20,7 @@ LEASE_SECONDS: Final = 20.0
 """A scheduler renews its leases four times as often; who has not renewed is taken for dead."""
 
 ACCOUNT_JOBS_MAX: Final = 64
-"""Jobs of one account in processing at once; the rest of its queue waits unclaimed."""
+"""Jobs of one account in processing at once, where there are fewer workers; the rest of its queue waits unclaimed."""
 
 CANDIDATES_PER_JOB: Final = 4
 """Jobs looked at for each one wanted: other schedulers that claim at the same time have locked the others."""
@@ -51,6 +51,8 @@ class ClaimedJob:
     format: str = "mp4"
     transparent: bool = False
     has_sound: bool = False
+    request_id: str | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,14 @@ class PlannedJob:
     tasks: Sequence[PlannedTask]
 
 
-async def claim_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
-    """Moves the next queued jobs to processing, for this scheduler alone; one statement."""
-    limits = {"jobs_max": jobs_max, "account_jobs_max": ACCOUNT_JOBS_MAX, "candidates": CANDIDATES_PER_JOB * jobs_max}
+async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
+    """Moves the next queued jobs to processing, for this scheduler alone; one statement.
+
+    An account has as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more: one account can fill
+    a farm that nobody else uses.
+    """
+    account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
+    limits = {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max, "candidates": CANDIDATES_PER_JOB * jobs_max}
     return await _taken(session, "claim_jobs", now, limits)
 
 

@@ -120,6 +120,10 @@ class Job(SQLModel, table=True):
     """What the video leaves out (motion/notices.py): known in part at ingest, whole when the job is completed."""
     meta: dict[str, Any] | None = Field(default=None, sa_column=Column("metadata", JSONB, nullable=True))
     """What the caller attached to the job: returned with it, never read."""
+    request_id: str | None = None
+    """Id of the request that created the job: the logs of its scheduler and workers have it too."""
+    traceparent: str | None = None
+    """Span of that request (W3C Trace Context), if traces are on."""
     batch_id: str | None = Field(default=None, foreign_key="batches.id")
     batch_index: int | None = None
     render_duration_ms: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
@@ -146,11 +150,12 @@ class Task(SQLModel, table=True):
         CheckConstraint(f"status IN ({_TASK_STATUSES})", name="ck_tasks_status"),
         CheckConstraint("(status = 'leased') = (lease_token IS NOT NULL)", name="ck_tasks_lease"),
         Index("tasks_waiting", "job_id", "index", postgresql_where=text("status = 'pending'")),
-        Index("tasks_open", "status", postgresql_where=text("status IN ('pending', 'leased')")),
+        Index("tasks_lease", "lease_token", postgresql_where=text("lease_token IS NOT NULL")),
+        Index("tasks_of_worker", "worker", postgresql_where=text("status = 'leased'")),
     )
 
     id: str = Field(primary_key=True)
-    job_id: str = Field(foreign_key="jobs.id", index=True)
+    job_id: str = Field(foreign_key="jobs.id")
     index: int
     kind: str
     first_frame: int
@@ -158,7 +163,7 @@ class Task(SQLModel, table=True):
     status: str = TaskStatus.pending
     attempt: int = 0
     failures: int = _failures()
-    lease_token: str | None = Field(default=None, index=True)
+    lease_token: str | None = None
     lease_expires_at: datetime | None = moment(nullable=True)
     worker: str | None = None
     avoid_worker: str | None = None

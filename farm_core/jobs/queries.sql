@@ -42,7 +42,7 @@ WITH candidates AS MATERIALIZED (
 )
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
-    claimed.format, claimed.transparent, claimed.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM claimed JOIN templates ON templates.id = claimed.template_id
 
@@ -62,7 +62,7 @@ WITH orphans AS (
 )
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
-    adopted.format, adopted.transparent, adopted.has_sound, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
+    adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds
 FROM adopted JOIN templates ON templates.id = adopted.template_id
 
@@ -211,18 +211,19 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- The jobs whose turn it is, with what they have in flight and their first waiting tasks: of the accounts with the least load, each
 -- account's most pressing jobs. An account behind `heads_max` others cannot get one of the next tasks. The assembly waits for all
 -- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
+-- Whether an account has a task is a scalar subquery: the planner turns EXISTS into a join of all open jobs with all tasks.
 WITH accounts_next AS MATERIALIZED (
     SELECT account_id, priority, leased_frames, load, ready_place FROM account_queues
     WHERE ready_place IS NOT NULL AND NOT held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
-        AND EXISTS (
-            SELECT 1 FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+        AND (
+            SELECT true FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
             WHERE open_jobs.account_id = account_queues.account_id AND open_jobs.ready_place IS NOT NULL
                 AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
-                AND EXISTS (
-                    SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
+                AND (
+                    SELECT true FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
                         AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-                        AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
-                )
+                        AND (tasks.kind = 'render' OR open_jobs.open_frames = 0) LIMIT 1
+                ) LIMIT 1
         )
     ORDER BY load, ready_place, account_id LIMIT :heads_max
 ), each AS MATERIALIZED (
@@ -275,6 +276,7 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin, held.inputs, held.renderer,
+    held.request_id, held.traceparent,
     templates.composition_id, templates.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
             SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
@@ -285,13 +287,20 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     END AS segments
 
 -- renew_tasks --
--- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away.
-WITH held AS (
-    SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+-- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away. A lease that was
+-- given or renewed a moment ago is not written again.
+WITH mine AS (
+    SELECT id, lease_token, lease_expires_at FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased'
+), held AS (
+    SELECT tasks.id FROM tasks JOIN mine ON mine.id = tasks.id
+    WHERE mine.lease_expires_at < CAST(:now AS timestamptz) + make_interval(secs => :fresh_seconds)
+        AND tasks.lease_token = ANY(:tokens) AND tasks.status = 'leased'
+    ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+), renewed AS (
+    UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
+    FROM held WHERE tasks.id = held.id
 )
-UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-FROM held WHERE tasks.id = held.id
-RETURNING tasks.lease_token
+SELECT lease_token FROM mine
 
 -- finish_tasks --
 -- Rendered segments are accepted, known to the cache, and to their workers' credit. No row for a lease that is gone: its result is

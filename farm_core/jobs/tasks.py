@@ -17,6 +17,9 @@ from farm_core.jobs.sql import Transaction, statement
 LEASE_SECONDS: Final = 15.0
 """Renewed every few seconds by the scheduler that waits for the task's result."""
 
+FRESH_SECONDS: Final = 10.0
+"""A lease that holds for longer than this need not be renewed yet: most segments end before theirs is."""
+
 RESCUES_MAX: Final = 500
 
 
@@ -77,8 +80,8 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
 
 
 async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
-    """Prolongs my leases; returns the tokens that still hold."""
-    values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
+    """Prolongs my leases, those with more than FRESH_SECONDS left excepted; returns the tokens that still hold."""
+    values = {"now": now, "lease_seconds": LEASE_SECONDS, "fresh_seconds": FRESH_SECONDS, "tokens": list(tokens)}
     return set((await session.execute(statement("renew_tasks"), values)).scalars())
 
 

@@ -63,6 +63,12 @@ def logger(name: str) -> structlog.stdlib.BoundLogger:
     return found
 
 
+def request_id() -> str | None:
+    """Return the id of the request that the caller works for, if there is one."""
+    found: str | None = structlog.contextvars.get_contextvars().get("request_id")
+    return found
+
+
 def scrubbed(text: str) -> str:
     """The text without keys, tokens, signatures and passwords in URLs."""
     return _SECRET_VALUES.sub(HIDDEN, text)

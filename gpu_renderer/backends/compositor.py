@@ -1,4 +1,4 @@
-"""What the two backends have in common: `backends/gl` and `backends/cpu`, one of them chosen once per session."""
+"""The protocol of the two backends `backends/gl` and `backends/cpu`. One of them is chosen per session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BackendName = Literal["gl", "cpu"]
 
 
 class Frame(Protocol):
-    """A finished frame: 8 bits, display-encoded, opaque. It holds until the next call of its compositor."""
+    """A finished frame: 8 bits, display-encoded, opaque. It is valid until the next call of its compositor."""
 
     @property
     def region(self) -> Region:
@@ -31,18 +31,18 @@ class Compositor(Protocol):
     name: BackendName
 
     def prefix_count(self, shown: DisplayList) -> int:
-        """How many operations at the bottom of a list are cached as pixels."""
+        """Return the number of operations at the bottom of a list that are cached as pixels."""
 
     def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> Frame:
         """Bring the frame up to date within the damage.
 
-        `stable_count`: how many operations at the bottom have been the same for some frames. Over a video base the frame
-        may be undefined beyond the surroundings of the layers above.
+        `stable_count`: number of operations at the bottom that have not changed for some frames. Over a video base the
+        frame can be undefined outside the surroundings of the layers above.
         """
 
     @property
     def target_count(self) -> int:
-        """How many targets of the pool it holds between frames, without those of the layer cache."""
+        """Number of targets of the pool held between frames, without those of the layer cache."""
 
     def release(self) -> None:
-        """Give back every target."""
+        """Give all targets back."""

@@ -1,1 +1,1 @@
-"""Caches by value: a byte-bounded LRU for anything, and one for render targets."""
+"""Caches by value: an LRU cache with a byte budget, and one for render targets."""

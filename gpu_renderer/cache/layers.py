@@ -1,4 +1,4 @@
-"""The layer cache: render targets that outlive a frame, so that a layer that does not change is drawn once."""
+"""The layer cache: render targets that outlive a frame, so that an unchanged layer is drawn once."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ LAYER_BYTES_MAX = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is cached at a place. It may be used again only while `key` equals the key of what is wanted there."""
+    """A cached result at a place. It can be reused only if `key` equals the wanted key."""
 
     key: Any
     made: Any
-    """What was made of the targets: a layer buffer, a glow, a flattened plane."""
+    """Objects made of the targets: a layer buffer, a glow, a flattened plane."""
     targets: tuple[Target, ...]
 
 
 class LayerCache:
     """Layer buffers, groups, baked images, flattened planes and glows, by place in the tree of compositions.
 
-    One key rule: an entry is reused if the key, the value of everything that its pixels depend on, is equal. One budget:
-    above it the least recently used entries are released at the end of a frame.
+    Key rule: an entry is reused if its key, the value of everything that its pixels depend on, is equal. Budget: above
+    it the least recently used entries are released at the end of a frame.
     """
 
     def __init__(self, pool: TargetPool, bytes_max: int = LAYER_BYTES_MAX) -> None:
@@ -35,29 +35,29 @@ class LayerCache:
 
     @property
     def target_count(self) -> int:
-        """How many targets are held."""
+        """Number of targets held."""
         return sum(len(entry.targets) for entry in self._entries.values())
 
     def at(self, place: str) -> Entry | None:
-        """The entry at a place, whatever its key."""
+        """Return the entry at a place, whatever its key."""
         if place in self._entries:
             self._entries.move_to_end(place)
         return self._entries.get(place)
 
     def find(self, place: str, key: Any) -> Entry | None:
-        """The entry at a place if its key is equal."""
+        """Return the entry at a place if its key is equal."""
         entry = self.at(place)
         return entry if entry is not None and entry.key == key else None
 
     def put(self, place: str, key: Any, made: Any, *targets: Target) -> None:
-        """Cache targets; those cached there before are released, unless they are the same."""
+        """Cache targets. Targets of the former entry are released, unless they are the same."""
         old = self._entries.pop(place, None)
         if old is not None and old.targets != targets:
             self._pool.give_back(*old.targets)
         self._entries[place] = Entry(key, made, targets)
 
     def trim(self) -> None:
-        """Release what is over the budget. Call it between frames."""
+        """Release entries above the budget. Call it between frames."""
         held = sum(map(_bytes, self._entries.values()))
         while self._entries and held > self._bytes_max:
             entry = self._entries.popitem(last=False)[1]

@@ -1,4 +1,4 @@
-"""A cache by value within a byte budget: what was used longest ago goes first."""
+"""A cache by value with a byte budget that evicts the least recently used entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[V]):
-    """Keeps values by key until their sizes pass the budget."""
+    """Values by key, up to a total size."""
 
     def __init__(self, bytes_max: int, size_of: Callable[[V], int]) -> None:
         self._values: OrderedDict[Hashable, V] = OrderedDict()
@@ -21,7 +21,7 @@ class LruCache(Generic[V]):
         self.misses = 0
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value of the key, made now where it is not kept. One larger than the budget is not kept."""
+        """Return the value of the key; call `make` if it is not cached. A value above the budget is not cached."""
         if key in self._values:
             self.hits += 1
             self._values.move_to_end(key)

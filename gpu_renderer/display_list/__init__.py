@@ -1,1 +1,1 @@
-"""What a frame draws, as plain data: render graph, operations, paint bounds. The same for every backend."""
+"""Plain data of a frame, the same for every backend: render graph, draw operations, paint bounds."""

@@ -1,4 +1,4 @@
-"""Which layers are drawn analytically, without a raster (format/layers.md 5)."""
+"""Choice of the layers that are drawn analytically, without a raster (format/layers.md 5)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from motion.snapshot import LayerSnapshot, LinearGradient, RadialGradient, Shape
 
 
 def is_analytic(layer: LayerSnapshot, *, is_shaded: bool = False) -> bool:
-    """Whether an unbaked layer is a plain rectangle or ellipse of one fill, drawn without a raster.
+    """Return True if an unbaked layer is a plain rectangle or ellipse of one fill, drawn without a raster.
 
-    Gradients that feed effects are rasters, because effects amplify the dither of their 8 bits; so are those that a shade
-    multiplies, which is a rule of textures.
+    A gradient under effects needs a raster, because effects amplify its 8-bit dither. A gradient multiplied by a shade
+    needs one too, because that rule belongs to textures.
     """
     source = layer.source
     return (

@@ -1,4 +1,4 @@
-"""The composition's background: what it covers, and whether anything shows through it (format/compositing.md 1.6)."""
+"""The composition's background: its extent and its opacity (format/compositing.md 1.6)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_renderer.geometry.region import Region
 
 
 def fills(shown: DisplayList, frame: Region) -> bool:
-    """Whether the background colour replaces everything that a target over the frame held before."""
+    """Return True if the background colour replaces the former content of the whole target."""
     scene = shown.scene
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
     is_whole = placement.pixel_aligned(quad) and scene.clip == frame == placement.bounds(quad, frame)
@@ -17,12 +17,12 @@ def fills(shown: DisplayList, frame: Region) -> bool:
 
 
 def hides_all(shown: DisplayList, frame: Region) -> bool:
-    """Whether it is opaque as well."""
+    """Return True if the background colour fills the target and is opaque."""
     return fills(shown, frame) and color.parse(shown.background or "").a == 1.0
 
 
 def color_of(shown: DisplayList) -> Rgba | None:
-    """The linear premultiplied colour under all operations, if it is one."""
+    """Return the linear premultiplied background colour, or None if the background is not one colour."""
     if shown.background is None or shown.background_paint is not None:
         return None
     r, g, b, a = color.linear(color.parse(shown.background), aces_cg=shown.scene.color.working_space == "aces-cg")

@@ -1,4 +1,4 @@
-"""Paint bounds: how far each layer can change the picture."""
+"""Paint bounds: the frame pixels that each layer can change."""
 
 from __future__ import annotations
 
@@ -40,8 +40,11 @@ def layer_of(
 
 
 def is_culled(layer: Layer) -> bool:
-    """Whether the layer's own rectangle lies outside the frame: nothing of it is drawn then, whatever its effects or the
-    sub-frames of motion blur would bring in (compositing.md 2.9). Mattes and planes in space are exempt."""
+    """Return True if the layer's own rectangle is outside the frame.
+
+    Nothing of a culled layer is drawn, even if effects or sub-frames of motion blur would reach the frame
+    (compositing.md 2.9). Mattes and planes in space are never culled.
+    """
     step, paint = layer.step, layer.paint
     if step.matte is not None or step.plane is not None or (paint is None and layer.group is None):
         return False
@@ -55,13 +58,17 @@ def is_culled(layer: Layer) -> bool:
 
 
 def buffer_region(layer: Layer) -> Region:
-    """The frame pixels that a layer's own buffer holds: paint bounds without glows, rounded out to the pool's grid."""
+    """Return the frame pixels of a layer's own buffer: paint bounds without glows, rounded out to the pool's grid."""
     painted = _painted(layer, is_lit=True)
     return painted if painted.is_empty else painted.snapped(layer.scene.frame)
 
 
 def group_region(layer: Layer) -> Region:
-    """The frame pixels of a group: what its operations paint within its own box, and all of that where effects move them in it."""
+    """Return the frame pixels of a group's buffer.
+
+    The region is the paint bounds of the group's operations, clipped to its own box, or the whole box if effects move
+    pixels inside it.
+    """
     step, group, scene = layer.step, layer.group, layer.scene
     assert group is not None
     found = _list_bounds(group)
@@ -74,7 +81,7 @@ def group_region(layer: Layer) -> Region:
 
 
 def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no_layer) -> EffectScene:
-    """What the effects of a layer may know of the layer and the frame."""
+    """Return the data about layer and frame that effects can read."""
     step, scene = layer.step, layer.scene
     width, height = layer.box
     box = placement.extent(step.placement.quad(width, height, layer.padding))
@@ -112,7 +119,7 @@ def _content_bounds(layer: Layer) -> Region:
 
 
 def _paints_content_alone(step: Draw) -> bool:
-    """Whether a layer is known to paint nothing where its content and its glow are transparent."""
+    """Return True if a layer paints only where its content or its glow is not transparent."""
     layer = step.layer
     if step.plane is not None or layer.glass is not None or layer.backdrop_blur > 0:
         return False
@@ -120,7 +127,7 @@ def _paints_content_alone(step: Draw) -> bool:
 
 
 def _list_bounds(shown: DisplayList) -> Region:
-    """The pixels that a composition may paint."""
+    """Return the pixels that a composition can paint."""
     if shown.background is not None or shown.background_paint is not None:
         return shown.scene.clip
     found = _nothing(shown.scene)
@@ -132,7 +139,7 @@ def _list_bounds(shown: DisplayList) -> Region:
 
 
 def _spread(found: Region, adjust: Adjust, scene: Scene) -> Region:
-    """How far the effects of an adjustment layer carry what is below it."""
+    """Return a region grown by the distance over which an adjustment layer's effects spread its backdrop."""
     where = EffectScene.adjustment(scene.frame, scene.view_scale)
     spread = effects.spread_px(adjust.step.layer.effects, where)
     if spread >= max(scene.frame.width, scene.frame.height):

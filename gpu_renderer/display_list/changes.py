@@ -1,4 +1,4 @@
-"""Damage between two display lists, and the length of the prefix that stays the same."""
+"""Damage between two display lists, and the length of their common prefix."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from gpu_renderer.geometry.region import Rects
 from motion.snapshot import MissingSource
 
 STABLE_FRAMES = 3
-"""For how many frames in a row operations must stay the same to count as stable."""
+"""Number of frames in a row for which operations must not change to count as stable."""
 
 
 class StablePrefix:
-    """Counts the operations at the bottom that stay the same over a sequence of frames."""
+    """Detector of the operations at the bottom that do not change over a sequence of frames."""
 
     def __init__(self) -> None:
         self._last: DisplayList | None = None
         self._counts: deque[int] = deque(maxlen=STABLE_FRAMES)
 
     def observe(self, shown: DisplayList) -> int:
-        """The number of stable operations at the bottom of the frame's list; 0 until there are any."""
+        """Return the number of stable operations at the bottom of the frame's list, 0 if there are none yet."""
         self._counts.append(-1 if self._last is None else common_prefix(shown, self._last))
         self._last = shown
         return max(0, min(self._counts)) if len(self._counts) == STABLE_FRAMES else 0
@@ -45,16 +45,16 @@ class StablePrefix:
 
 
 def common_prefix(shown: DisplayList, last: DisplayList) -> int:
-    """How many operations at the bottom two lists share; -1 where their backgrounds differ."""
+    """Return the number of equal operations at the bottom of two lists, or -1 if their backgrounds differ."""
     if shown.base != last.base:
         return -1
     return _shared_count(shown.operations, last.operations)
 
 
 def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage:
-    """The damage: where in the frame two lists may differ, and what must be drawn again to bring one up to the other.
+    """Return the damage: the rectangles of the frame in which two lists can differ.
 
-    `prefix_count`: how many operations at the bottom are cached as pixels and are not drawn again.
+    `prefix_count`: number of operations at the bottom that are cached as pixels and not drawn again.
     """
     scene = new.scene
     if old == new:
@@ -79,7 +79,7 @@ def _shared_count(old: Sequence[Operation], new: Sequence[Operation]) -> int:
 
 
 def _changed_operation(was: Operation, now: Operation) -> Rects:
-    """Perhaps overlapping."""
+    """Return the rectangles that differ between two versions of an operation. They can overlap."""
     if was == now:
         return ()
     old, new = _layer_of(was), _layer_of(now)
@@ -98,5 +98,5 @@ def _layer_of(operation: Operation) -> Layer | None:
 
 
 def _carrier(step: Draw) -> Draw:
-    """A group without its content."""
+    """Return a group's step without its content."""
     return replace(step, group=None, layer=replace(step.layer, source=MissingSource("")))

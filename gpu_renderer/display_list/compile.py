@@ -1,6 +1,7 @@
-"""Snapshot to render graph: order, routes and placements, decided without a GPU (format/compositing.md 2).
+"""Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2).
 
-A paint list is compiled layer by layer, bottom first; `_List.steps` is the order, `_List._layer` what one layer becomes.
+A paint list is compiled layer by layer, bottom first. `_List.steps` gives the order, `_List._layer` the steps of one
+layer. No GPU is needed.
 """
 
 from __future__ import annotations
@@ -56,21 +57,25 @@ from motion.timing import Fit, fit, round_half_up
 
 Size = tuple[float, float]
 PROJECTED_SCALE_DIGITS = 9
-"""A projection's own rounding must not choose a finer raster. Flat layers are compared exactly (layers.md 5.3)."""
+"""Digits to which the scale of a projection is rounded, so that rounding errors do not select a finer raster.
+
+Flat layers are compared exactly (layers.md 5.3).
+"""
 ISOLATED_LEVELS_MAX = 4
-"""Groups nested deeper are drawn straight into the one around them (compositing.md 2.4)."""
+"""Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
 
 def unmeasured(source: Source) -> Size:
-    """The box of content that nobody has measured."""
+    """Box of content that has not been measured."""
     del source
     return 0.0, 0.0
 
 
 def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size] = unmeasured) -> RenderGraph:
-    """The graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
+    """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
-    `box`: width and height of content in layer px; of what has no known box, 3D layers are never out of focus in strips.
+    `box`: function from content to its width and height in layer px. 3D layers without a known box are never divided
+    into strips of different focus.
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
     frame = Region(0, 0, width, height)
@@ -82,7 +87,7 @@ def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source]
 
 
 def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
-    """The frame's pixels that a composition may draw in: its corner and its size, each rounded (document.md 4.4)."""
+    """Return the frame pixels of a composition: its corner and its size, each rounded (document.md 4.4)."""
     measures = (
         fitted.offset_x,
         fitted.offset_y,
@@ -94,7 +99,7 @@ def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Where a list is drawn, and what its layers inherit."""
+    """Target of a paint list, and the state that its layers inherit."""
 
     frame: Region
     clip: Region
@@ -104,18 +109,18 @@ class _Stage:
     opacity: float = 1.0
     levels: int = 0
     is_group: bool = False
-    """In the list of a precomp group mattes are not resolved and 3D layers not sorted."""
+    """True for the list of a precomp group: mattes are not resolved and 3D layers are not sorted."""
 
 
 @dataclass(frozen=True)
 class _List:
-    """One paint list on its stage."""
+    """Compiler of one paint list on its stage."""
 
     snapshot: Snapshot
     stage: _Stage
     eye: Eye
     relatives: tuple[LayerSnapshot, ...] = ()
-    """Of a group's list: all layers of the composition that it belongs to."""
+    """All layers of the composition that a group's list belongs to."""
 
     def graph(self) -> RenderGraph:
         snapshot, stage = self.snapshot, self.stage
@@ -129,7 +134,7 @@ class _List:
         )
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Layers that effects name as their map, drawn by themselves, without effects of their own (effects.md 8.1)."""
+        """Yield the layers that effects use as maps, drawn alone and without their own effects (effects.md 8.1)."""
         own = list(with_grouped(self._layers))
         named = {value for layer in own for entry in layer.effects for _, value in entry.stored}
         for layer in self.relatives or own:
@@ -157,7 +162,7 @@ class _List:
         return {layer.id: layer for layer in self._layers if layer.id in named}
 
     def _layer(self, layer: LayerSnapshot) -> Iterable[tuple[float, Step]]:
-        """What a layer becomes, and how deep each step lies in space."""
+        """Return the steps of a layer, each with its depth in space."""
         matte = self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
@@ -205,7 +210,10 @@ class _List:
         return Draw(layer, placed, 1.0, scale, blend, samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
-        """In space without perspective; one behind the eye does not show (compositing.md 10)."""
+        """Return a sub-frame of a layer in space without perspective.
+
+        Layers behind the eye are hidden (compositing.md 10).
+        """
         transform, opacity = sample.transform, sample.opacity * self.stage.opacity
         if isinstance(transform, Transform2D):
             return PlacedSample(placement.flat(transform, self.stage.view), opacity)
@@ -267,7 +275,7 @@ class _List:
         return _List(composition, inner, projection.eye(composition))
 
     def _grouped(self, group: Snapshot) -> Snapshot:
-        """The layers of a group, in the light and under the camera of the composition that they belong to."""
+        """Return the layers of a group with the lights and the camera of their composition."""
         own = self.snapshot
         return replace(
             group, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed, color=own.color,
@@ -275,7 +283,7 @@ class _List:
         )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
-        """The group's own box: the frame of a placed composition, the whole composition for a precomp group."""
+        """Return the group's own box: the frame of a placed composition, the whole composition for a precomp group."""
         if not source.sealed:
             centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
             return Placement(matrix.product(self.stage.view, centre))
@@ -295,7 +303,7 @@ class _List:
     def _in_space(
         self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None
     ) -> Iterator[tuple[float, Draw]]:
-        """The planes of a 3D layer with their depths: what extrusion puts behind it, then the layer itself, or its strips."""
+        """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips."""
         depth = projection.depth(transform, self.eye)
         if depth < projection.DEPTH_MIN:
             return
@@ -331,7 +339,7 @@ class _List:
         return self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
 
     def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
-        """A plane that is drawn with perspective and depth."""
+        """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
         plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall)
         placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
@@ -339,7 +347,7 @@ class _List:
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
     def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
-        """The stand-in without perspective. A strip of it is as narrow as its part, about the layer's origin."""
+        """Return the affine replacement of a plane. A strip is as narrow as its part, about the layer's origin."""
         layer, transform = face.layer, face.transform
         flat, placed = self._flat(layer, transform.flat, matte), self._without_perspective(transform)
         if part != WHOLE and not flat.samples:

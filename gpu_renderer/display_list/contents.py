@@ -1,4 +1,4 @@
-"""From a layer's source to its paint: an analytic shape or an image, with the filter that it passes through. No GPU."""
+"""Convert a layer's source to paint: an analytic shape or an image, with its filter. No GPU is needed."""
 
 from __future__ import annotations
 
@@ -37,14 +37,18 @@ from motion.snapshot import (
 MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
 MASK_SIGMA_FACTOR = 0.5
-"""The blur of a feather in raster px of the doubled mask: feather / 2, which is feather / 4 layer px (compositing.md 5.3)."""
+"""Blur sigma of a mask's feather, in raster px of the doubled mask per px of feather.
+
+A feather of f layer px blurs by f
+4 layer px (compositing.md 5.3).
+"""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
-"""Tables are dropped on these, under masks and on planes (effects.md 5)."""
+"""Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The paint of a source, and everything else that it depends on."""
+    """Paint of a source, with everything else that it depends on."""
 
     paint: Paint
     source: Source
@@ -55,10 +59,10 @@ class _Known:
 
 
 class LayerContents:
-    """Makes the paint and the filter of layers.
+    """Factory of the paint and the filter of layers.
 
-    Most layers move and show the same content from frame to frame: the paint of a plain layer is found again by its
-    source object for as long as consecutive frames ask for it.
+    Most layers move and show the same content from frame to frame. The paint of a plain layer is cached by its source
+    object while consecutive frames use it.
     """
 
     def __init__(self, source: ContentSource) -> None:
@@ -68,7 +72,7 @@ class LayerContents:
         self._meshes: dict[str, tuple[Raster, PlacedMesh, Image]] = {}
 
     def end_frame(self) -> None:
-        """Forget the paint that this frame did not ask for."""
+        """Forget the paint that this frame did not use."""
         self._before, self._now = self._now, {}
 
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
@@ -76,7 +80,10 @@ class LayerContents:
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
 
     def paint(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Paint | None:
-        """The layer's content; None where it has nothing to draw. `is_smooth`: a mesh has four samples a pixel."""
+        """Return the layer's content, or None if it has nothing to draw.
+
+        `is_smooth`: a mesh has four samples a pixel.
+        """
         layer = step.layer
         known = self._find(step, scene) if step.is_bare else None
         if known is not None:
@@ -98,7 +105,7 @@ class LayerContents:
         return self._remembered(step, scene, _image(step, raster, scene))
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
-        """Mask and colour stage of an unbaked layer; a baked one has had both."""
+        """Return the mask and the colour stage of an unbaked layer. A baked layer has applied both."""
         layer = step.layer
         aces = scene.color.working_space == "aces-cg"
         if step.is_bare and not aces and not masks.has_paths(layer):
@@ -161,7 +168,7 @@ class LayerContents:
         return Shape(source.primitive, linear, width, height, radius, is_wall)
 
     def _samples(self, step: Draw) -> float:
-        """Raster px per layer px of an unbaked layer's content."""
+        """Return the raster px per layer px of an unbaked layer's content."""
         layer = step.layer
         width, height = self.source.box(layer.source)
         if isinstance(layer.source, ParticleSource):
@@ -170,7 +177,7 @@ class LayerContents:
         return raster_scale.supersample(scale, max(width, height, 1.0))
 
     def _on_frame(self, step: Draw, raster: Raster, placed: PlacedMesh) -> Image | None:
-        """The raster under its mesh, on the frame's own pixels: the same object while neither changes."""
+        """Return the raster deformed by its mesh, on the frame's pixels: the same object while neither changes."""
         known = self._meshes.get(step.layer.id)
         if known is None or known[0] is not raster or known[1] != placed:
             if len(self._meshes) >= MESHES_MAX:
@@ -183,7 +190,7 @@ class LayerContents:
         return known[2]
 
     def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
-        """The content after the effects of the raster route, still to be run."""
+        """Return the content with the pending effects of the raster route."""
         layer = step.layer
         plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source))
         raster = self.source.raster(layer.source, plan.scale, plan.bleed_px)
@@ -225,7 +232,7 @@ def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
 
 
 def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> PlacedMesh | None:
-    """The layer's mesh on the frame; None without one, and where sub-frames place it several times."""
+    """Return the layer's mesh on the frame, or None without a mesh or with several sub-frames."""
     mesh = step.layer.mesh
     if mesh is None or step.samples or min(raster.width, raster.height) <= 0:
         return None
@@ -233,23 +240,26 @@ def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> P
 
 
 def _of_pixels(pixels: Pixels | BakedPixels, region: Region) -> Image:
-    """Pixels that lie on the frame, one for one."""
+    """Return an image of pixels that map one to one onto the frame."""
     return Image(pixels, region.width, region.height, region=region, is_nearest=False)
 
 
 def stage_filter(stack: Sequence[EffectSnapshot]) -> Filter:
-    """The colour stage alone, for pictures that are linear already."""
+    """Return the colour stage alone, for pictures that are already linear."""
     stage = effects.color_stage(stack)
     return Filter(None, stage, stage.table.tobytes() if stage is not None and stage.table is not None else None)
 
 
 def has_passes(layer: LayerSnapshot) -> bool:
-    """Whether spatial effects run over the layer's buffer."""
+    """Return True if spatial effects run on the layer's buffer."""
     return bool(layer.effects) and effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
 
 
 def part_shown(source: Source, columns: int, rows: int) -> Share:
-    """The part of content of so many texels that is shown: of a picture that covers its box, the middle (layers.md 9.2)."""
+    """Return the visible part of content of the given texel size.
+
+    Of a picture that covers its box, that is the middle (layers.md 9.2).
+    """
     if not (isinstance(source, (ImageSource, VideoSource)) and source.cover):
         return WHOLE
     own, box = columns / rows, source.width / source.height
@@ -269,13 +279,13 @@ def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
 
 
 def _baked_color(raster: Raster, layer: LayerSnapshot) -> Rgba | None:
-    """The colour that a baked canvas has everywhere, its alpha being the coverage."""
+    """Return the colour of all pixels of a baked canvas whose alpha is the coverage, or None."""
     own = raster.color
     return own._replace(alpha=1.0) if own is not None and effects.keeps_color(layer) else None
 
 
 def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None:
-    """The colour of a raster of one colour in the working space, with the gain of the plane that it lies on."""
+    """Return the colour of a one-colour raster in the working space, with the gain of its plane."""
     if encoded is None:
         return None
     red, green, blue, alpha = encoded
@@ -284,7 +294,7 @@ def _linear(encoded: Rgba | None, gain: Tint, scene: Scene) -> color.Rgba | None
 
 
 def _crop(step: Draw, raster: Raster) -> Share:
-    """The part of the texture that is shown."""
+    """Return the visible part of the texture."""
     rows, columns = raster.pixels.shape[:2]
     x, y, width, height = part_shown(step.layer.source, columns, rows)
     left, top, right, down = step.part

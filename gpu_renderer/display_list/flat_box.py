@@ -1,4 +1,4 @@
-"""The room that the effects of a 3D layer take in the layer's own space (format/three-d.md 5)."""
+"""Space that the effects of a 3D layer need, in the layer's own coordinates (format/three-d.md 5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLUR_SIGMAS = 2.5
 SCALE_MIN = 1e-6
 """World px per layer px of a layer without extent."""
 SIDE_PX_MAX = 100_000.0
-"""A larger layer only shows its middle."""
+"""Largest side of a buffer. Of a larger layer only the middle is shown."""
 
 
 class Paint(Protocol):
@@ -22,19 +22,19 @@ class Paint(Protocol):
 
     @property
     def width(self) -> float:
-        """Layer px."""
+        """Width, layer px."""
 
     @property
     def height(self) -> float:
-        """Layer px."""
+        """Height, layer px."""
 
     @property
     def padding(self) -> float:
-        """Layer px."""
+        """Padding on every side, layer px."""
 
 
 def box(step: Draw, paint: Paint) -> tuple[float, float]:
-    """Width and height, layer px, of the layer with room for its effects, whose lengths are world px."""
+    """Return the width and height, layer px, of the layer with space for its effects. Effect lengths are world px."""
     spread = max((_spread_px(entry) for entry in step.layer.effects), default=0.0)
     sides = paint.width + 2 * paint.padding, paint.height + 2 * paint.padding
     grown = [
@@ -45,7 +45,7 @@ def box(step: Draw, paint: Paint) -> tuple[float, float]:
 
 
 def world_scale(step: Draw) -> tuple[float, float]:
-    """World px per layer px, across and down."""
+    """Return the world px per layer px, horizontally and vertically."""
     if step.plane is None:
         return 1.0, 1.0
     m = step.plane.world
@@ -53,7 +53,7 @@ def world_scale(step: Draw) -> tuple[float, float]:
 
 
 def _spread_px(entry: EffectSnapshot) -> float:
-    """The margin that the reference leaves for an effect, world px (effects.md 3.6); what spreads farther is cut."""
+    """Return the reference's margin of an effect, world px (effects.md 3.6). Pixels beyond the margin are cut."""
     effect = effects.find(entry.type)
     if effect is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""Gradients as the quad shader computes them: geometry on the unit square of a shape, colours as a sum of ramps."""
+"""Gradients in the form of the quad shader: geometry on the shape's unit square, colours as a sum of ramps."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import LinearGradient, RadialGradient
 
 STOPS_MAX = 8
-"""Of more stops a raster is made: each costs every pixel a ramp."""
+"""Number of stops above which a gradient becomes a raster: each stop costs one ramp per pixel."""
 _STEP = 1e-6
-"""The least way from one stop to the next: two at the same place are a hard step."""
+"""Least distance between two stops. Two stops at the same offset make a hard step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
     """A gradient across a shape's box, interpolated in encoded sRGB with straight alpha (format/layers.md 6).
 
-    `place`: linear, what the offset gains across the unit square and down it, and what it is in the corner; radial, the
-    centre on the unit square, and the offset's gain across and down it.
+    `place` of a linear gradient: change of the offset across and down the unit square, and the offset at its corner.
+    `place` of a radial gradient: the centre on the unit square, and the change of the offset across and down.
     """
 
     is_radial: bool
@@ -33,23 +33,23 @@ class Gradient:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether nothing shows through it anywhere."""
+        """Return True if every colour is opaque."""
         return all(color.alpha == 1.0 for _, color in self.stops)
 
     def defines(self) -> dict[str, object]:
-        """The variant of the quad shader."""
+        """Return the defines of the quad shader's variant."""
         return {"GRADIENT": 2 if self.is_radial else 1, "STOPS": len(self.stops)}
 
     @property
     def ramps(self) -> tuple[tuple[float, ...], ...]:
-        """For each pair of stops the offset and slope of its ramp, and what it adds to R, G, B and alpha."""
+        """Return the ramp of each pair of stops: offset, slope, and what it adds to R, G, B and alpha."""
         return tuple(
             (start, 1.0 / max(end - start, _STEP), *(b - a for a, b in zip(one, other, strict=True)))
             for (start, one), (end, other) in pairwise(self.stops)
         )
 
     def uniforms(self) -> dict[str, UniformValue]:
-        """Place, first colour, and the ramps."""
+        """Return the uniforms: place, first colour, ramps."""
         ramps = [number for ramp in self.ramps for number in ramp[:2]]
         added = [number for ramp in self.ramps for number in ramp[2:]]
         return {
@@ -62,7 +62,7 @@ class Gradient:
 
 @lru_cache(maxsize=256)
 def gradient_of(paint: LinearGradient | RadialGradient, width: float, height: float) -> Gradient | None:
-    """The gradient over a box of width x height px; None where only a raster can show it."""
+    """Return the gradient over a box of width x height px, or None if it needs a raster."""
     stops = gradient.resolved_stops(paint.stops, paint.opacity_stops)
     if not 1 <= len(stops) <= STOPS_MAX or min(width, height) <= 0.0:
         return None

@@ -1,6 +1,6 @@
-"""The render graph: what to draw, in order, as plain data. `compile` makes it of a snapshot, the executor draws it.
+"""The render graph: an ordered, plain description of a frame. `compile` builds it, `lower` consumes it.
 
-Nothing in it is a GPU object. Two graphs that are equal draw the same picture.
+The graph contains no GPU objects. Equal graphs draw the same picture.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ MODES = {
     "stencil-alpha": 31, "stencil-luma": 32, "silhouette-alpha": 33, "silhouette-luma": 34, "dissolve": 35,
     "dancing-dissolve": 36,
 }  # fmt: skip
-"""The numbers of the blend modes in the table of compositing.md 3.2, as shaders/include/blend.glsl knows them."""
+"""Numbers of the blend modes (table of compositing.md 3.2), as in shaders/include/blend.glsl."""
 
 FIXED_BLENDS = ("normal", "add")
-"""Those that the GPU does by itself."""
+"""Blend modes that the GPU blends in hardware."""
 
 
 Tint = tuple[float, float, float]
@@ -52,7 +52,7 @@ class PlacedSample:
 
 @dataclass(frozen=True, slots=True)
 class MatteUse:
-    """A track matte: the layer that gives it, drawn at full opacity, or None where it has nothing to give."""
+    """A track matte: the layer that supplies it at full opacity, or None if that layer is empty."""
 
     source: Draw | None
     mode: Literal["alpha", "luma"]
@@ -61,14 +61,14 @@ class MatteUse:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A layer's plane in space: layer px to world px, and how it meets light."""
+    """A layer's plane in space: the matrix from layer px to world px, and its lighting."""
 
     world: Matrix4
     material: Material
     gain: float = 1.0
-    """The shade of a body's sides, as `Draw.tint`."""
+    """Shade of a body's sides, as `Draw.tint`."""
     is_wall: bool = False
-    """A face of a body: lit on its outer side only."""
+    """True for a face of a body: only its outer side is lit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class Draw:
     matte: MatteUse | None = None
     plane: Plane | None = None
     tint: Tint = UNTINTED
-    """Multiplies the encoded colours of its content: the light on a plane that is drawn without perspective."""
+    """Factor of the content's encoded colours: the light on a plane drawn without perspective."""
     part: Share = WHOLE
-    """The part of its texture that is shown, over all of its quad."""
+    """Part of the texture that is shown on the whole quad."""
     is_hard: bool = False
-    """Without the soft edge of a shape: the walls of a body tile."""
+    """True for shapes without a soft edge: the walls of a body touch without gaps."""
     is_bare: bool = field(init=False, repr=False, compare=False)
-    """Whether it is the content itself that is drawn over what is below it, placed, faded, and nothing more."""
+    """True if the content is only placed and faded, with nothing else done to it."""
 
     def __post_init__(self) -> None:
         layer = self.layer
@@ -115,7 +115,7 @@ class Draw:
 
     @property
     def gain(self) -> Tint:
-        """By what the encoded colours of its textures are multiplied: the decoded shade (compositing.md 1.4)."""
+        """Factor of the encoded colours of textures: the decoded shade (compositing.md 1.4)."""
         if self.shade == UNTINTED:
             return UNTINTED
         red, green, blue = self.shade
@@ -123,13 +123,13 @@ class Draw:
 
     @property
     def shade(self) -> Tint:
-        """By what authored colours are multiplied, encoded, once effects have graded them."""
+        """Factor of authored encoded colours, applied after the effects."""
         return self.tint if self.plane is None or self.plane.gain == 1.0 else (self.plane.gain,) * 3
 
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """An adjustment layer: everything drawn so far passes through its effects."""
+    """An adjustment layer: its effects apply to everything drawn below it."""
 
     layer: LayerSnapshot
 
@@ -146,13 +146,13 @@ Step = Draw | Regrade | DepthGroup
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What all steps of one composition share."""
+    """State shared by all steps of one composition."""
 
     frame: Region
     clip: Region
-    """The pixels that the composition covers: nothing is composited outside."""
+    """Pixels of the composition. Nothing is composited outside."""
     view: Matrix3
-    """Composition px to frame px."""
+    """Matrix from composition px to frame px."""
     view_scale: float
     width: float
     height: float

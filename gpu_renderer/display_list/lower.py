@@ -22,7 +22,7 @@ from gpu_renderer.geometry.region import around
 
 
 def lowered(graph: RenderGraph, contents: LayerContents, *, finds_video: bool = False) -> DisplayList:
-    """The display list of a graph. `finds_video`: a video that fills the frame becomes the list's base."""
+    """Return the display list of a graph. `finds_video`: use a video that fills the frame as the list's base."""
     lowering = _Lowering(graph.scene, contents)
     found = video_base.found(graph, contents) if finds_video else None
     first: tuple[Operation, ...] = () if found is None else (found,)
@@ -38,7 +38,7 @@ class _Lowering:
     contents: LayerContents
 
     def operation(self, step: Step) -> Operation | None:
-        """What draws a step; None for a layer outside the frame."""
+        """Return the operation of a step, or None for a layer outside the frame."""
         if isinstance(step, Regrade):
             return Adjust(step, self.scene.clip)
         if isinstance(step, DepthGroup):
@@ -59,7 +59,7 @@ class _Lowering:
         return DrawBuffer(layer, layer.bounds) if needs_buffer else DrawQuad(layer, layer.bounds)
 
     def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:
-        """A layer with its content and bounds. `is_smooth`: it is drawn with four samples a pixel."""
+        """Return a layer with its content and bounds. `is_smooth`: it is drawn with four samples a pixel."""
         group = None if step.group is None else lowered(step.group, self.contents)
         paint = None if group is not None else self.contents.paint(step, self.scene, is_smooth=is_smooth)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)

@@ -1,7 +1,7 @@
-"""The display list: what a frame draws, as typed operations with paint bounds, first at the bottom.
+"""The display list of a frame: typed draw operations with paint bounds, bottom first.
 
-Plain data, the same for every backend. Two operations are equal if they draw the same pixels from the same description;
-what is derived from the description (paint, bounds) is not compared.
+The list is plain data, the same for every backend. Two operations are equal if their descriptions are equal. Derived
+fields (paint, bounds) are not compared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from motion.snapshot import LinearGradient, RadialGradient
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer with its content: `paint`, or for a group the `group`'s own list; neither where there is nothing to draw."""
+    """A layer with its content: `paint`, or the list of a `group`, or neither if there is nothing to draw."""
 
     step: Draw
     scene: Scene = field(compare=False, repr=False)
@@ -29,16 +29,16 @@ class Layer:
     paint: Paint | None = field(compare=False, repr=False)
     group: DisplayList | None = field(compare=False, repr=False)
     content_bounds: Region = field(compare=False)
-    """The frame pixels that the content touches, before effects."""
+    """Frame pixels that the content touches, before effects."""
     bounds: Region = field(compare=False)
-    """The frame pixels that the layer may paint: content, filter margins of its effects, and a transparent rim."""
+    """Frame pixels that the layer can paint: content, filter margins of its effects, and a transparent rim."""
     placed: PlacedQuad | None = field(default=None, compare=False, repr=False)
-    """Where the paint of a bare layer lands."""
+    """Placement of the paint of a bare layer."""
     matte: Layer | None = field(default=None, compare=False, repr=False)
 
     @property
     def padding(self) -> float:
-        """By how much the content's quad is larger than the box on every side, layer px."""
+        """Padding of the content's quad around the box on every side, layer px."""
         if self.paint is not None:
             return self.paint.padding
         return 0.0 if self.group is None else effects.container_padding_px(self.step.layer)
@@ -46,7 +46,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class DrawQuad:
-    """Draw paint on a quad, straight over the backdrop, four samples a pixel; a plane takes its effects along."""
+    """Draw paint on a quad over the backdrop with four samples a pixel. A plane is drawn with its effects."""
 
     layer: Layer
     bounds: Region = field(compare=False)
@@ -62,7 +62,7 @@ class DrawBuffer:
 
 @dataclass(frozen=True, slots=True)
 class DrawOverBackdrop:
-    """Draw a layer that shows the backdrop blurred or refracted: glass and backdrop blur."""
+    """Draw a layer that blurs or refracts the backdrop: glass and backdrop blur."""
 
     layer: Layer
     bounds: Region = field(compare=False)
@@ -70,7 +70,7 @@ class DrawOverBackdrop:
 
 @dataclass(frozen=True, slots=True)
 class BlendLayer:
-    """Quantise the whole target to 8 bits, and blend a layer with it by a mode that is no fixed function."""
+    """Quantise the whole target to 8 bits, then blend a layer by a mode that is not a fixed function."""
 
     layer: Layer
     bounds: Region = field(compare=False)
@@ -96,17 +96,17 @@ class DrawDepthGroup:
 class DrawVideo:
     """Fill the frame with a decoded video frame: the opaque base of the list, upright and unchanged.
 
-    Equal operations show the same decoded frame in the same place.
+    Two operations are equal if they show the same decoded frame at the same place.
     """
 
     layer: Layer
     bounds: Region
     shown: DecodedFrame
     quad: Matrix3
-    """From the unit square to the frame."""
+    """Matrix from the unit square to the frame."""
     crop: Share
     is_own_size: bool
-    """The video covers the output pixel for pixel, and an encoder could take its samples."""
+    """True if the video covers the output pixel for pixel, so that an encoder can use its samples."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DrawVideo) and (
@@ -124,7 +124,7 @@ Operation = LayerOperation | Adjust | DrawDepthGroup | DrawVideo
 
 @dataclass(frozen=True, slots=True)
 class DisplayList:
-    """One composition: its background, and its operations over that."""
+    """One composition: its background and its operations."""
 
     scene: Scene
     operations: tuple[Operation, ...]
@@ -135,17 +135,17 @@ class DisplayList:
 
     @property
     def base(self) -> tuple[Scene, str | None, LinearGradient | RadialGradient | None]:
-        """What lies under the operations, and where."""
+        """Background of the list: scene, colour, gradient."""
         return self.scene, self.background, self.background_paint
 
     @property
     def video(self) -> DrawVideo | None:
-        """The opaque video base, if there is one."""
+        """The opaque video base, or None."""
         first = self.operations[0] if self.operations else None
         return first if isinstance(first, DrawVideo) else None
 
     def maps_of(self, step: Draw) -> tuple[tuple[str, Layer], ...]:
-        """The layers that a layer's effects read."""
+        """Return the layers that a layer's effects read as maps."""
         if not self.references:
             return ()
         named = {value for entry in step.layer.effects for _, value in entry.stored}

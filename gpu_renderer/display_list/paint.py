@@ -1,4 +1,4 @@
-"""Layer content as plain data: an image or an analytic shape, the filter it passes through, and where it lands."""
+"""Layer content as plain data: an image or an analytic shape, its filter, and its placement."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from gpu_renderer.geometry.region import Region
 from motion.snapshot import LayerSnapshot
 
 SAMPLE_DISTANCE_PX = 0.5
-"""Upper bound of the distance of a pixel's samples from its centre."""
+"""Upper bound of the distance between a pixel's samples and its centre."""
 
 Pixels = npt.NDArray[np.uint8]
 
 
 class Resident(Protocol):
-    """Pixels that a backend holds."""
+    """Pixels held by a backend."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -37,26 +37,29 @@ class Resident(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BakedPixels:
-    """Pixels still to be made: a raster after the effects that run on the layer's own canvas. Equal values, equal pixels."""
+    """Pixels that are not made yet: a raster after the effects of the layer's own canvas.
+
+    Equal values make equal pixels.
+    """
 
     value: tuple[object, ...]
     raster: Raster = field(compare=False, repr=False)
     layer: LayerSnapshot = field(compare=False, repr=False)
     scale: float
     mask_scale: float | None
-    """As in `effects.Baking`."""
+    """Same as `effects.Baking.mask_scale`."""
     is_coverage: bool
-    """Only the alpha is needed: the colour is the same everywhere."""
+    """True if only the alpha is used, because the colour is the same everywhere."""
     mesh: PlacedMesh | None = None
-    """What carries the pixels along after the effects."""
+    """Mesh that deforms the pixels after the effects."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """Pixels over a box of layer px grown by the padding; `crop` of them is shown.
+    """Pixels over a box of layer px grown by the padding; `crop` is the visible part.
 
-    The pixels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`.
-    Two images are equal if they show the same pixel array (by identity) or equal baked pixels in the same way.
+    The pixels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`. Two
+    images are equal if they show the same pixel array (by identity) or equal baked pixels in the same way.
     """
 
     pixels: Pixels | BakedPixels | Resident
@@ -68,15 +71,15 @@ class Image:
     is_opaque: bool = False
     color: Rgba | None = None
     content_box: Share = WHOLE
-    """The part of its box, as fractions, beyond which it is transparent."""
+    """Part of the box, as fractions, outside which the image is transparent."""
     is_transient: bool = False
-    """The pixels are shown for one frame only, as those of a video are."""
+    """True if the pixels are used for one frame only, as those of a video."""
     region: Region | None = None
-    """Where the pixels lie in the frame, one for one, whatever the layer's placement; None for a box that is placed."""
+    """Frame region that the pixels cover one to one, whatever the layer's placement. None for a placed box."""
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Columns and rows of the pixels; None until they are baked."""
+        """Columns and rows of the pixels, or None until they are baked."""
         if isinstance(self.pixels, BakedPixels):
             return None
         return self.pixels.shape[1::-1] if isinstance(self.pixels, np.ndarray) else self.pixels.size
@@ -97,7 +100,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A rectangle or ellipse of one linear straight colour, or a gradient, in a box of layer px; `is_hard` has no edge ramp."""
+    """A rectangle or ellipse of one linear straight colour or a gradient, in a box of layer px.
+
+    `is_hard`: no soft edge.
+    """
 
     primitive: Literal["rect", "ellipse"]
     fill: Rgba | Gradient
@@ -113,23 +119,23 @@ Paint = Image | Shape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filter:
-    """Mask coverage and colour stage that paint passes through."""
+    """Mask coverage and colour stage that are applied to paint."""
 
     mask: Pixels | None = None
     stage: ColorStage | None = None
     table: bytes | None = None
-    """RGB8 of 256 texels: a table for each channel."""
+    """Tables of the channels: RGB8, 256 texels."""
     aces_cg: bool = False
     gain: Tint = UNTINTED
 
     @property
     def is_mask_only(self) -> bool:
-        """Whether colours pass unchanged."""
+        """Return True if colours do not change."""
         return self.stage is None and self.table is None and not self.aces_cg and self.gain == UNTINTED
 
     @property
     def is_plain(self) -> bool:
-        """Whether everything passes unchanged."""
+        """Return True if nothing changes."""
         return self.mask is None and self.is_mask_only
 
 
@@ -137,12 +143,12 @@ PLAIN = Filter()
 
 
 def smooth(paint: Paint) -> Paint:
-    """The paint filtered linearly: draft quality shows only in a buffer of the layer's own (compositing.md 1.4)."""
+    """Return the paint with linear filtering. Draft quality shows only in a layer's own buffer (compositing.md 1.4)."""
     return replace(paint, is_nearest=False) if isinstance(paint, Image) and paint.is_nearest else paint
 
 
 def quad_of(paint: Paint, placed: Placement) -> Matrix3:
-    """The matrix from the unit square to the frame for paint in its place."""
+    """Return the matrix from the unit square to the frame for placed paint."""
     if isinstance(paint, Image) and paint.region is not None:
         x, y, width, height = paint.region
         return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
@@ -150,26 +156,26 @@ def quad_of(paint: Paint, placed: Placement) -> Matrix3:
 
 
 def content_quad(paint: object, quad: Matrix3) -> Matrix3:
-    """The quad of the part of the paint that is not transparent."""
+    """Return the quad of the part of the paint that is not transparent."""
     is_smaller = isinstance(paint, Image) and paint.content_box != WHOLE
     return matrix.boxed(quad, *paint.content_box) if is_smaller and isinstance(paint, Image) else quad
 
 
 class PlacedQuad(NamedTuple):
-    """Where paint lands."""
+    """Placement of paint on the frame."""
 
     quad: Matrix3
-    """From the unit square to the frame."""
+    """Matrix from the unit square to the frame."""
     to_unit: Matrix3
-    """The inverse."""
+    """Inverse of `quad`."""
     drawn: Matrix3
-    """The quad of the part that is not transparent."""
+    """Quad of the part that is not transparent."""
     touched: Region
-    """The pixels that it may touch."""
+    """Frame pixels that the paint can touch."""
 
 
 def placed_quad(paint: object, quad: Matrix3, within: Region) -> PlacedQuad | None:
-    """Paint on a quad, within a region of the frame; None where the quad is a line or a point."""
+    """Return the placement of paint within a region of the frame, or None if the quad is a line or a point."""
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None
@@ -178,7 +184,7 @@ def placed_quad(paint: object, quad: Matrix3, within: Region) -> PlacedQuad | No
 
 
 def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
-    """Whether no pixel that shows anything is cut by the quad's edge."""
+    """Return True if the quad's edge cuts no visible pixel."""
     if not isinstance(paint, Image) or not matrix.is_affine(to_unit):
         return False
     left, top, width, height = paint.content_box
@@ -188,6 +194,6 @@ def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
 
 
 def is_one_to_one(image: Image, quad: Matrix3) -> bool:
-    """Whether each texel lands on a pixel of its own. Filtering would only add rounding there."""
+    """Return True if each texel maps to one pixel. Filtering would only add rounding errors."""
     size = tuple(round(side) for side in (quad[0], quad[4]))
     return image.crop == WHOLE and size == image.size and placement.pixel_aligned(quad)

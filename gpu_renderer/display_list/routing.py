@@ -1,4 +1,4 @@
-"""The route of a layer through the compositor (format/compositing.md 2.9), and the grouping of planes."""
+"""Choice of a layer's route through the compositor (format/compositing.md 2.9), and grouping of planes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, 
 
 
 def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
-    """The layers and those of the groups among them."""
+    """Yield the layers and the layers of their groups."""
     for layer in layers:
         yield layer
         if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
@@ -20,7 +20,7 @@ def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
 
 
 def looks_around(snapshot: Snapshot) -> bool:
-    """Whether a layer spreads what lies below it, so that what is beyond the composition's frame may show within."""
+    """Return True if a layer spreads its backdrop, so that pixels outside the composition can show inside it."""
     return any(
         layer.glass is not None
         or layer.backdrop_blur > 0
@@ -35,12 +35,15 @@ def looks_around(snapshot: Snapshot) -> bool:
 
 
 def is_shown(layer: LayerSnapshot) -> bool:
-    """Whether a layer is drawn itself, and not only referred to or seen by its shadow."""
+    """Return True if a layer is drawn itself, and not only used as a reference or seen by its shadow."""
     return layer.visible and not layer.shadow_only
 
 
 def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
-    """Return the layer without what its route ignores (compositing.md 2.9): a matte, then glass, then advanced blends win."""
+    """Return the layer without the features that its route ignores (compositing.md 2.9).
+
+    Precedence: matte, then glass, then advanced blend modes.
+    """
     fixed = layer.blend if layer.blend in FIXED_BLENDS else "normal"
     if matte is not None:
         return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
@@ -54,12 +57,12 @@ def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
 
 
 def blend_of(layer: LayerSnapshot) -> str:
-    """Its blend mode; an unknown one is as none (compositing.md 3)."""
+    """Return the layer's blend mode, or normal for an unknown one (compositing.md 3)."""
     return layer.blend if layer.blend in MODES or layer.blend in FIXED_BLENDS else "normal"
 
 
 def keeps_depth(layer: LayerSnapshot) -> bool:
-    """Whether a 3D layer may be drawn with perspective and depth (three-d.md 4)."""
+    """Return True if a 3D layer can be drawn with perspective and depth (three-d.md 4)."""
     return not (
         blend_of(layer) not in FIXED_BLENDS
         or layer.preserve_transparency
@@ -71,7 +74,7 @@ def keeps_depth(layer: LayerSnapshot) -> bool:
 
 
 def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
-    """Neighbouring planes become one group; a plane alone needs no depth."""
+    """Group neighbouring planes. A single plane needs no depth group."""
     for in_depth, run in groupby(steps, lambda step: isinstance(step, Draw) and step.plane is not None):
         members = list(run)
         if in_depth and len(members) > 1:

@@ -1,4 +1,4 @@
-"""What a step asks for that is drawn otherwise, or not at all: the lines that a person reads about it."""
+"""Warnings about features of a step that are drawn in another way or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from motion.snapshot import LayerSnapshot, TextSource
 
 
 def of_step(step: Step) -> Iterator[str]:
-    """A line for each thing that a step asks for in vain."""
+    """Yield a line for each unsupported feature of a step."""
     if isinstance(step, DepthGroup):
         for plane in step.planes:
             yield from of_step(plane)

@@ -1,4 +1,4 @@
-"""The decision whether a list has an opaque video base: a lowest video layer that fills the frame, upright and unchanged."""
+"""Choice of a list's opaque video base: a lowest video layer that fills the frame, upright and unchanged."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gpu_renderer.geometry.region import Rects, Region
 from motion.snapshot import VideoSource
 
 CONVERSION_MARGIN_PX = 8
-"""Upper bound of the distance at which a changed pixel changes samples, and of what those samples are computed from."""
+"""Upper bound of the distance between a changed pixel and the samples that it changes, and back."""
 
 
 def found(graph: RenderGraph, contents: LayerContents) -> DrawVideo | None:
-    """The operation that draws the lowest layer, if it is such a video and shows one decoded frame."""
+    """Return the operation of the lowest layer if it is such a video and shows one decoded frame."""
     scene, step = graph.scene, graph.steps[0] if graph.steps else None
     if not isinstance(step, Draw) or not isinstance(step.layer.source, VideoSource) or not _is_unchanged(step, scene):
         return None
@@ -34,7 +34,10 @@ def found(graph: RenderGraph, contents: LayerContents) -> DrawVideo | None:
 
 
 def layers_above(shown: DisplayList) -> Rects:
-    """The bounds of the operations above the base, without those within the one before; they may overlap."""
+    """Return the bounds of the operations above the base, each without those inside the one before.
+
+    They can overlap.
+    """
     found: list[Region] = []
     for operation in shown.operations[1:]:
         region = operation.bounds
@@ -44,12 +47,12 @@ def layers_above(shown: DisplayList) -> Rects:
 
 
 def surroundings(frame: Region, above: Rects) -> Rects:
-    """All pixels that the samples of the layers above the base depend on, as rectangles that do not overlap."""
+    """Return all pixels that the samples of the layers above the base depend on, as disjoint rectangles."""
     return damage.area(frame, (region.grown(CONVERSION_MARGIN_PX) for region in above)).rects()
 
 
 def _covers(quad: Matrix3, frame: Region) -> bool:
-    """Whether an upright quad holds every sample of every pixel of the frame."""
+    """Return True if an upright quad contains every sample of every pixel of the frame."""
     width, turned, left, leaning, height, top, *_ = quad
     is_upright = matrix.is_affine(quad) and not (turned or leaning) and width > 0 and height > 0
     is_around = left <= frame.x and top <= frame.y and left + width >= frame.right and top + height >= frame.bottom
@@ -57,7 +60,7 @@ def _covers(quad: Matrix3, frame: Region) -> bool:
 
 
 def _is_unchanged(step: Draw, scene: Scene) -> bool:
-    """Whether the layer is shown as it is, in a frame that keeps colours as they are."""
+    """Return True if the layer is shown without changes, in a frame that keeps colours."""
     keeps_colors = scene.color.display_transform == "srgb" and scene.color.working_space == "srgb-linear"
     is_whole = scene.clip == scene.frame and step.opacity == 1.0 and step.blend == "normal"
     return keeps_colors and is_whole and step.is_bare and not has_passes(step.layer)

@@ -1,1 +1,1 @@
-"""H.264 in MP4: choosing an encoder, writing closed segments, joining them, checking the result."""
+"""Video files: choose an encoder, write closed segments, join them, check the result."""

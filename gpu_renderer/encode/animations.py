@@ -9,14 +9,18 @@ from typing import Any, Final
 
 import av
 
+from gpu_renderer.encode.animated_webp import AnimatedWebp
 from gpu_renderer.encode.formats import Quality
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segment import CONTAINER_OPTIONS
 
-WEBP_QUALITY: Final[dict[Quality, str]] = {"high": "90", "medium": "75", "draft": "60"}
+WEBP_QUALITY: Final[dict[Quality, int]] = {"high": 90, "medium": 75, "draft": 60}
 ALPHA_THRESHOLD: Final = 128
 _PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
-"""One palette for the whole clip. The editor counts only pixels that change, and dithers by a pattern (format/audio.md 5): plain areas are then not plain."""
+"""One palette for the whole clip.
+
+The editor counts only pixels that change and dithers by a pattern (format/audio.md 5), which makes plain areas uneven.
+"""
 _DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
 _CENTISECOND: Final = Fraction(1, 100)
 
@@ -24,7 +28,10 @@ Step = Callable[[int], None]
 
 
 def write_gif(segments: Sequence[Path], output: Path, fps: float, on_progress: Step | None = None) -> int:
-    """A GIF that repeats for ever, with one palette of 255 colours and transparency of one bit; returns its size in bytes."""
+    """Write a GIF that repeats forever; return its size in bytes.
+
+    It has one palette of 255 colours and transparency of one bit.
+    """
     palette = _palette(segments, fps)
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
         stream: Any = None
@@ -44,22 +51,26 @@ def write_gif(segments: Sequence[Path], output: Path, fps: float, on_progress: S
 def write_webp(
     segments: Sequence[Path], output: Path, fps: float, quality: Quality, on_progress: Step | None = None
 ) -> int:
-    """An animated WebP that repeats for ever, with straight alpha if the segments have it; returns its size in bytes."""
-    with av.open(str(output), "w", format="webp", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
-        stream: Any = None
+    """Write an animated WebP that repeats forever; return its size in bytes.
+
+    It has straight alpha if the segments have it.
+    """
+    with output.open("wb") as file:
+        animation: AnimatedWebp | None = None
+        count = 0
         for count, frame in enumerate(_frames(segments), start=1):
-            if stream is None:
-                stream = file.add_stream("libwebp_anim", rate=rate(fps))
-                context = stream.codec_context
-                context.width, context.height, context.pix_fmt = frame.width, frame.height, "bgra"
-                context.time_base = Fraction(1, 1000)
-                context.options = {"quality": WEBP_QUALITY[quality], "compression_level": "4"}
-            shown = frame.reformat(format="bgra")
-            shown.pts, shown.time_base = round((count - 1) * 1000 / rate(fps)), Fraction(1, 1000)
-            file.mux(stream.encode(shown))
+            if animation is None:
+                has_alpha = frame.format.name == "bgra"
+                animation = AnimatedWebp(file, frame.width, frame.height, WEBP_QUALITY[quality], has_alpha=has_alpha)
+            animation.add(frame.to_ndarray(format="rgba"), _milliseconds(count - 1, fps))
             (on_progress or _ignored)(count)
-        file.mux(stream.encode(None))
+        assert animation is not None, "a segment has frames"
+        animation.close(_milliseconds(count, fps))
     return output.stat().st_size
+
+
+def _milliseconds(index: int, fps: float) -> int:
+    return round(index * 1000 / rate(fps))
 
 
 def _frames(segments: Sequence[Path]) -> Iterator[av.VideoFrame]:
@@ -123,4 +134,4 @@ def _ready(sink: Any) -> Iterator[av.VideoFrame]:
 
 
 def _ignored(_count: int) -> None:
-    """Nobody follows the progress."""
+    """Ignore the progress."""

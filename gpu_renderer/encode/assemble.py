@@ -1,4 +1,7 @@
-"""Segments joined into one file by copying packets: nothing is decoded, and the bytes depend on the segments and the sound."""
+"""Join segments into one file by copying packets.
+
+Nothing is decoded; the bytes depend on the segments and the sound only.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ FAST_START = {**CONTAINER_OPTIONS, "movflags": "+faststart"}
 
 
 class SegmentUnusable(RenderError):
-    """A segment holds no video, or was encoded in another way than the first one."""
+    """A segment contains no video, or its encoder settings differ from the first one's."""
 
 
 class _Timed(NamedTuple):
     packet: av.Packet
     shown: int
-    """The frame number within the segment at which the picture is shown."""
+    """Frame number within the segment at which the picture is shown."""
 
 
 def assemble(
@@ -36,10 +39,11 @@ def assemble(
     keeps_alpha: bool = False,
     sound: SoundTrack | None = None,
 ) -> int:
-    """Writes the segments in order, with the index at the front, to a real file; returns its size in bytes.
+    """Write the segments in order to a file with the index at the front; return its size in bytes.
 
-    Timestamps are counted from frame numbers: shown at the frame's number, decoded at the packet's number less the
-    encoder's reorder delay, all in frames. `sound` is encoded beside them, never far ahead. Raises SegmentUnusable.
+    Timestamps are computed from frame numbers: the presentation time is the frame's number, the decoding time the
+    packet's number minus the encoder's reorder delay. `sound` is encoded beside the video, never far ahead. Raises
+    SegmentUnusable.
     """
     if not segments:
         raise SegmentUnusable("there is no segment to assemble")
@@ -53,7 +57,7 @@ def assemble(
 
 
 class _Joined:
-    """The file that segments are appended to."""
+    """File that segments are appended to."""
 
     def __init__(
         self, file: av.container.OutputContainer, frame_duration: Fraction, keeps_alpha: bool, sound: SoundTrack | None
@@ -65,7 +69,7 @@ class _Joined:
         self._delay = self._first_frame = 0
 
     def append(self, path: Path) -> None:
-        """Copies the packets of a segment."""
+        """Copy the packets of a segment."""
         with av.open(str(path)) as segment:
             source = _video_stream(segment, path)
             if self._stream is None:
@@ -83,7 +87,7 @@ class _Joined:
             self._first_frame += count
 
     def finish(self) -> None:
-        """Writes the rest of the sound."""
+        """Write the rest of the sound."""
         if self._sound is not None:
             self._sound.finish(self._file)
 
@@ -107,7 +111,7 @@ def _video_stream(container: av.container.InputContainer, path: Path) -> av.Vide
 
 
 def _reorder_delay(path: Path) -> int:
-    """How many frames decoding runs ahead of showing: the same for every segment of a profile."""
+    """Return the number of frames by which decoding precedes display. It is the same for all segments of a profile."""
     with av.open(str(path)) as segment:
         return int(segment.streams.video[0].codec_context.reorder_depth)
 

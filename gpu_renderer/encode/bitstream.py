@@ -1,4 +1,4 @@
-"""As much of an H.264 stream as it takes to write a picture that repeats the one before it (ITU-T H.264, 7.3 and 9.1)."""
+"""Reader and writer of the parts of an H.264 stream that a repeated picture needs (ITU-T H.264, 7.3 and 9.1)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ P_SLICE = 0
 _HIGH_PROFILES = (100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135)
 _START_CODE = b"\0\0\1"
 _HEADER_BYTES_MAX = 256
-"""More than any header that is read here."""
+"""Upper bound of the size of the headers read here."""
 
 
 class StreamNotUnderstood(Exception):
-    """The stream uses what this module does not read."""
+    """The stream uses a feature that this module cannot read."""
 
 
 class NalUnit(NamedTuple):
-    """A NAL unit: its kind, how much it is referred to (0 not at all), and its payload without emulation prevention."""
+    """A NAL unit: its type, its reference priority (0: not a reference), its payload without emulation prevention."""
 
     kind: int
     ref_idc: int
@@ -28,7 +28,7 @@ class NalUnit(NamedTuple):
 
 
 def nal_units(stream: bytes) -> Iterator[NalUnit]:
-    """The NAL units of a byte stream with start codes (annex B)."""
+    """Yield the NAL units of a byte stream with start codes (annex B)."""
     start = stream.find(_START_CODE)
     while start >= 0:
         following = stream.find(_START_CODE, start + 3)
@@ -39,7 +39,7 @@ def nal_units(stream: bytes) -> Iterator[NalUnit]:
 
 
 def is_reference(stream: bytes) -> bool:
-    """Whether other pictures may refer to the one in a byte stream; all of its slices say the same (7.4.1)."""
+    """Return True if other pictures can refer to the one in a byte stream. All its slices agree (7.4.1)."""
     start = stream.find(_START_CODE)
     while start >= 0:
         header = stream[start + 3]
@@ -50,7 +50,7 @@ def is_reference(stream: bytes) -> bool:
 
 
 def byte_stream(unit: NalUnit) -> bytes:
-    """A NAL unit behind a start code, with emulation prevention (7.4.1)."""
+    """Return a NAL unit with a start code and emulation prevention (7.4.1)."""
     escaped = bytearray()
     zeros = 0
     for byte in unit.payload:
@@ -63,7 +63,7 @@ def byte_stream(unit: NalUnit) -> bytes:
 
 
 class BitReader:
-    """Reads fields from the front. Raises StreamNotUnderstood past the end."""
+    """Reader of bit fields. Raises StreamNotUnderstood past the end."""
 
     def __init__(self, payload: bytes) -> None:
         header = payload[:_HEADER_BYTES_MAX]
@@ -71,50 +71,50 @@ class BitReader:
         self.position = 0
 
     def fixed(self, count: int) -> int:
-        """An unsigned number of so many bits: u(n)."""
+        """Read an unsigned number of `count` bits: u(n)."""
         self.position += count
         if self.position > self._length:
             raise StreamNotUnderstood("a header ends too early")
         return self._bits >> self._length - self.position & (1 << count) - 1
 
     def flag(self) -> bool:
-        """One bit."""
+        """Read one bit."""
         return self.fixed(1) == 1
 
     def unsigned(self) -> int:
-        """An unsigned Exp-Golomb number: ue(v)."""
+        """Read an unsigned Exp-Golomb number: ue(v)."""
         zeros = 0
         while not self.flag():
             zeros += 1
         return (1 << zeros) - 1 + self.fixed(zeros)
 
     def signed(self) -> int:
-        """A signed Exp-Golomb number: se(v)."""
+        """Read a signed Exp-Golomb number: se(v)."""
         code = self.unsigned()
         return (code + 1) // 2 if code % 2 else -(code // 2)
 
 
 class BitWriter:
-    """Appends fields."""
+    """Writer of bit fields."""
 
     def __init__(self) -> None:
         self._bits: list[str] = []
 
     def fixed(self, value: int, count: int) -> None:
-        """u(n)."""
+        """Write an unsigned number of `count` bits: u(n)."""
         self._bits.append(f"{value:0{count}b}" if count else "")
 
     def unsigned(self, value: int) -> None:
-        """ue(v)."""
+        """Write an unsigned Exp-Golomb number: ue(v)."""
         length = (value + 1).bit_length()
         self.fixed(value + 1, 2 * length - 1)
 
     def signed(self, value: int) -> None:
-        """se(v)."""
+        """Write a signed Exp-Golomb number: se(v)."""
         self.unsigned(2 * value - 1 if value > 0 else -2 * value)
 
     def aligned(self, filler: str) -> bytes:
-        """All bits, filled up to whole bytes with "0" or "1"."""
+        """Return all bits, padded to whole bytes with "0" or "1"."""
         text = "".join(self._bits)
         text += filler * (-len(text) % 8)
         return int(text, 2).to_bytes(len(text) // 8)
@@ -122,21 +122,21 @@ class BitWriter:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What slice headers depend on, of one sequence and one picture parameter set."""
+    """Values of one sequence and one picture parameter set that slice headers depend on."""
 
     picture_set: int
     frame_num_bits: int
     order_bits: int
-    """Of the picture order count; 0 where it is not written (type 2)."""
+    """Bits of the picture order count, 0 if it is not written (type 2)."""
     has_bottom_order: bool
     reference_count: int
-    """Pictures that a P slice refers to unless it says otherwise."""
+    """Default number of pictures that a P slice refers to."""
     is_weighted: bool
     has_deblocking: bool
 
 
 def parameters(extradata: bytes) -> Parameters:
-    """Read from a stream's parameter sets (7.3.2.1, 7.3.2.2). Raises StreamNotUnderstood."""
+    """Read a stream's parameter sets (7.3.2.1, 7.3.2.2). Raises StreamNotUnderstood."""
     units = {unit.kind: unit.payload for unit in nal_units(extradata)}
     if SEQUENCE_PARAMETERS not in units or PICTURE_PARAMETERS not in units:
         raise StreamNotUnderstood("there are no parameter sets")
@@ -193,14 +193,14 @@ def _picture(bits: BitReader, frame_num_bits: int, order_bits: int) -> Parameter
 
 
 class Counted(NamedTuple):
-    """Where a picture stands: its number among the reference pictures, and in the order of showing (two a frame)."""
+    """Numbers of a picture: among the reference pictures, and in display order (two per frame)."""
 
     frame_num: int
     order: int
 
 
 def counted(unit: NalUnit, of: Parameters) -> Counted:
-    """The counts of a slice."""
+    """Return the numbers of a slice's picture."""
     bits = BitReader(unit.payload)
     for _ in range(3):
         bits.unsigned()
@@ -218,7 +218,7 @@ def _counts(bits: BitReader, unit: NalUnit, of: Parameters) -> Counted:
 
 
 class SkippedSlice(NamedTuple):
-    """A P slice that is nothing but skipped macroblocks, and what its arithmetic code was started with."""
+    """A P slice of skipped macroblocks only, with the initial state of its arithmetic code."""
 
     first_macroblock: int
     cabac_table: int
@@ -227,7 +227,7 @@ class SkippedSlice(NamedTuple):
 
 
 def skipped_slice(unit: NalUnit, of: Parameters) -> SkippedSlice:
-    """Of a P slice that an encoder wrote for a picture like the one before it (7.3.3)."""
+    """Read the P slice that an encoder wrote for a picture equal to the one before it (7.3.3)."""
     bits = BitReader(unit.payload)
     first_macroblock, slice_type, _ = bits.unsigned(), bits.unsigned() % 5, bits.unsigned()
     if unit.kind != SLICE or unit.ref_idc == 0 or slice_type != P_SLICE:
@@ -257,7 +257,10 @@ def _pass_weights(bits: BitReader, references: int) -> None:
 
 
 def repeating(after: Counted, distance: int, of: Parameters, skipped: SkippedSlice) -> NalUnit:
-    """A slice of the picture that shows a reference picture again, `distance` frames later, those between doing so too."""
+    """Return a slice that shows a reference picture again.
+
+    `distance`: number of frames since the reference picture; the frames between repeat it too.
+    """
     bits = BitWriter()
     bits.unsigned(skipped.first_macroblock)
     bits.unsigned(P_SLICE + 5)  # all slices of the picture are of this type

@@ -1,4 +1,4 @@
-"""Whether a finished video is what was planned: asked before anyone is told that it is done."""
+"""Check of a finished video against its plan, made before the render is reported as done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_renderer.errors import RenderError
 
 
 class VideoNotAsPlanned(RenderError):
-    """The file differs from the plan; `faults` says in what, all of it."""
+    """The file differs from the plan; `faults` lists all differences."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__("the video is not what was planned: " + "; ".join(faults))
@@ -25,7 +25,7 @@ class VideoNotAsPlanned(RenderError):
 
 
 _DECODERS = {"libx265": "hevc", "libsvtav1": "av1", "libvpx-vp9": "vp9", "prores_ks": "prores"}
-"""The codec that a file of each encoder holds, as decoders name it."""
+"""Codec of the files of each encoder, by the name of its decoder."""
 _ROUNDING_SECONDS = Fraction(1, 1000)
 """Times in WebM are whole milliseconds."""
 
@@ -40,9 +40,12 @@ def check(
     format: FileFormat = FORMATS["mp4"],
     has_sound: bool = False,
 ) -> None:
-    """Raises VideoNotAsPlanned unless the file holds the format's codec at this frame count, picture size and rate, tagged
-    BT.709 limited, with every frame shown at its number, the index before the media, and sound exactly if planned. Odd sizes
-    of formats with 4:2:0 samples are one larger, as they were encoded."""
+    """Raise VideoNotAsPlanned unless the file matches the plan.
+
+    It must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its number,
+    the index before the media, and sound exactly if planned. Odd sizes of formats with 4:2:0 samples are one larger, as
+    encoded.
+    """
     planned = _Planned(frame_count, width, height, fps, format, has_sound)
     try:
         index = [] if format.ending == ".webm" else _container_faults(path)
@@ -74,7 +77,7 @@ class _Planned(NamedTuple):
 
 
 def boxes(path: Path) -> Iterator[tuple[str, int]]:
-    """The top-level boxes of an MP4 file, in order: kind and size in bytes (ISO/IEC 14496-12, 4.2)."""
+    """Yield the top-level boxes of an MP4 file in order: kind and size in bytes (ISO/IEC 14496-12, 4.2)."""
     with path.open("rb") as file:
         while head := file.read(8):
             size, kind = struct.unpack(">I4s", head)

@@ -1,4 +1,4 @@
-"""From segments to the finished file, in any format, checked."""
+"""Convert segments of any format to the finished, checked file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOUND_NAME = "audio.wav"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a finished file must be. Sizes in pixels."""
+    """Required properties of a finished file. Sizes in pixels."""
 
     format: FileFormat
     width: int
@@ -36,9 +36,9 @@ def finish(
     sound: Iterable[Samples] | None = None,
     on_progress: Step | None = None,
 ) -> int:
-    """Writes the file and checks it; returns its size in bytes.
+    """Write the file and check it; return its size in bytes.
 
-    Sound is left out of formats without it. Raises SegmentUnusable and VideoNotAsPlanned.
+    Formats without sound ignore `sound`. Raises SegmentUnusable and VideoNotAsPlanned.
     """
     match plan.format.joining:
         case "copy":
@@ -53,7 +53,7 @@ def finish(
 
 
 def pictures_of(segments: Sequence[Path]) -> Iterator[bytes]:
-    """The picture files of sequence segments, in order."""
+    """Yield the picture files of sequence segments in order."""
     for path in segments:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
@@ -73,7 +73,10 @@ def _join(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable[Sa
 
 
 def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable[Samples] | None) -> None:
-    """`frame_0000.png` and so on from 0, at least four digits, without compression or times (format/audio.md 5)."""
+    """Write `frame_0000.png` and so on, numbered from 0 with at least four digits.
+
+    The archive has no compression and no times (format/audio.md 5).
+    """
     ending = "jpg" if plan.format.picture == "jpeg" else "png"
     with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
         count = 0

@@ -1,4 +1,4 @@
-"""The file formats that a render can be written in: endings, codecs, alpha, sound, and how segments of each are joined."""
+"""File formats of renders: file endings, codecs, alpha, sound, and the way in which segments are joined."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gpu_renderer.errors import RenderError
 Quality = Literal["high", "medium", "draft"]
 QUALITIES: Final[tuple[Quality, ...]] = ("high", "medium", "draft")
 Joining = Literal["copy", "gif", "webp", "pictures"]
-"""How segments become a file: packets are copied, or frames are encoded once more from lossless segments, or files listed."""
+"""Way in which segments become a file: copy packets, encode lossless segments again, or list picture files."""
 
 GIF_FPS_MAX: Final = 50.0
-"""Delays in GIF are hundredths of a second, and players slow down delays of one."""
+"""GIF delays are hundredths of a second, and players slow down a delay of one hundredth."""
 
 
 class FormatUnavailable(RenderError):
-    """No such format, or this build of the libraries has no encoder for it."""
+    """The format does not exist, or these libraries have no encoder for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class VideoCodec:
-    """An encoder for segments.
+    """An encoder of segments.
 
-    `options` are its private options by quality; `pixel_format` and `alpha_format` what it is given without and with alpha.
-    `container` is the file that a segment is written in.
+    `options`: its private options by quality. `pixel_format`, `alpha_format`: its input without and with alpha.
+    `container`: file type of a segment.
     """
 
     name: str
@@ -47,8 +47,8 @@ class VideoCodec:
 class FileFormat:
     """A format of a finished render.
 
-    `codec` is None for H.264, which has a pipeline of its own (`encode/segment.py`), and for sequences of pictures.
-    `sound` names the encoder of the sound track, None if the format has none; sequences get a WAV file beside the pictures.
+    `codec` is None for H.264, which has its own pipeline (`encode/segment.py`), and for picture sequences. `sound` is
+    the encoder of the sound track, None if the format has none. Sequences get a WAV file beside the pictures.
     """
 
     name: str
@@ -62,12 +62,12 @@ class FileFormat:
 
     @property
     def has_alpha(self) -> bool:
-        """Whether transparent frames keep their alpha."""
+        """True if transparent frames keep their alpha."""
         return self.picture == "png" or (self.codec is not None and self.codec.alpha_format is not None)
 
     @property
     def segment_ending(self) -> str:
-        """The ending of a segment's file."""
+        """File ending of a segment."""
         if self.picture is not None:
             return ".zip"
         return ".mp4" if self.codec is None else f".{self.codec.container}"
@@ -121,23 +121,23 @@ FORMATS: Final[Mapping[str, FileFormat]] = MappingProxyType(
         )
     }
 )
-"""By name. The first of an ending is the one that the ending stands for."""
+"""Formats by name. A file ending selects the first format that has it."""
 
 
 def named(name: str) -> FileFormat:
-    """The format of a name. Raises FormatUnavailable."""
+    """Return the format with a name. Raises FormatUnavailable."""
     if name not in FORMATS:
         raise FormatUnavailable(f"there is no format {name!r}; there are: {', '.join(FORMATS)}")
     return require(FORMATS[name])
 
 
 def of_ending(ending: str) -> FileFormat | None:
-    """The format that an ending such as `.webm` stands for, None if there is none."""
+    """Return the format selected by a file ending such as `.webm`, or None."""
     return next((held for held in FORMATS.values() if held.ending == ending.lower()), None)
 
 
 def require(wanted: FileFormat) -> FileFormat:
-    """The format, if its encoder is there. Raises FormatUnavailable."""
+    """Return the format if its encoder is available. Raises FormatUnavailable."""
     if not is_available(wanted.name):
         codec = wanted.codec.name if wanted.codec else wanted.name
         raise FormatUnavailable(f"this build of FFmpeg's libraries has no encoder {codec}, which {wanted.name} needs")
@@ -146,7 +146,7 @@ def require(wanted: FileFormat) -> FileFormat:
 
 @cache
 def is_available(name: str) -> bool:
-    """Whether the libraries here can write the format."""
+    """Return True if these libraries can write the format."""
     held = FORMATS[name]
     codecs = [held.codec.name] if held.codec else []
     codecs += {"gif": ["gif"], "webp": ["libwebp_anim"]}.get(name, [])

@@ -1,7 +1,7 @@
-"""Held pictures: frames that show the picture before them again, written without asking the encoder.
+"""Repeat frames: frames equal to the one before, written without the encoder.
 
-To an encoder a frame in which nothing changes is as much work as any other; to a stream it is a few bytes that say "skip"
-for every macroblock. Those bytes are taken from the encoder itself, which is given two like frames once for each size.
+An encoder spends as much work on an unchanged frame as on any other, although its result is a few bytes that skip every
+macroblock. Those bytes are learned from the encoder itself, which encodes two equal frames once per size.
 """
 
 from __future__ import annotations
@@ -19,33 +19,36 @@ from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, configure
 
 ENCODED_REPEATS = 8
-"""So many repeats are encoded before the rest is held: with them an encoder brings a still picture to its full quality, and
-the key frame that must follow a hold comes no more often than that."""
+"""Number of repeats that are encoded before the rest is written as repeat frames.
+
+They let an encoder bring a still picture to full quality. They also limit how often the key frame comes that must
+follow repeat frames.
+"""
 NOISY_ROWS = 32
 
 
 class Holds:
-    """Writes held pictures for the streams of one encoder profile and size."""
+    """Writer of repeat frames for the streams of one encoder profile and size."""
 
     def __init__(self, of: Parameters, slices: Sequence[SkippedSlice]) -> None:
-        """`slices`: of one picture."""
+        """`slices`: the skipped slices of one picture."""
         self._of, self._slices = of, tuple(slices)
 
     def reference(self, packet: bytes) -> Counted:
-        """The counts of the picture in a packet."""
+        """Return the numbers of the picture in a packet."""
         return bitstream.counted(_slices(packet)[0], self._of)
 
     def repeated(self, last: Counted, distance: int) -> bytes:
-        """A packet that shows again the picture that was shown `distance` frames ago and in all frames since."""
+        """Return a packet that shows the picture of `distance` frames ago again."""
         units = (bitstream.repeating(last, distance, self._of, skipped) for skipped in self._slices)
         return b"".join(bitstream.byte_stream(unit) for unit in units)
 
 
 @lru_cache(maxsize=16)
 def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds | None:
-    """How to hold pictures of this size; None where the encoder's streams cannot be continued so (tried by decoding one).
+    """Return the writer of repeat frames for pictures of this size, or None if the encoder's streams do not allow them.
 
-    The first call for a size takes tens of megabytes and milliseconds for a moment.
+    A decoder verifies one repeat frame. The first call for a size takes tens of megabytes and milliseconds.
     """
     try:
         grey = _encoded(profile, width, height, fps, noisy=False)
@@ -59,10 +62,10 @@ def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds
 
 
 def _encoded(profile: EncoderProfile, width: int, height: int, fps: float, *, noisy: bool) -> tuple[bytes, bytes]:
-    """Parameter sets and packets of two grey frames, or of one with mild noise at its top.
+    """Return the parameter sets and packets of two grey frames, or of one with mild noise at its top.
 
-    NVENC's driver may crash where a frame needs more bits than it has samples, as strong noise does at high quality.
-    Neither threads nor looking ahead are in any header, and both would cost more than these frames.
+    NVENC's driver can crash if a frame needs more bits than it has samples, as with strong noise at high quality.
+    Threads and look-ahead change no header, and would cost more than these frames.
     """
     encoder = av.CodecContext.create(profile.codec, "w")
     configure(encoder, replace(profile, threads=1), width, height, fps)
@@ -86,7 +89,7 @@ def _slices(stream: bytes) -> list[NalUnit]:
 
 
 def _repeats(found: Holds, parameter_sets: bytes, picture: bytes) -> bool:
-    """Whether a decoder shows one picture three times."""
+    """Return True if a decoder shows one picture three times."""
     last = found.reference(picture)
     decoder = av.CodecContext.create("h264", "r")
     shown: list[av.VideoFrame] = []

@@ -1,6 +1,6 @@
-"""Segments made of whole pictures: every format but H.264. A segment is a file of its own with timestamps from 0.
+"""Segments of whole pictures: every format but H.264. A segment is a file of its own with timestamps from 0.
 
-`PictureSegment` encodes with a `VideoCodec`; `SequenceSegment` keeps PNG or JPEG files in an uncompressed archive.
+`PictureSegment` encodes with a `VideoCodec`. `SequenceSegment` keeps PNG or JPEG files in an uncompressed archive.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segment import CONTAINER_OPTIONS
 
 THREADS = 4
-"""A count, never "automatic": the bytes of some encoders change with it."""
+"""Fixed number of encoder threads: the bytes of some encoders depend on it."""
 JPEG_QUALITY = 92
 CONTAINER_FORMATS = {"mkv": "matroska", "webm": "webm", "mov": "mov", "mp4": "mp4"}
 _ALPHA_MODE = "alpha_mode"
 
 Picture = npt.NDArray[np.uint8]
-"""RGBA of shape (rows, columns, 4), display-encoded; straight alpha if the segment keeps it."""
+"""RGBA of shape (rows, columns, 4), display-encoded, with straight alpha if the segment keeps it."""
 
 
 class SegmentFile(Protocol):
-    """A segment that pictures are added to."""
+    """A segment file to which pictures are added."""
 
     def write(self, picture: Picture) -> None:
         """Add the next frame."""
@@ -42,7 +42,7 @@ class SegmentFile(Protocol):
         """Finish the file; return its size in bytes."""
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Return the file."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -53,7 +53,7 @@ class SegmentFile(Protocol):
 def open_segment(
     path: Path, format: FileFormat, size: tuple[int, int], fps: float, *, keeps_alpha: bool, quality: Quality
 ) -> SegmentFile:
-    """A new segment of a format that is not H.264. `size` is the picture's width and height in pixels."""
+    """Return a new segment of a format other than H.264. `size`: width and height in pixels."""
     if format.picture is not None:
         return SequenceSegment(path, format.picture, keeps_alpha=keeps_alpha)
     assert format.codec is not None, "H.264 has its own segments"
@@ -61,7 +61,7 @@ def open_segment(
 
 
 class _Abandoned:
-    """Deletes the file if the block ends with an error."""
+    """Context manager that deletes the file if its block raises."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -81,7 +81,7 @@ class _Abandoned:
 
 
 class PictureSegment(_Abandoned):
-    """Encodes pictures into a file of their own."""
+    """Segment that encodes pictures with a `VideoCodec`."""
 
     def __init__(
         self, path: Path, codec: VideoCodec, size: tuple[int, int], fps: float, *, keeps_alpha: bool, quality: Quality
@@ -100,7 +100,10 @@ class PictureSegment(_Abandoned):
         self._count = 0
 
     def write(self, picture: Picture) -> None:
-        """Encode the next frame. Odd sides of formats with 4:2:0 samples grow by one: the last row or column is repeated."""
+        """Encode the next frame.
+
+        Odd sides of formats with 4:2:0 samples grow by one: the last row or column is repeated.
+        """
         frame = self._converted(picture)
         frame.pts, frame.time_base = self._count, self._stream.codec_context.time_base
         self._count += 1
@@ -127,7 +130,7 @@ class PictureSegment(_Abandoned):
             context.codec_tag = codec.tag
 
     def _key_options(self) -> dict[str, str]:
-        """Key frames of VP9 at fixed places: with alpha the two streams would else choose different ones."""
+        """Return fixed places of VP9's key frames. With alpha the two streams would otherwise choose different ones."""
         return {"keyint_min": str(self._codec.gop_frames)} if self._codec.name == "libvpx-vp9" else {}
 
     def _converted(self, picture: Picture) -> av.VideoFrame:
@@ -151,7 +154,7 @@ class PictureSegment(_Abandoned):
 
 
 class SequenceSegment(_Abandoned):
-    """Numbered pictures in an archive without compression or times: `00000.png` and so on, from 0."""
+    """Numbered pictures, `00000.png` and so on from 0, in an archive without compression or times."""
 
     def __init__(self, path: Path, kind: Literal["png", "jpeg"], *, keeps_alpha: bool) -> None:
         super().__init__(path)
@@ -174,7 +177,7 @@ class SequenceSegment(_Abandoned):
 
 
 def encoded(picture: Picture, kind: Literal["png", "jpeg", "webp"], mode: str = "RGB") -> bytes:
-    """A picture file: RGB, or RGBA with straight alpha where `mode` says so."""
+    """Return a picture file: RGB, or RGBA with straight alpha according to `mode`."""
     image = Image.fromarray(picture if mode == "RGBA" else np.ascontiguousarray(picture[..., :3]))
     held = io.BytesIO()
     image.save(held, kind, **({"quality": JPEG_QUALITY, "subsampling": 0} if kind == "jpeg" else {}))

@@ -1,4 +1,4 @@
-"""Which encoders really encode here: each is given a few frames, and its packets are decoded again."""
+"""Find the encoders that work on this machine: encode a few frames with each and decode the packets again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROBE_SIZE = (320, 240)
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """Whether a codec encoded the probe; `reason` says why not."""
+    """Result of probing a codec; `reason` explains a failure."""
 
     codec: Codec
     works: bool
@@ -26,7 +26,7 @@ class ProbeResult:
 
 @cache
 def probe(codec: Codec) -> ProbeResult:
-    """Encodes a few grey frames and decodes them again; asked once per process."""
+    """Encode a few grey frames and decode them again. The result is cached for the process."""
     try:
         decoded_frames = _round_trip(codec)
     except (av.FFmpegError, av.codec.codec.UnknownCodecError, ValueError, RuntimeError) as error:
@@ -37,7 +37,10 @@ def probe(codec: Codec) -> ProbeResult:
 
 
 def chosen(profile: EncoderProfile | None) -> EncoderProfile:
-    """The profile asked for, or the default one of the first codec that works. Raises EncoderUnavailable with reasons."""
+    """Return the requested profile, or the default one of the first working codec.
+
+    Raises EncoderUnavailable with the reasons.
+    """
     wanted = PREFERENCE if profile is None else (profile.codec,)
     results = []
     for codec in wanted:

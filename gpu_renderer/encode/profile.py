@@ -1,4 +1,4 @@
-"""What an encoder is told, fixed for a whole job: the bytes of a segment depend on these values and the frames alone."""
+"""Encoder settings, fixed for a whole job. The bytes of a segment depend on them and on the frames only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, PIXEL_FORMAT
 
 Codec = Literal["h264_nvenc", "libx264"]
 PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")
-"""Hardware first: a card's encoder leaves the processor to the rest of the farm."""
+"""Codecs in order of preference. Hardware comes first: it leaves the processor free."""
 X264_PRESETS = (
     "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
 )  # fmt: skip
@@ -25,8 +25,8 @@ X264_PRESETS = (
 class EncoderProfile:
     """Settings of an H.264 encoder.
 
-    `threads` is a count, never "automatic": x264 changes its bytes with it. Each works on a frame of its own, which keeps
-    them busier than slices of one frame do, and pictures whole. `quality` is x264's crf, and NVENC's cq.
+    `threads` is a fixed count, because x264's bytes depend on it. Each thread encodes a frame of its own, which uses
+    threads better than slices of one frame. `quality` is x264's crf or NVENC's cq.
     """
 
     codec: Codec = "libx264"
@@ -37,12 +37,12 @@ class EncoderProfile:
 
     @property
     def identity(self) -> str:
-        """The profile in a line; equal lines, equal bytes (with the same build of the libraries)."""
+        """The profile in one line. Equal lines give equal bytes with the same build of the libraries."""
         return f"{self.codec} {self.preset} q{self.quality} t{self.threads} g{self.gop_frames} av{av.__version__}"
 
     @property
     def options(self) -> dict[str, str]:
-        """The encoder's private options."""
+        """Return the encoder's private options."""
         if self.codec == "libx264":
             return {"preset": self.preset, "crf": str(self.quality), "x264-params": _x264_parameters()}
         return {
@@ -56,10 +56,11 @@ class EncoderProfile:
 
 @cache
 def _x264_parameters() -> str:
-    """No B frame is referred to, so that the last picture before a hold is the last reference (see `hold`).
+    """Return x264's parameters.
 
-    And x264 is kept off AVX-512, whose macroblock tree reads memory that nobody wrote for some widths (160x90, say): the same
-    frames gave other bytes from run to run. Up to AVX2 they repeat, and are the same on every such processor.
+    B frames are never references, so that the last picture before repeat frames is the last reference (see `hold`).
+    AVX-512 is disabled, because its macroblock tree reads uninitialised memory for some widths (such as 160x90), which
+    changes the bytes from run to run. Up to AVX2 the bytes repeat on every processor.
     """
     try:
         wide = "avx512f" in Path("/proc/cpuinfo").read_text()
@@ -69,12 +70,12 @@ def _x264_parameters() -> str:
 
 
 def rate(fps: float) -> Fraction:
-    """Frames per second as the ratio that timestamps are counted in: exactly what the decimal says."""
+    """Return the frames per second as the exact ratio of the decimal, the unit of timestamps."""
     return Fraction(fps).limit_denominator(10_000)
 
 
 def configure(context: Any, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
-    """Gives an unopened codec context the size, the rate, the colour tags and the profile. Closed groups of pictures."""
+    """Set size, rate, colour tags and profile of an unopened codec context. Groups of pictures are closed."""
     context.width, context.height, context.pix_fmt = width, height, PIXEL_FORMAT
     context.framerate = rate(fps)
     context.time_base = 1 / rate(fps)
@@ -87,5 +88,5 @@ def configure(context: Any, profile: EncoderProfile, width: int, height: int, fp
 
 
 def _nvenc_preset(preset: str) -> str:
-    """NVENC has seven presets, p1 the fastest; x264's slowest ones all become the last."""
+    """Return NVENC's preset, p1 (fastest) to p7. x264's slowest presets all map to p7."""
     return f"p{min(X264_PRESETS.index(preset) + 1, 7)}" if preset in X264_PRESETS else preset

@@ -1,7 +1,6 @@
-"""The encoder's own thread, and the frames that travel to it and come back empty.
+"""The encoder's thread, and the frames that are sent to it and reused.
 
-The encoder releases the interpreter's lock while it works, so drawing goes on meanwhile. Frames are made once a segment
-and reused: memory is bounded by their number.
+The encoder releases the interpreter's lock, so drawing continues meanwhile. A fixed number of frames bounds the memory.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from gpu_renderer.encode.stages import StageClock
 
 
 class Frames(Protocol):
-    """Encoder frames of one layout, lent while somebody uses them."""
+    """Reference-counted encoder frames of one layout."""
 
     def take(self) -> av.VideoFrame:
-        """A frame of undefined content with one use."""
+        """Return a frame of undefined content with one use."""
 
     def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
-        """Adds a use."""
+        """Add a use."""
 
     def drop(self, frame: av.VideoFrame) -> None:
-        """Ends a use; after the last one the frame may be taken again."""
+        """End a use. After the last one the frame can be taken again."""
 
 
 class FramePool:
-    """`Frames` in the processor's memory, which an encoder copies: so many of them, made once."""
+    """`Frames` in main memory: a fixed number, for encoders that copy their input."""
 
     def __init__(self, layout: PlaneLayout, count: int) -> None:
         self._free: queue.SimpleQueue[av.VideoFrame] = queue.SimpleQueue()
@@ -43,18 +42,18 @@ class FramePool:
         self._lock = threading.Lock()
 
     def take(self) -> av.VideoFrame:
-        """A frame of undefined content with one use; waits until one is free."""
+        """Return a frame of undefined content with one use. Wait until one is free."""
         frame = self._free.get()
         return self.keep(frame)
 
     def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
-        """Adds a use."""
+        """Add a use."""
         with self._lock:
             self._uses[id(frame)] += 1
         return frame
 
     def drop(self, frame: av.VideoFrame) -> None:
-        """Ends a use; after the last one the frame is free."""
+        """End a use. After the last one the frame is free."""
         with self._lock:
             self._uses[id(frame)] -= 1
             is_free = self._uses[id(frame)] == 0
@@ -63,10 +62,10 @@ class FramePool:
 
 
 class EncoderQueue:
-    """Encodes frames in the order sent, on a thread of its own that is at most `ahead_count` frames behind.
+    """Encode frames in order on a thread of its own, at most `ahead_count` frames behind.
 
-    With 0 there is no thread. Each frame sent is one use of the pool's, ended when it is encoded. An error of the encoder
-    is raised by the next call.
+    With `ahead_count` 0 there is no thread. Each frame sent is one use of the pool, which ends when it is encoded. The
+    next call raises an error of the encoder.
     """
 
     def __init__(self, writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> None:
@@ -77,7 +76,7 @@ class EncoderQueue:
         self.encoded_count = 0
 
     def send(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
-        """Queues a frame, which may show the same as the one before; waits while the encoder is too far behind."""
+        """Queue a frame. Wait while the encoder is too far behind. `is_repeat`: the frame equals the one before."""
         if self._thread is None:
             self._encode(frame, is_repeat=is_repeat)
         else:
@@ -92,7 +91,7 @@ class EncoderQueue:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Waits until all that was sent is encoded."""
+        """Wait until all frames are encoded."""
         if self._thread is not None:
             self._sent.put(None)
             self._thread.join()
@@ -104,7 +103,7 @@ class EncoderQueue:
             self._encode(sent[0], is_repeat=sent[1])
 
     def _encode(self, frame: av.VideoFrame, *, is_repeat: bool) -> None:
-        """After an error frames are only handed back, so that nobody waits for one."""
+        """Encode a frame. After an error only return frames to the pool, so that no thread waits for one."""
         try:
             if self._error is None:
                 with self._clock.stage("encode"):

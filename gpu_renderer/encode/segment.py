@@ -1,4 +1,4 @@
-"""One run of frames as a file of its own: a fresh encoder, a closed group of pictures, timestamps from 0."""
+"""One run of frames in its own file: a fresh encoder, closed groups of pictures, timestamps from 0."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gpu_renderer.encode import bitstream, hold
 from gpu_renderer.encode.profile import EncoderProfile, configure, rate
 
 CONTAINER_OPTIONS = {"fflags": "+bitexact"}
-"""Without it the file names the library that wrote it."""
+"""Options that keep the name of the library out of the file."""
 
 
 class _Held(NamedTuple):
-    """Frames that show the one before them again and are not given to the encoder."""
+    """Pending repeat frames."""
 
     first: int
     end: int
 
 
 class SegmentWriter:
-    """Encodes frames into an MP4 file; the file is whole when the writer has been closed without an error."""
+    """Encode frames into an MP4 file. The file is complete when the writer was closed without an error."""
 
     def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
         self._path = path
@@ -44,12 +44,12 @@ class SegmentWriter:
         self._written = 0
         self.frame_count = 0
         self.held_count = 0
-        """Frames that were not encoded."""
+        """Number of repeat frames."""
 
     def write(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
-        """Adds the next frame; `is_repeat` tells that it shows the same as the last one: after some repeats it is held.
+        """Add the next frame. `is_repeat`: it equals the last one, and can be written as a repeat frame.
 
-        The first one says of which kind all are. A frame of the processor's memory may be overwritten as soon as this returns.
+        The first frame sets the kind of memory for all. A frame in main memory can be overwritten after the call.
         """
         if self.frame_count == 0:
             self._stream.codec_context.pix_fmt = frame.format.name
@@ -65,7 +65,7 @@ class SegmentWriter:
         frame.pict_type = PictureType.NONE
 
     def close(self) -> int:
-        """Flushes the encoder and finishes the file; returns its size in bytes."""
+        """Flush the encoder and finish the file; return its size in bytes."""
         self._mux(self._stream.encode(None))
         while self._held:
             self._show(self._held.popleft())
@@ -73,12 +73,12 @@ class SegmentWriter:
         return self._path.stat().st_size
 
     def abandon(self) -> None:
-        """Closes whatever is open and deletes the file."""
+        """Close everything and delete the file."""
         self._container.close()
         self._path.unlink(missing_ok=True)
 
     def _holds_next(self) -> bool:
-        """Holds the next frame, unless none can be held or a key frame is due."""
+        """Record the next frame as a repeat frame and return True, unless that is impossible or a key frame is due."""
         can_hold = self._holds is not None
         if not can_hold or self._since_key >= self._gop_frames:
             self._repeats, self._is_key_due = 0, can_hold
@@ -94,7 +94,7 @@ class SegmentWriter:
         return True
 
     def _mux(self, packets: Iterable[av.Packet]) -> None:
-        """Writes packets in order of decoding, held pictures before the key frame that ends them."""
+        """Write packets in decoding order, and repeat frames before the key frame that ends them."""
         for packet in packets:
             assert packet.pts is not None, "an encoder's packets tell when they are shown"
             if self._held and packet.pts >= self._held[0].end:
@@ -110,7 +110,7 @@ class SegmentWriter:
             self._put(av.Packet(self._holds.repeated(last, number - held.first + 1)), number)
 
     def _put(self, packet: av.Packet, shown: int) -> None:
-        """Writes a packet; decoded at its number less the encoder's reorder delay, because encoders count what they are given."""
+        """Write a packet. Its decoding time is its number minus the encoder's reorder delay."""
         if self._reorder_delay is None:
             self._reorder_delay = -(packet.dts or 0)
         packet.stream, packet.time_base = self._stream, self._stream.codec_context.time_base

@@ -1,4 +1,4 @@
-"""The sound of a file, encoded while its video is written: blocks of samples in, packets out, never far ahead of the video."""
+"""Encode a file's sound while its video is written: blocks of samples in, packets out, never far ahead of the video."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _PCM_FRAME: Final = 1024
 _TIME_BASE: Final = Fraction(1, RATE)
 
 Samples = npt.NDArray[np.float32]
-"""Sound at 48 kHz: (sample frames, 2), -1 to 1."""
+"""Sound at 48 kHz: shape (sample frames, 2), -1 to 1."""
 
 
 class SoundTrack:
-    """Encodes a mix, block by block. Used once.
+    """Encoder of a mix, block by block, for one use.
 
-    `blocks` are any sizes of `Samples`; `codec` is `aac`, `libopus` or `pcm_s16le`.
+    `blocks`: `Samples` of any length. `codec`: `aac`, `libopus` or `pcm_s16le`.
     """
 
     def __init__(self, codec: str, blocks: Iterable[Samples]) -> None:
@@ -37,7 +37,7 @@ class SoundTrack:
         self._is_ended = False
 
     def begin(self, file: av.container.OutputContainer) -> None:
-        """Adds the stream; before any packet is written."""
+        """Add the stream. Call it before any packet is written."""
         self._stream = stream = file.add_stream(self._codec, rate=RATE)
         context = stream.codec_context
         context.layout, context.format, context.time_base = "stereo", _FORMATS[self._codec], _TIME_BASE
@@ -49,18 +49,18 @@ class SoundTrack:
         self._frame = context.frame_size or _PCM_FRAME
 
     def write_until(self, file: av.container.OutputContainer, seconds: Fraction) -> None:
-        """Encodes what is heard before a time, as far as whole frames go."""
+        """Encode the sound before a time, in whole frames."""
         while not self._is_ended and self._sent < seconds * RATE:
             self._write(file, self._take(self._frame))
 
     def finish(self, file: av.container.OutputContainer) -> None:
-        """Encodes the rest and ends the stream."""
+        """Encode the rest and end the stream."""
         while not self._is_ended:
             self._write(file, self._take(self._frame))
         file.mux(self._stream.encode(None))
 
     def _take(self, count: int) -> Samples:
-        """The next samples, fewer at the end."""
+        """Return the next samples, fewer at the end."""
         held = [self._waiting]
         total = len(self._waiting)
         while total < count and (block := next(self._blocks, None)) is not None:
@@ -88,13 +88,13 @@ class SoundTrack:
 
 
 def pcm16(samples: Samples) -> npt.NDArray[np.int16]:
-    """Samples of 16 bits: clamped, scaled by 32768 below 0 and by 32767 above, truncated (format/audio.md 2.6)."""
+    """Return 16-bit samples: clamped, scaled by 32768 below 0 and by 32767 above, truncated (format/audio.md 2.6)."""
     clamped = np.clip(samples.astype(np.float64), -1.0, 1.0)
     return np.trunc(np.where(clamped < 0, clamped * 32768.0, clamped * 32767.0)).astype(np.int16)
 
 
 def write_wav(path: Path, blocks: Iterable[Samples]) -> None:
-    """A WAV file: PCM of 16 bits, stereo, 48 kHz, with a header of 44 bytes (format/audio.md 2.6)."""
+    """Write a WAV file: 16-bit PCM, stereo, 48 kHz, with a header of 44 bytes (format/audio.md 2.6)."""
     with path.open("wb") as file:
         file.write(bytes(44))
         size = sum(file.write(data) for data in _little_endian(blocks))
@@ -103,7 +103,7 @@ def write_wav(path: Path, blocks: Iterable[Samples]) -> None:
 
 
 def wav_header(data_bytes: int, channels: int) -> bytes:
-    """The 44 bytes before PCM samples of 16 bits at 48 kHz."""
+    """Return the 44-byte header of 16-bit PCM samples at 48 kHz."""
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + data_bytes, b"WAVE", b"fmt ", 16, 1, channels, RATE, RATE * channels * 2,
         channels * 2, 16, b"data", data_bytes,

@@ -1,4 +1,4 @@
-"""Where the time of a segment goes."""
+"""Time of a segment by stage."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ STAGES = ("evaluate", "draw", "convert", "readback", "encode", "mux")
 
 
 class StageClock:
-    """Adds up the time spent in each stage. Each stage is timed by one thread only."""
+    """Sum of the time spent in each stage. Only one thread measures each stage."""
 
     def __init__(self) -> None:
         self.stage_ms = dict.fromkeys(STAGES, 0.0)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Times the block under one of STAGES."""
+        """Measure the block as one of STAGES."""
         started = time.perf_counter()
         try:
             yield

@@ -1,4 +1,4 @@
-"""One frame: snapshot in, display-encoded pixels out. Only the damage since the last frame is composited."""
+"""Draw one frame: snapshot in, display-encoded pixels out. Only the damage since the last frame is composited."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class _Last:
 
 
 class FrameRenderer:
-    """Draws snapshots of one size after another; one per context and thread.
+    """Renderer of snapshots of one size after another; one per context and thread.
 
-    `is_transparent`: the composition's background is left out, and frames are straight colour and alpha.
+    `is_transparent`: leave out the composition's background and return straight colour and alpha.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class FrameRenderer:
         self._last: _Last | None = None
         self._warnings: dict[str, None] = {}
         self.changed = damage.nothing(Region(0, 0, 1, 1))
-        """The pixels that the last `draw` may have changed."""
+        """Pixels that the last `draw` can have changed."""
         self.is_repeat = False
-        """Whether the last `draw` was given the snapshot of the one before it."""
+        """True if the last `draw` had the same snapshot as the one before."""
         self.passthrough: VideoPassthrough | None = None
-        """The video whose own samples are the last frame's, and what is drawn over it."""
+        """Video whose own samples are the last frame's, with the rectangles drawn over it."""
 
     @property
     def backend(self) -> BackendName:
@@ -77,19 +77,19 @@ class FrameRenderer:
 
     @property
     def kept_count(self) -> int:
-        """How many targets of the pool are held between frames."""
+        """Number of targets of the pool held between frames."""
         return self._cache.target_count + self._compositor.target_count
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the snapshots drawn so far asked for and was drawn otherwise or not at all: a line each, once."""
+        """Return one line for each unsupported feature of the snapshots drawn so far."""
         return tuple(self._warnings)
 
     def draw(self, snapshot: Snapshot, width: int, height: int, *, passes_video: bool = False) -> Frame:
-        """The frame. It belongs to the renderer until the next call.
+        """Return the frame. It belongs to the renderer until the next call.
 
-        `passes_video`: where the lowest layer is a video that fills the frame pixel for pixel, its samples are given as
-        `passthrough`, and the frame may be undefined beyond the pixels that are drawn over it.
+        `passes_video`: if the lowest layer is a video that fills the frame pixel for pixel, return its samples as
+        `passthrough`. The frame is then undefined outside the pixels drawn over it.
         """
         last, frame = self._last, Region(0, 0, width, height)
         asked = (snapshot, passes_video, frame)
@@ -138,7 +138,7 @@ class FrameRenderer:
                 self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
 
     def _end_frame(self) -> None:
-        """Bring caches within their budgets."""
+        """Trim caches to their budgets."""
         self._contents.end_frame()
         self._cache.trim()
         self._painter.textures.trim()
@@ -147,7 +147,7 @@ class FrameRenderer:
 
 
 def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
-    """The backend of a session: the native kernels where OpenGL runs on the processor."""
+    """Return the backend of a session: native kernels if OpenGL runs on the processor."""
     is_cpu = optimisations.native_kernels and painter.is_software and kernels() is not None
     return "cpu" if is_cpu else "gl"
 

@@ -1,1 +1,1 @@
-"""Plane geometry, pixel regions, damage and colour. Plain numbers: no pixels, no GPU."""
+"""Plane geometry, pixel regions, damage and colour. Plain numbers, no pixels, no GPU."""

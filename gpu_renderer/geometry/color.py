@@ -1,4 +1,4 @@
-"""Colours: CSS strings as the analytic route reads them, and the sRGB transfer (format/compositing.md 1.2, layers.md 5.2)."""
+"""Colours: CSS strings as the analytic route reads them, and the sRGB transfer (compositing.md 1.2, layers.md 5.2)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ACES_CG_ROWS = (
     (0.070194066, 0.916353879, 0.013452032),
     (0.020615588, 0.109569769, 0.869814633),
 )  # fmt: skip
-"""Linear Rec.709 to ACEScg."""
+"""Matrix from linear Rec.709 to ACEScg."""
 
 
 class Rgba(NamedTuple):
-    """A straight colour, 0..1 a channel."""
+    """A straight colour, 0 to 1 per channel."""
 
     r: float
     g: float
@@ -31,7 +31,10 @@ BLACK = Rgba(0.0, 0.0, 0.0)
 
 @lru_cache(4096)
 def parse(text: str) -> Rgba:
-    """`#rgb`, `#rrggbb`, `#rrggbbaa` with or without its `#`, `rgb()` and `rgba()`, encoded sRGB; anything else is opaque black, as the reference has it."""
+    """Parse an encoded sRGB colour: `#rgb`, `#rrggbb`, `#rrggbbaa` with or without `#`, `rgb()`, `rgba()`.
+
+    Other text gives opaque black, as in the reference.
+    """
     text = text.strip()
     if _HEX.fullmatch(text):
         return _hex(text.removeprefix("#"))
@@ -58,17 +61,17 @@ def _function(arguments: str) -> Rgba:
 
 
 def decoded(channel: float) -> float:
-    """Encoded sRGB to linear light."""
+    """Convert encoded sRGB to linear light."""
     return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
 
 
 def encoded(channel: float) -> float:
-    """Linear light to encoded sRGB."""
+    """Convert linear light to encoded sRGB."""
     return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
 
 
 def linear(color: Rgba, *, aces_cg: bool = False) -> Rgba:
-    """The colour in the linear working space, alpha unchanged."""
+    """Return the colour in the linear working space. Alpha does not change."""
     r, g, b = decoded(color.r), decoded(color.g), decoded(color.b)
     if aces_cg:
         r, g, b = (row[0] * r + row[1] * g + row[2] * b for row in ACES_CG_ROWS)

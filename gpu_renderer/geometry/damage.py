@@ -1,4 +1,4 @@
-"""Which pixels of a frame changed, on a grid of tiles: layers far apart are drawn again without what lies between them."""
+"""Damage: the changed pixels of a frame, on a grid of tiles, so that distant layers stay apart."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from gpu_renderer.geometry.region import Rects, Region, around, shared
 
 TILE_PX = 32
-"""Finer tiles hold fewer pixels that did not change; coarser ones are fewer rectangles, an instance of each pass."""
+"""Side of a tile.
+
+Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles, each an instance of every pass.
+"""
 ADDED_TILES_MAX = 6
-"""How many unmarked tiles may come along to save a rectangle, each of which costs something in each pass."""
+"""Number of unmarked tiles that can be added to save a rectangle, which costs something in every pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Tiles of a frame. `rows`: a bit a column for each row of tiles; `bounds`: the exact rectangle around what was marked."""
+    """Tiles of a frame. `rows`: one bit per column for each row of tiles. `bounds`: exact bounding rectangle."""
 
     frame: Region
     rows: tuple[int, ...]
@@ -23,11 +26,11 @@ class Damage:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no pixel."""
+        """True if no pixel is damaged."""
         return self.bounds.is_empty
 
     def union(self, other: Damage) -> Damage:
-        """The tiles of both, of one frame."""
+        """Return the tiles of both damages of one frame."""
         assert self.frame == other.frame, "areas of one frame"
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
@@ -37,9 +40,9 @@ class Damage:
         return Damage(self.frame, rows, self.bounds.union(other.bounds))
 
     def rects(self) -> Rects:
-        """The same as rectangles: runs of tiles, together over neighbouring rows where they are nearly the same.
+        """Return the damage as rectangles: runs of tiles, merged over neighbouring rows that are nearly equal.
 
-        A single tile between two marked ones comes along, and a few beside them.
+        A single tile between two marked ones is added, and a few at the sides.
         """
         return tuple(self._rects())
 
@@ -52,7 +55,7 @@ class Damage:
 
 
 class DirtyRects:
-    """Parts that tell fast of a region that it lies wholly in them, as what is drawn anew mostly does."""
+    """Dirty rectangles with a fast containment test."""
 
     def __init__(self, rects: Rects) -> None:
         self._rects = rects
@@ -60,11 +63,11 @@ class DirtyRects:
         self._rows = _full_tiles(rects, self._bounds) if len(rects) > 1 else []
 
     def shared(self, region: Region) -> Rects:
-        """The pixels of the region that lie in the parts; the region itself where that is all of it."""
+        """Return the pixels of the region inside the rectangles: the region itself if all of it is inside."""
         return (region,) if self._rows and self._holds(region) else shared(self._rects, region)
 
     def _holds(self, region: Region) -> bool:
-        """Whether a look at whole tiles shows that the region, of at least one pixel, lies in the parts."""
+        """Return True if whole tiles show that the rectangles contain the non-empty region."""
         x, y, width, height = region
         right, bottom = x + width, y + height
         if width <= 0 or height <= 0 or region.intersection(self._bounds) != region:
@@ -74,7 +77,7 @@ class DirtyRects:
 
 
 def area(frame: Region, regions: Iterable[Region]) -> Damage:
-    """The tiles of the frame that the regions touch."""
+    """Return the tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
     held = [part for region in regions if not (part := region.intersection(frame)).is_empty]
     for x, y, width, height in held:
@@ -86,17 +89,17 @@ def area(frame: Region, regions: Iterable[Region]) -> Damage:
 
 
 def whole(frame: Region) -> Damage:
-    """All of the frame."""
+    """Return all tiles of the frame."""
     return area(frame, (frame,))
 
 
 def nothing(frame: Region) -> Damage:
-    """No pixel of the frame."""
+    """Return empty damage of the frame."""
     return area(frame, ())
 
 
 def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
-    """The tiles of which a part holds all that lies within the bounds of all parts: a bit a column for each row."""
+    """Return the tiles whose part within the bounds lies in one rectangle: one bit per column for each row."""
     rows = [0] * -(-bounds.bottom // TILE_PX)
     for part in rects:
         first, end = _inner(part.x, part.right, bounds.x, bounds.right)
@@ -107,14 +110,14 @@ def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
 
 
 def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
-    """The first tile and the end of those between two pixels; at the bounds they may go on beyond."""
+    """Return the range of tiles between two pixels. At the bounds a range can extend beyond them."""
     return -(-start // TILE_PX) if start > low else start // TILE_PX, end // TILE_PX if end < high else -(
         -end // TILE_PX
     )
 
 
 def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Marked tiles, the first row and the number of rows, of rows that may as well be marked alike."""
+    """Yield marked tiles, first row and number of rows, for runs of rows that can be marked alike."""
     tiles = top = height = 0
     for number, row in enumerate(rows):
         both = tiles | row
@@ -138,7 +141,7 @@ def _without_gaps(tiles: int) -> int:
 
 
 def _runs(tiles: int) -> Iterator[tuple[int, int]]:
-    """First column and count of each run of set bits."""
+    """Yield first column and length of each run of set bits."""
     first = 0
     while tiles:
         skipped = (tiles & -tiles).bit_length() - 1

@@ -1,4 +1,4 @@
-"""Plane transforms: homogeneous 3x3 matrices as nine numbers in row order, acting on columns (x, y, 1)."""
+"""Plane transforms: homogeneous 3x3 matrices, nine numbers in row order, applied to columns (x, y, 1)."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ IDENTITY: Matrix3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def translation(x: float, y: float) -> Matrix3:
-    """Moves by (x, y)."""
+    """Return the translation by (x, y)."""
     return (1.0, 0.0, x, 0.0, 1.0, y, 0.0, 0.0, 1.0)
 
 
 def scaling(x: float, y: float) -> Matrix3:
-    """Scales about the origin."""
+    """Return the scaling about the origin."""
     return (x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, 1.0)
 
 
 def rotation(degrees: float) -> Matrix3:
-    """Turns clockwise on screen about the origin; exact for multiples of 90."""
+    """Return the rotation about the origin, clockwise on screen, exact for multiples of 90 degrees."""
     cosine, sine = _turn(degrees)
     return (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
 
 
 def shear(amount: float) -> Matrix3:
-    """x' = x + amount * y."""
+    """Return the shear x' = x + amount * y."""
     return (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def product(first: Matrix3, *others: Matrix3) -> Matrix3:
-    """Matrices written left to right apply right to left."""
+    """Return the product of matrices. The rightmost applies first."""
     for other in others:
         first = _times(first, other)
     return first
 
 
 def boxed(m: Matrix3, x: float, y: float, width: float, height: float) -> Matrix3:
-    """The map of the unit square as a box: m, after a translation by (x, y), after a scaling by the size."""
+    """Return the map of the unit square as a box: scaling by the size, translation by (x, y), then m."""
     a, b, c, d, e, f, g, h, i = m
     return (
         a * width, b * height, a * x + b * y + c,
@@ -50,7 +50,7 @@ def boxed(m: Matrix3, x: float, y: float, width: float, height: float) -> Matrix
 
 
 def inverse(m: Matrix3) -> Matrix3 | None:
-    """The inverse, None where the matrix is singular."""
+    """Return the inverse, or None for a singular matrix."""
     a, b, c, d, e, f, g, h, i = m
     cofactors = (e * i - f * h, f * g - d * i, d * h - e * g)
     determinant = a * cofactors[0] + b * cofactors[1] + c * cofactors[2]
@@ -65,7 +65,7 @@ def inverse(m: Matrix3) -> Matrix3 | None:
 
 
 def applied(m: Matrix3, x: float, y: float) -> tuple[float, float, float]:
-    """The homogeneous image (x', y', w) of a point."""
+    """Return the homogeneous image (x', y', w) of a point."""
     return (
         m[0] * x + m[1] * y + m[2],
         m[3] * x + m[4] * y + m[5],
@@ -74,17 +74,17 @@ def applied(m: Matrix3, x: float, y: float) -> tuple[float, float, float]:
 
 
 def is_affine(m: Matrix3) -> bool:
-    """Whether the matrix has no perspective."""
+    """Return True if the matrix has no perspective."""
     return m[6] == 0.0 and m[7] == 0.0 and m[8] == 1.0
 
 
 def columns(m: Matrix3) -> tuple[float, ...]:
-    """The nine numbers by columns, as shaders store them."""
+    """Return the nine numbers in column order, as shaders store them."""
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
 def pinned(corners: Sequence[float]) -> Matrix3:
-    """The homography from the unit square to a quad TL, TR, BR, BL (layers.md 3.4)."""
+    """Return the homography from the unit square to a quad TL, TR, BR, BL (layers.md 3.4)."""
     x0, y0, x1, y1, x2, y2, x3, y3 = corners
     d1x, d1y, d2x, d2y = x1 - x2, y1 - y2, x3 - x2, y3 - y2
     d3x, d3y = x0 - x1 + x2 - x3, y0 - y1 + y2 - y3
@@ -97,7 +97,7 @@ def pinned(corners: Sequence[float]) -> Matrix3:
 
 
 def finite(numbers: Iterable[float]) -> bool:
-    """Whether every number can be drawn with."""
+    """Return True if all numbers are finite and of a size that can be drawn."""
     return all(map(math.isfinite, numbers))
 
 

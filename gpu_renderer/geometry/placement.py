@@ -1,4 +1,4 @@
-"""Where a layer lands: from pixels of the layer, origin at the centre of its box, to pixels of the frame."""
+"""Placement of a layer: from layer px, origin at the centre of its box, to frame px."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ SKEW_DEGREES_MAX = 89.5
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """`matrix`: layer px to frame px, a homography for planes in space. A corner pin acts on the quad that is drawn."""
+    """`matrix`: layer px to frame px, a homography for planes in space. A corner pin acts on the drawn quad."""
 
     matrix: Matrix3
     corner_pin: tuple[float, float, float, float, float, float, float, float] | None = None
 
     def quad(self, width: float, height: float, padding: float = 0.0) -> Matrix3:
-        """The matrix from the unit square to the frame for a box grown by `padding` on every side."""
+        """Return the matrix from the unit square to the frame for a box grown by `padding` on every side."""
         w, h = width + 2 * padding, height + 2 * padding
         box = matrix.boxed(self.matrix, -w / 2, -h / 2, w, h)
         return box if self.corner_pin is None else matrix.product(box, matrix.pinned(self.corner_pin))
 
 
 def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
-    """The placement of a 2D layer: view * T R K S T(-anchor) (layers.md 3.2)."""
+    """Return the placement of a 2D layer: view * T R K S T(-anchor) (layers.md 3.2)."""
     turned = matrix.rotation(transform.rotation)
     if transform.skew != 0:
         turned = matrix.product(turned, _skewed(transform.skew, transform.skew_axis))
@@ -41,7 +41,10 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
 
 
 def bounds(quad: Matrix3, frame: Region) -> Region:
-    """The frame pixels that a quad may touch; the whole frame where a corner lies behind the eye; empty if degenerate."""
+    """Return the frame pixels that a quad can touch.
+
+    The result is the whole frame if a corner is behind the eye, and empty for a degenerate quad.
+    """
     a, b, c, d, e, f, g, h, i = quad
     if g == 0.0 and h == 0.0 and i == 1.0:  # asked for several times a layer, so without a list of corners
         left, right = (
@@ -64,7 +67,7 @@ def bounds(quad: Matrix3, frame: Region) -> Region:
 
 
 def _within(left: float, top: float, right: float, bottom: float, frame: Region) -> Region:
-    """The pixels of the frame that a rectangle touches, which may lie as far from it as it likes."""
+    """Return the frame pixels that a rectangle touches, at any distance from the frame."""
     low_x, low_y, width, height = frame
     high_x, high_y = low_x + width, low_y + height
     return enclosing(
@@ -76,7 +79,7 @@ def _within(left: float, top: float, right: float, bottom: float, frame: Region)
 
 
 def extent(quad: Matrix3) -> tuple[float, float, float, float]:
-    """Left, top, width and height of the rectangle around a quad, frame px; zeros where it lies behind the eye."""
+    """Return left, top, width and height of the rectangle around a quad, frame px, or zeros behind the eye."""
     corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
     if any(w < NEAR for _, _, w in corners):
         return 0.0, 0.0, 0.0, 0.0
@@ -85,7 +88,7 @@ def extent(quad: Matrix3) -> tuple[float, float, float, float]:
 
 
 def pixel_aligned(quad: Matrix3) -> bool:
-    """Whether the quad's edges lie exactly on pixel edges, so that every pixel is wholly in or out."""
+    """Return True if the quad's edges lie exactly on pixel edges, so that it cuts no pixel."""
     if not matrix.is_affine(quad) or (quad[1] or quad[3]) or quad[0] <= 0 or quad[4] <= 0:
         return False
     return all(abs(edge - round(edge)) < 1e-6 for edge in (quad[2], quad[5], quad[2] + quad[0], quad[5] + quad[4]))

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import NamedTuple
 
 GRID = 16
-"""Regions are rounded out to this grid, so that moving layers reuse pooled textures instead of making new sizes."""
+"""Grid to which regions are rounded out, so that moving layers reuse pooled textures."""
 
 
 class Region(NamedTuple):
@@ -21,26 +21,26 @@ class Region(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no pixel."""
+        """True if the region has no pixel."""
         return self.width <= 0 or self.height <= 0
 
     @property
     def right(self) -> int:
-        """The first column right of it."""
+        """First column to the right of the region."""
         return self.x + self.width
 
     @property
     def bottom(self) -> int:
-        """The first row below it."""
+        """First row below the region."""
         return self.y + self.height
 
     def grown(self, margin: int) -> Region:
-        """The region with a margin added on every side."""
+        """Return the region with a margin added on every side."""
         x, y, width, height = self
         return Region(x - margin, y - margin, width + 2 * margin, height + 2 * margin)
 
     def intersection(self, other: Region) -> Region:
-        """What both share (perhaps empty)."""
+        """Return the intersection, which can be empty."""
         ax, ay, aw, ah = self
         bx, by, bw, bh = other
         ar, ab, br, bb = ax + aw, ay + ah, bx + bw, by + bh
@@ -51,7 +51,7 @@ class Region(NamedTuple):
         return Region(x, y, right - x if right > x else 0, bottom - y if bottom > y else 0)
 
     def union(self, other: Region) -> Region:
-        """The smallest region that holds both."""
+        """Return the smallest region that contains both."""
         ax, ay, aw, ah = self
         bx, by, bw, bh = other
         if aw <= 0 or ah <= 0:
@@ -62,13 +62,13 @@ class Region(NamedTuple):
         return Region(x, y, max(ax + aw, bx + bw) - x, max(ay + ah, by + bh) - y)
 
     def displaced(self, right: float, down: float) -> Region:
-        """The pixels whose centres lie within the region moved by a distance, px."""
+        """Return the pixels whose centres are inside the region moved by a distance, px."""
         x, end = math.ceil(self.x + right - 0.5), math.ceil(self.right + right - 0.5)
         y, bottom = math.ceil(self.y + down - 0.5), math.ceil(self.bottom + down - 0.5)
         return Region(x, y, end - x, bottom - y)
 
     def snapped(self, frame: Region) -> Region:
-        """Rounded out to the pool's grid and cut to the frame."""
+        """Return the region rounded out to the pool's grid and clipped to the frame."""
         x, y = frame.x + (self.x - frame.x) // GRID * GRID, frame.y + (self.y - frame.y) // GRID * GRID
         right = frame.x + -((frame.x - self.right) // GRID) * GRID
         bottom = frame.y + -((frame.y - self.bottom) // GRID) * GRID
@@ -76,16 +76,16 @@ class Region(NamedTuple):
 
 
 Rects = tuple[Region, ...]
-"""Pixels as rectangles that do not overlap."""
+"""Disjoint rectangles of pixels."""
 
 
 def pixels(rects: Iterable[Region]) -> int:
-    """How many pixels rectangles hold that do not overlap."""
+    """Return the number of pixels of disjoint rectangles."""
     return sum(part.width * part.height for part in rects)
 
 
 def shared(rects: Rects, region: Region) -> Rects:
-    """The pixels of the region that lie in the parts; the region itself where that is all of it."""
+    """Return the pixels of the region inside the rectangles: the region itself if all of it is inside."""
     left, top, width, height = region
     if width <= 0 or height <= 0:
         return ()
@@ -105,7 +105,7 @@ def shared(rects: Rects, region: Region) -> Rects:
 
 
 def meets(rects: Iterable[Region], region: Region) -> bool:
-    """Whether any of the parts has a pixel in the region; none of them may be empty."""
+    """Return True if a rectangle shares a pixel with the region. No rectangle can be empty."""
     left, top, width, height = region
     right, bottom = left + width, top + height
     for x, y, w, h in rects:  # noqa: SIM110  asked for every layer
@@ -115,17 +115,17 @@ def meets(rects: Iterable[Region], region: Region) -> bool:
 
 
 def outside(rects: Rects, hole: Region) -> Rects:
-    """The pixels of the parts that do not lie in the hole."""
+    """Return the pixels of the rectangles outside the hole."""
     return tuple(piece for part in rects for piece in _around_hole(part, part.intersection(hole)))
 
 
 def without(rects: Rects, holes: Rects) -> Rects:
-    """The pixels of the parts that lie in none of the holes."""
+    """Return the pixels of the rectangles outside all holes."""
     return reduce(outside, holes, rects)
 
 
 def common(rects: Rects, others: Rects) -> Rects:
-    """The pixels that lie in both."""
+    """Return the pixels that are in both lists of rectangles."""
     return tuple(piece for other in others for piece in shared(rects, other))
 
 
@@ -142,7 +142,7 @@ def _around_hole(part: Region, hole: Region) -> Rects:
 
 
 def around(rects: Sequence[Region]) -> Region:
-    """The smallest region that holds all of them."""
+    """Return the smallest region that contains all rectangles."""
     if len(rects) < 2:
         return rects[0] if rects else Region(0, 0, 0, 0)
     held = [part for part in rects if part[2] > 0 and part[3] > 0] or rects[:1]
@@ -152,6 +152,6 @@ def around(rects: Sequence[Region]) -> Region:
 
 
 def enclosing(left: float, top: float, right: float, bottom: float) -> Region:
-    """The whole pixels that a rectangle of fractional edges touches."""
+    """Return the whole pixels that a rectangle of fractional edges touches."""
     x, y = math.floor(left), math.floor(top)
     return Region(x, y, math.ceil(right) - x, math.ceil(bottom) - y)

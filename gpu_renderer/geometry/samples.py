@@ -1,4 +1,4 @@
-"""The samples of a decoded frame, 4:2:0 of 8 bits, and the whole numbers by which they are colours."""
+"""Samples of a decoded frame, 8-bit 4:2:0, and the integer weights that convert them to colours."""
 
 from __future__ import annotations
 
@@ -12,27 +12,35 @@ from gpu_renderer.geometry.region import Region
 
 Plane = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.uint8]
-"""Rows of bytes in memory, padding included."""
+"""Rows of bytes in memory, including padding."""
 Weights = npt.NDArray[np.uint32]
-"""Of Y; of Cr in R and in G; of Cb in G and in B; what is added in R, G and B. Modulo 2^32; colours have 22 fractional bits."""
+"""Weights of Y, of Cr in R and G, of Cb in G and B, and offsets of R, G and B. Modulo 2^32, 22 fractional bits."""
 _MATRICES = {
     "bt601": (104597, 132201, 25675, 53279),
     "bt709": (117489, 138438, 13975, 34925),
     "bt2020": (110013, 140363, 12277, 42626),
     "smpte240m": (117579, 136230, 16907, 35559),
 }
-"""Cr in R, Cb in B, Cb and Cr away from G, of limited range, in 16 fractional bits: libswscale's `ff_yuv2rgb_coeffs`."""
+"""libswscale's `ff_yuv2rgb_coeffs`, limited range, 16 fractional bits.
+
+Cr in R, Cb in B, Cb and Cr subtracted from G.
+"""
 
 
 class Samples(NamedTuple):
-    """The planes of a frame of even size: uint8, (rows, columns) of Y, (rows / 2, columns / 2) of Cb and of Cr."""
+    """Planes of a frame of even size, uint8: Y (rows, columns), Cb and Cr (rows
+    2, columns
+    2).
+    """
 
     luma: Plane
     blue: Plane
     red: Plane
 
     def interleaved(self) -> tuple[Plane, Plane]:
-        """The planes of NV12: (rows, columns) and (rows / 2, columns)."""
+        """Return the planes of NV12: (rows, columns) and (rows
+        2, columns).
+        """
         pairs = self.red.astype("<u2")
         pairs <<= 8
         pairs |= self.blue
@@ -41,9 +49,9 @@ class Samples(NamedTuple):
 
 @cache
 def weights(matrix: str, *, full_range: bool) -> Weights:
-    """What libswscale takes for samples with a matrix, a name of its own, and a range (`yuv2rgb.c`, `ff_yuv2rgb_c_init_tables`).
+    """Return libswscale's weights for a named matrix and a range (`yuv2rgb.c`, `ff_yuv2rgb_c_init_tables`).
 
-    It rounds weights to 13 fractional bits, has Y in 7 and chroma in 9 more; here chroma is in sixteenths.
+    libswscale rounds weights to 13 fractional bits, with 7 more for Y and 9 for chroma. Here chroma is in sixteenths.
     """
     grey, black = (1 << 16, 0) if full_range else ((1 << 16) * 255 // 219, 16)
     scaled = [code * 224 // 255 if full_range else code for code in _MATRICES[matrix]]
@@ -58,10 +66,10 @@ def weights(matrix: str, *, full_range: bool) -> Weights:
 
 
 def reference_pixels(samples: Samples, by: Weights, part: Region) -> Plane:
-    """A part of the frame as pixels, in numpy, for checks: uint8 RGBA of shape (rows, columns, 4), opaque.
+    """Convert a part of the frame in numpy, for tests: uint8 RGBA of shape (rows, columns, 4), opaque.
 
-    Chroma, in the middle of each block of four pixels, is interpolated bilinearly; the plane's edges are repeated. What
-    passes 2^31 is negative, as in libswscale.
+    Chroma is sited in the middle of each block of four pixels and interpolated bilinearly; the plane's edges repeat.
+    Values above 2^31 are negative, as in libswscale.
     """
     cut = np.s_[part.y : part.bottom, part.x : part.right]
     blue, red = (_doubled(_doubled(plane).T).T[cut].astype(np.uint32) for plane in samples[1:])
@@ -72,7 +80,7 @@ def reference_pixels(samples: Samples, by: Weights, part: Region) -> Plane:
 
 
 def _doubled(plane: npt.NDArray[np.integer]) -> npt.NDArray[np.uint16]:
-    """Two rows for each, four times as large: three parts of its own, one of the row beside it."""
+    """Return two rows for each, scaled by four: three parts of its own row, one of the neighbouring row."""
     held = np.pad(plane.astype(np.uint16), ((1, 1), (0, 0)), mode="edge")
     rows = np.stack([held[:-2] + 3 * held[1:-1], 3 * held[1:-1] + held[2:]], axis=1)
     return rows.reshape(-1, plane.shape[1])

@@ -49,12 +49,12 @@ class DrawOp(NamedTuple):
     """A draw operation of the kernels: content on a quad, a layer buffer, a glow, or quantisation of the backdrop."""
 
     region: Region
-    """Pixels that it can touch."""
+    """Pixels that the operation can touch."""
     variant: Variant
     packed: bytes
-    """As `struct draw_op`."""
+    """The operation as `struct draw_op`."""
     texels: object = None
-    """Arrays that it reads, kept alive with the operation."""
+    """Arrays that the operation reads, kept alive with it."""
 
 
 NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
@@ -77,7 +77,7 @@ def draw_op(
 ) -> DrawOp:
     """Pack a draw operation. The arguments are the fields of `struct draw_op`.
 
-    `texels`: without padding, of shape (rows, columns) or (rows, columns, 4), unless they are a gradient's numbers.
+    `texels`: without padding, of shape (rows, columns) or (rows, columns, 4), or a gradient's numbers.
     """
     if variant.gradient:
         rows, across = variant.gradient, variant.ramp_count
@@ -114,8 +114,11 @@ class Backdrop:
         halves: npt.NDArray[np.uint16] | None = None,
         color: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> None:
-        """Exactly one of: `footage`, uint8 RGBA of shape (rows, columns, 4), with the `linear` value of each code; `halves`,
-        patterns of half floats of that shape; or one linear `color`. All values are ones that half floats can hold."""
+        """Set the backdrop from exactly one of `footage`, `halves` and `color`.
+
+        `footage`: uint8 RGBA of shape (rows, columns, 4), with the `linear` value of each code. `halves`: patterns of
+        half floats of that shape. `color`: one linear colour. All values must be exact half floats.
+        """
         pixels = footage if halves is None else halves
         assert footage is None or (linear is not None and linear.shape == (256,)), "codes have colours"
         assert pixels is None or pixels.strides[1:] == (4 * pixels.itemsize, pixels.itemsize), (
@@ -129,8 +132,10 @@ class Backdrop:
 
 
 class Places:
-    """Filter taps of each column, or each row, of an image: int32, two texels within the texture and the share of the second one
-    in 256 parts."""
+    """Filter taps of each column, or each row, of an image.
+
+    int32: two texels of the texture, and the share of the second one in 256ths.
+    """
 
     def __init__(self, first: Indices, second: Indices, share: Indices) -> None:
         self.first, self.second, self.share = (np.ascontiguousarray(each, np.int32) for each in (first, second, share))
@@ -196,7 +201,10 @@ class Kernels:
         )
 
     def nv12(self, picture: Rows, part: Region, luma_address: int, chroma_address: int, stride_bytes: int) -> None:
-        """Convert a part of a picture to NV12. Its edges are even; it can exceed a picture of odd size by one column or row."""
+        """Convert a part of a picture to NV12.
+
+        Its edges are even; it can exceed a picture of odd size by one column or row.
+        """
         height, width = picture.shape[:2]
         self._nv12(
             picture.ctypes.data, picture.strides[0], width, height, luma_address, chroma_address, stride_bytes,

@@ -1,7 +1,7 @@
-"""Load the native kernels, which the package `render_kernels` (`native/`) holds as compiled libraries.
+"""Load the native kernels from the compiled libraries of the package `render_kernels` (`native/`).
 
-Only speed depends on them: without the package OpenGL composites and libswscale converts video. The test suite compares every
-library with the formulas (`tests/gpu_renderer/backends/cpu`).
+Only speed depends on the kernels: without them OpenGL composites and libswscale converts video. The test suite compares
+every library with the formulas (`tests/gpu_renderer/backends/cpu`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 
 
 class KernelsUnavailable(RenderError):
-    """The kernels cannot be had on this machine; the message says why."""
+    """The native kernels cannot be loaded on this machine; the message gives the reason."""
 
 
 @cache
 def kernels() -> Kernels | None:
-    """Return the fastest kernels of this processor, or None if there are none, which is logged once."""
+    """Return the fastest kernels of this processor, or None if there are none. A failure is logged once."""
     try:
         return loaded(installed()[-1])
     except KernelsUnavailable as error:

@@ -1,6 +1,6 @@
-"""Calls of OpenGL that moderngl does not offer, or makes with the interpreter's lock held: ctypes gives the lock away.
+"""Calls of OpenGL through ctypes, which releases the interpreter's lock.
 
-They act on the context that is current on the calling thread.
+moderngl lacks these calls, or makes them with the lock held. They act on the context that is current on the thread.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _COMMANDS_COMPLETE, _FLUSH_COMMANDS = 0x9117, 0x1
 _CHANNELS = {1: 0x1903, 4: 0x1908}
 """GL_RED, GL_RGBA."""
 _TYPES = {"f1": (0x1401, 1), "f2": (0x140B, 2), "f4": (0x1406, 4)}
-"""GL_UNSIGNED_BYTE, GL_HALF_FLOAT, GL_FLOAT, and their bytes."""
+"""GL_UNSIGNED_BYTE, GL_HALF_FLOAT, GL_FLOAT, with their sizes in bytes."""
 _PACK_ALIGNMENT, _PACK_ROW_LENGTH, _UNPACK_ALIGNMENT = 0x0D05, 0x0D02, 0x0CF5
 _FOR_EVER = 2**64 - 1
 
 
 class Calls:
-    """The calls, looked up once."""
+    """The functions, looked up once."""
 
     def __init__(self) -> None:
-        """Raises GpuUnavailable where EGL does not give one of them."""
+        """Raises GpuUnavailable if EGL does not provide a function."""
         try:
             self._address_of = ctypes.CDLL(LIBRARY).eglGetProcAddress
         except (OSError, AttributeError) as error:
@@ -47,16 +47,19 @@ class Calls:
         )
 
     def fence(self) -> int:
-        """A fence behind all that was asked of the GPU so far. To be waited for once."""
+        """Return a fence behind all queued work. Wait for it once."""
         return int(self._fence_sync(_COMMANDS_COMPLETE, 0))
 
     def wait_for(self, fence: int) -> None:
-        """Returns when the GPU has done what was asked before the fence, which is gone then."""
+        """Wait until the work before the fence is done, and delete the fence."""
         self._wait_sync(fence, _FLUSH_COMMANDS, _FOR_EVER)
         self._delete_sync(fence)
 
     def read_texels(self, texture: moderngl.Texture, box: Region, address: int, stride_bytes: int) -> None:
-        """Writes a box of a texture to the memory at an address, its rows `stride_bytes` apart, a multiple of a texel's."""
+        """Write a box of a texture to the memory at an address.
+
+        Rows are `stride_bytes` apart, a multiple of the texel size.
+        """
         channels, kind, texel_bytes = _texels_of(texture)
         self._pixel_store(_PACK_ALIGNMENT, 1)
         self._pixel_store(_PACK_ROW_LENGTH, stride_bytes // texel_bytes)
@@ -65,7 +68,7 @@ class Calls:
         self._pixel_store(_PACK_ROW_LENGTH, 0)
 
     def write_texels(self, texture: moderngl.Texture, box: Region, address: int) -> None:
-        """Writes the memory at an address, rows without padding, to a box of a texture."""
+        """Write memory, rows without padding, to a box of a texture."""
         channels, kind, _ = _texels_of(texture)
         self._pixel_store(_UNPACK_ALIGNMENT, 1)
         self._set_sub_image(texture.glo, 0, box.x, box.y, box.width, box.height, channels, kind, address)
@@ -78,6 +81,6 @@ class Calls:
 
 
 def _texels_of(texture: moderngl.Texture) -> tuple[int, int, int]:
-    """A texture's channels, their type, and the bytes of a texel."""
+    """Return a texture's channels, their type, and the bytes of a texel."""
     kind, channel_bytes = _TYPES[texture.dtype]
     return _CHANNELS[texture.components], kind, texture.components * channel_bytes

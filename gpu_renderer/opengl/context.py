@@ -1,4 +1,4 @@
-"""The process's one OpenGL context: made here, without a window, through EGL."""
+"""The process's one OpenGL context, created without a window through EGL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GL_VERSION = 330
 
 @dataclass(frozen=True, slots=True)
 class GpuIdentity:
-    """What draws: the strings that the driver gives of itself."""
+    """Driver strings of the device."""
 
     vendor: str
     renderer: str
@@ -24,15 +24,15 @@ class GpuIdentity:
 
     @property
     def is_software(self) -> bool:
-        """Whether frames are drawn on the processor."""
+        """True if OpenGL runs on the processor."""
         return any(name in self.renderer.lower() for name in SOFTWARE_RENDERERS)
 
 
 def create_context(device_index: int | None = None, raster_threads: int | None = None) -> moderngl.Context:
-    """A new headless context on the EGL device, the driver's first one when None.
+    """Return a new headless context on the EGL device, the driver's first one if None.
 
-    Software GL rasterises on so many threads of its own: on the calling one with 0, on one for each core when None.
-    Raises GpuUnavailable with what is missing. Call once per process and keep it: contexts leak in many drivers.
+    `raster_threads`: threads of software OpenGL; 0 rasterises on the calling thread, None uses one per core. Raises
+    GpuUnavailable with the missing part. Call it once per process: contexts leak in many drivers.
     """
     if raster_threads is not None:
         os.putenv("LP_NUM_THREADS", str(raster_threads))  # Mesa reads it when the process's first context is made
@@ -46,6 +46,6 @@ def create_context(device_index: int | None = None, raster_threads: int | None =
 
 
 def identity(context: moderngl.Context) -> GpuIdentity:
-    """Who draws in this context."""
+    """Return the driver strings of this context."""
     info = context.info
     return GpuIdentity(info["GL_VENDOR"], info["GL_RENDERER"], info["GL_VERSION"])

@@ -1,9 +1,9 @@
-"""The brush: runs a shader over a target. Everything that draws goes through here.
+"""The painter runs shaders over targets. All drawing goes through it.
 
     painter.draw("effects/fill.frag", into, textures={"u_layer": layer}, uniforms={"u_color": (1, 0, 0, 1)})
 
-For each texture `u_name` that is a Target the shader may declare `uniform sampler2D u_name` and
-`uniform vec4 u_name_region` and sample it with `texture(u_name, within(u_name_region, v_frame))`.
+For each texture `u_name` that is a Target, the shader can declare `uniform sampler2D u_name` and `uniform vec4
+u_name_region`, and sample it with `texture(u_name, within(u_name_region, v_frame))`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Format, Targe
 from gpu_renderer.opengl.textures import Textures
 
 FULLSCREEN = "fullscreen.vert"
-"""Covers the whole target."""
+"""Vertex shader of the whole target."""
 WHOLE_COPY_GAIN = 1.6
-"""How much cheaper a software rasteriser copies a pixel of a whole target than one of a part."""
+"""Factor by which a software rasteriser copies a pixel of a whole target faster than one of a part."""
 BAND_BYTES = 1 << 18
-"""Parts are copied in bands that stay in a processor's cache; one row of the largest target fits."""
+"""Size of the bands in which parts are copied: they fit a processor's cache, and one row of the largest target fits."""
 SPREAD_FROM_PX = 1 << 16
-"""From this size on a software rasteriser clears a whole target slower than memory is written."""
+"""Number of pixels from which a software rasteriser clears a target slower than memory is written."""
 COLOURS_KEPT_MAX = 8
 INSTANCE_BYTES = 1 << 14
 PARTS_MAX = INSTANCE_BYTES // 16
@@ -48,7 +48,7 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
 
 
 class Instances(NamedTuple):
-    """What is drawn with one call: the attributes of each instance, packed as 32-bit floats, one after the other."""
+    """Packed attributes of the instances of one call, as 32-bit floats."""
 
     layout: Layout
     packed: bytes
@@ -56,30 +56,32 @@ class Instances(NamedTuple):
 
 
 class Painter:
-    """Draws full-target passes and owns the pool and the programs of a context."""
+    """Runs full-target passes and owns the pool and the programs of a context."""
 
     def __init__(
         self, context: moderngl.Context, *, flat_uniforms: bool | None = None, raster_threads: int | None = None
     ) -> None:
-        """`flat_uniforms`: how programs get their uniforms, see `varyings`; by default what is cheaper here.
-        `raster_threads`: as for `create_context`."""
+        """`flat_uniforms`: way of passing uniforms (see `varyings`), by default the cheaper one.
+
+        `raster_threads`: see `create_context`.
+        """
         self.context = context
         self.thread_count = max(1, ((os.cpu_count() or 1) if raster_threads is None else raster_threads) // 2)
-        """How many threads may work on a frame's pixels where OpenGL runs on the processor: the encoder works beside them."""
+        """Threads that can work on a frame's pixels if OpenGL runs on the processor. The encoder runs beside them."""
         self.is_software = identity(context).is_software
-        """Mesa's rasteriser: it waits within the call that reads what is being drawn, or does not wait at all when it copies."""
+        """True for Mesa's rasteriser, which waits inside reading calls, or not at all when it copies."""
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
         self.textures = Textures(context)
         self.no_picture = context.texture((1, 1), 4)
-        """Stands for a picture that is not there yet."""
+        """Placeholder of a picture that is not available yet."""
         self.calls = Calls()
         self._band = np.empty(BAND_BYTES, np.uint8)
         self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
         self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
         self._colours: dict[tuple[tuple[float, float, float, float], Format], npt.NDArray[np.uint8]] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
-        """Whether a fragment shader may read the pixel that it is about to write."""
+        """True if a fragment shader can read the pixel that it writes."""
 
     def draw(
         self,
@@ -95,10 +97,10 @@ class Painter:
         instances: Instances | None = None,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
-        """Runs the fragment shader over the whole of `into`, or over the parts of the frame that `scissor` names.
+        """Run the fragment shader over the whole of `into`, or over the rectangles of `scissor`.
 
-        A vertex shader other than the full-screen one places a strip of triangles, by default of four vertices, once or
-        for each of at most INSTANCE_BYTES of instances.
+        A vertex shader other than the full-screen one places a triangle strip, by default of four vertices, once or for
+        each of at most INSTANCE_BYTES of instances.
         """
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
@@ -127,7 +129,7 @@ class Painter:
             )
 
     def _fill(self, program: Program, into: Target, rects: Rects) -> None:
-        """Runs a program over parts of a target: over one within a scissor, over more of them as instances."""
+        """Run a program over parts of a target: one part with a scissor, several as instances."""
         if len(rects) == 1:
             into.framebuffer.scissor = _box(into, rects[0])
             into.framebuffer.use()
@@ -157,9 +159,9 @@ class Painter:
         defines: Mapping[str, object] | None = None,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> Target:
-        """A new target of the source's region (or the one given) drawn by a shader that reads it as `u_source`.
+        """Return a new target drawn by a shader that reads the source as `u_source`.
 
-        The caller owns the result and still owns the source.
+        The target covers the source's region by default. The caller owns the result and still owns the source.
         """
         into = self.pool.take(region or source.region, format or source.format, clear=False)
         self.draw(shader, into, textures={"u_source": source, **(textures or {})}, defines=defines, uniforms=uniforms)
@@ -167,7 +169,7 @@ class Painter:
 
     @contextmanager
     def beside(self, source: Target, into: Target) -> Iterator[Target]:
-        """`into` with another target of its region as the first attachment, to be read in place and not written."""
+        """Yield `into` with another target of its region as first attachment, to be read in place."""
         assert source.region == into.region and self.can_read_in_place
         framebuffer = self.context.framebuffer([source.texture, into.texture])
         framebuffer.color_mask = ((False,) * 4, (True,) * 4)  # type: ignore[assignment]  # one for each attachment
@@ -178,7 +180,7 @@ class Painter:
             framebuffer.release()
 
     def copy(self, source: Target, into: Target, part: Region) -> None:
-        """Copies the pixels of a part of the frame, unchanged, from a target to another that holds it too."""
+        """Copy the pixels of a part of the frame between targets that both hold it."""
         is_alike = source.format == into.format and not into.framebuffer.samples
         if is_alike and source.region == into.region:
             self._transfer(source, into, (part.intersection(source.region),))
@@ -188,12 +190,15 @@ class Painter:
             self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
 
     def finish(self) -> None:
-        """Before a target is read: waits for what is being drawn where the next call would, so that other threads run."""
+        """Wait for pending drawing where the next call would block, so that other threads run.
+
+        Call it before reading.
+        """
         if self.is_software:
             self.calls.finish()
 
     def collect(self) -> None:
-        """Frees the GPU objects that nothing refers to any more. Those that were released by hand are only forgotten."""
+        """Free the GPU objects that nothing refers to."""
         dropped = self.context.objects
         while dropped:
             item = dropped.popleft()
@@ -201,16 +206,17 @@ class Painter:
                 item.release()
 
     def restore(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copies at least the parts between two targets of the same region and format; `into` holds nothing else of use.
+        """Copy at least the parts between two targets of the same region and format.
 
-        A software rasteriser copies all unless the parts are small: that is one move of memory.
+        Other content of `into` becomes undefined. A software rasteriser copies everything unless the parts are small,
+        because that is one move of memory.
         """
         held = shared(rects, source.region)
         is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
         self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
 
     def _transfer(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copies parts without a shader."""
+        """Copy parts without a shader."""
         assert source.region == into.region and source.format == into.format
         if self.is_software and rects != (source.region,):
             self._move(source, into, rects)
@@ -222,7 +228,10 @@ class Painter:
             self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
 
     def _move(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copies parts that both hold through the processor's memory: software rasterisers draw a bounded blit pixel by pixel."""
+        """Copy parts that both targets hold through main memory.
+
+        Software rasterisers draw a bounded blit pixel by pixel.
+        """
         self.finish()
         size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
         address = self._band.ctypes.data
@@ -234,7 +243,7 @@ class Painter:
     def erase(
         self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
-        """Sets parts of a target to one linear premultiplied colour, transparent by default."""
+        """Set parts of a target to one linear premultiplied colour, by default transparent."""
         held = _held(into, rects)
         is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
@@ -245,7 +254,7 @@ class Painter:
             into.framebuffer.clear(*color)
 
     def _spread(self, into: Target, rects: Rects, color: tuple[float, float, float, float]) -> None:
-        """Writes a colour's bytes over parts: software rasterisers draw a clear that is bounded, pixel by pixel."""
+        """Write a colour's bytes over parts. Software rasterisers draw a bounded clear pixel by pixel."""
         address = self.cleared(color, into.format).ctypes.data
         self.finish()
         for part in rects:
@@ -253,7 +262,7 @@ class Painter:
                 self.calls.write_texels(into.texture, band, address)
 
     def cleared(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
-        """A band of pixels as a clear of a whole target leaves them, as bytes."""
+        """Return a band of pixels with the bytes that a clear of a whole target writes."""
         if (color, format) not in self._colours:
             if len(self._colours) == COLOURS_KEPT_MAX:
                 self._colours.clear()
@@ -283,19 +292,19 @@ def _box(into: Target, part: Region) -> Region:
 
 
 def _shift(source: Target, into: Target) -> tuple[int, int]:
-    """From a pixel's place in a target to its place in another."""
+    """Return the offset between a pixel's place in two targets."""
     return source.region.x - into.region.x, source.region.y - into.region.y
 
 
 def _shares(into: Target, part: Region) -> bytes:
-    """A part of a target as shares of its size, packed."""
+    """Return a part of a target as packed fractions of its size."""
     x, y, width, height = into.region
     left, top = part.x - x, part.y - y
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
 def bands(box: Region, bytes_per_pixel: int) -> Iterator[Region]:
-    """The box cut into boxes of whole rows that BAND_BYTES hold."""
+    """Yield the box in bands of whole rows of at most BAND_BYTES."""
     rows = BAND_BYTES // (box.width * bytes_per_pixel)
     for top in range(box.y, box.bottom, rows):
         yield Region(box.x, top, box.width, min(rows, box.bottom - top))

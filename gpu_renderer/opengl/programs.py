@@ -1,4 +1,4 @@
-"""Compiled shader programs, made once and kept. A program is identified by what defines its text."""
+"""Cache of compiled shader programs, identified by everything that defines their text."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ import moderngl
 
 import shaders
 from gpu_renderer.errors import ShaderError
+from gpu_renderer.opengl.shader_errors import explained
 from gpu_renderer.opengl.varyings import handed_over
 
 UniformValue = float | int | bool | tuple[float, ...] | bytes
-"""A number, a vector or matrix as a flat tuple (matrices by columns, as GLSL stores them), or packed bytes for arrays."""
+"""A number, a flat vector or column-major matrix, or packed bytes for arrays."""
 
 Layout = tuple[tuple[str, int], ...]
-"""The attributes of an instance: name and number of floats."""
+"""Attributes of an instance: name and number of floats."""
 
 
 class Program:
-    """A compiled program with its vertex arrays; unknown uniforms are refused, unused ones skipped."""
+    """A compiled program with its vertex arrays. Unknown uniforms are errors, unused ones are skipped."""
 
     def __init__(self, context: moderngl.Context, name: str, texts: tuple[str, str]) -> None:
-        """Of the texts of a vertex and a fragment shader. Raises ShaderError."""
+        """Compile the texts of a vertex and a fragment shader. Raises moderngl.Error."""
         self.name = name
         self._declared = texts[0] + texts[1]
-        try:
-            self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
-        except moderngl.Error as error:
-            raise ShaderError(f"{name}: {error}\n{_numbered(texts[1])}") from error
+        self.gl = context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         self._context = context
         members = {name: self.gl[name] for name in self.gl}
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
@@ -35,7 +33,7 @@ class Program:
         self._last: dict[str, UniformValue] = {}
 
     def array(self, buffer: moderngl.Buffer, layout: Layout) -> moderngl.VertexArray:
-        """The vertex array that takes the attributes of instances from a buffer that stays; unread ones are skipped."""
+        """Return the vertex array that reads the instances' attributes from a buffer. Unread attributes are skipped."""
         found = self._arrays.get(buffer.glo)
         if found is None:
             read = [name for name, _ in layout if name in self.gl]
@@ -45,7 +43,7 @@ class Program:
         return found
 
     def set(self, name: str, value: UniformValue) -> None:
-        """Sets a uniform. One that the compiler removed is skipped; one that the text never declares is a mistake."""
+        """Set a uniform. A uniform that the compiler removed is skipped; an undeclared one is an error."""
         if self._last.get(name) == value and name in self._last:
             return
         member = self._uniforms.get(name)
@@ -61,18 +59,18 @@ class Program:
 
 
 class Programs:
-    """The cache of programs of one context."""
+    """Cache of the programs of one context."""
 
     def __init__(self, context: moderngl.Context, *, flat_uniforms: bool) -> None:
-        """`flat_uniforms`: fragment shaders get theirs from the vertex shader, see `varyings`."""
+        """`flat_uniforms`: fragment shaders get uniforms from the vertex shader, see `varyings`."""
         self._context = context
         self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
         self._asked: dict[tuple[object, ...], Program] = {}
-        """The same by the words of a call, in its order of defines."""
+        """The same programs by the arguments of a call."""
 
     def get(self, fragment: str, vertex: str = "fullscreen.vert", **defines: object) -> Program:
-        """The program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError."""
+        """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError."""
         asked = (fragment, vertex, *defines.items())
         found = self._asked.get(asked)
         if found is None:
@@ -84,9 +82,12 @@ class Programs:
         if key not in self._programs:
             texts = shaders.source(vertex, key[2]), shaders.source(fragment, key[2])
             handed = handed_over(*texts, with_uniforms=self._flat_uniforms)
-            self._programs[key] = Program(self._context, fragment, handed)
+            try:
+                self._programs[key] = Program(self._context, fragment, handed)
+            except moderngl.Error as error:
+                stages = {
+                    "vertex_shader": shaders.lines(vertex, key[2]),
+                    "fragment_shader": shaders.lines(fragment, key[2]),
+                }
+                raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
         return self._programs[key]
-
-
-def _numbered(text: str) -> str:
-    return "\n".join(f"{number:4d}  {line}" for number, line in enumerate(text.splitlines(), start=1))

@@ -1,11 +1,11 @@
-"""Pooled render targets: a texture, its framebuffer, and the part of the frame that it holds.
+"""Pooled render targets: a texture, its framebuffer, and the part of the frame that it covers.
 
-A target covers a *region* of the frame. What lies outside is transparent, or, where the region touches the frame's edge,
-the edge pixel repeated: exactly what clamp-to-edge addressing gives when the region keeps a transparent pixel of margin
-on every side that does not touch the frame's edge. So a pass over a small layer costs the layer's area, not the frame's,
-and samples the same values.
+A target covers a *region* of the frame. Outside the region the content is transparent. Where the region touches the
+frame's edge, the edge pixel repeats. Clamp-to-edge addressing gives exactly that if the region keeps a transparent
+pixel of margin on every side that does not touch the frame's edge. A pass over a small layer therefore costs the
+layer's area and samples the same values as a pass over the frame.
 
-Row 0 of every target is the top row: shaders work in frame pixels with y down, and nothing is ever flipped.
+Row 0 of every target is the top row. Shaders work in frame pixels with y down, and nothing is ever flipped.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 
 Format = Literal["f1", "f2", "f4", "a1", "a2"]
-"""Four channels of 8-bit unsigned, half float or float; a1, a2: alpha alone, in 8 bits or as a half float, that every channel gives."""
+"""Four channels of 8-bit unsigned, half float or float.
+
+a1, a2: alpha alone, in 8 bits or as a half float, read in every channel.
+"""
 TARGET_BYTES_MAX = 1 << 30
 
 
 class Attached(NamedTuple):
-    """A texture, and the framebuffer that it is attached to."""
+    """A texture with its framebuffer."""
 
     texture: moderngl.Texture
     framebuffer: moderngl.Framebuffer
@@ -36,14 +39,17 @@ class Attached(NamedTuple):
 CHANNELS: dict[Format, tuple[int, str]] = {
     "f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a1": (1, "f1"), "a2": (1, "f2"),
 }  # fmt: skip
-"""How many are stored, and as what."""
+"""Number and type of the stored channels."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2}
 IDLE_FRAMES_MAX = 4
-"""What no frame has asked for so long is freed: a job's first frame often needs sizes that no later one does."""
+"""Number of frames after which an unused texture is freed.
+
+A job's first frame often needs sizes that no later frame does.
+"""
 
 
 class Target:
-    """A texture of the region's size, to be drawn into and sampled. Linear premultiplied unless its maker says otherwise.
+    """A texture of the region's size, to draw into and to sample. Linear premultiplied by default.
 
     The texture is allocated on first use: a frame that the native kernels composite never needs it.
     """
@@ -54,27 +60,27 @@ class Target:
         self.region, self.format, self._make = region, format, make
         self._made: Attached | None = None
         self.idle_since = 0
-        """The pool's frame in which it was given back last."""
+        """Frame number of the pool at which the target was last given back."""
         self.version = 0
-        """Of what it holds: another number wherever that may be something else, within the pool."""
+        """Version of the content, unique within the pool. It changes whenever the content can change."""
 
     @property
     def texture(self) -> moderngl.Texture:
-        """What is drawn into, filtered linearly unless somebody asks otherwise."""
+        """The texture, with linear filtering by default."""
         return self._attached().texture
 
     @property
     def framebuffer(self) -> moderngl.Framebuffer:
-        """By which it is drawn into, all of it unless somebody asks otherwise."""
+        """Framebuffer of this target. The scissor covers the whole target by default."""
         return self._attached().framebuffer
 
     def through(self, framebuffer: moderngl.Framebuffer) -> Target:
-        """The same texture, drawn into by another framebuffer."""
+        """Return the same texture with another framebuffer."""
         return Target(self.region, self.format, lambda: Attached(self.texture, framebuffer))
 
     @property
     def is_made(self) -> bool:
-        """Whether its texture takes memory."""
+        """True if the texture is allocated."""
         return self._made is not None
 
     def _attached(self) -> Attached:
@@ -89,7 +95,7 @@ class Target:
 
 
 class TargetPool:
-    """Lends targets and takes them back; keeps released textures for reuse, for some frames and within a byte budget."""
+    """Pool of targets. Released textures are kept for reuse, for some frames and within a byte budget."""
 
     def __init__(self, context: moderngl.Context, idle_bytes_max: int = 256 << 20) -> None:
         self._context = context
@@ -103,7 +109,7 @@ class TargetPool:
         self._editions = 0
 
     def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
-        """A target over the region. Contents are transparent, or undefined where `clear` is false."""
+        """Return a target over the region, transparent, or undefined if `clear` is false."""
         assert not region.is_empty, "a target holds at least one pixel"
         key = (region.width, region.height, format)
         if self._idle[key]:
@@ -122,12 +128,12 @@ class TargetPool:
         return target
 
     def renew(self, target: Target) -> None:
-        """Notes that a target will hold something else than what others know of it."""
+        """Give a target a new version before its content changes."""
         self._editions += 1
         target.version = self._editions
 
     def give_back(self, *targets: Target | None) -> None:
-        """Ends the loan of each target given (None is skipped). The target must not be used afterwards."""
+        """Take targets back; None is skipped. The caller must not use them afterwards."""
         for target in targets:
             if target is None:
                 continue
@@ -139,7 +145,7 @@ class TargetPool:
             self._drop(min((idle[0] for idle in self._idle.values() if idle), key=lambda held: held.idle_since))
 
     def end_frame(self) -> None:
-        """Frees what none of the last frames has asked for."""
+        """Free textures that no recent frame has used."""
         self._frame += 1
         oldest = self._frame - IDLE_FRAMES_MAX
         for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
@@ -147,7 +153,7 @@ class TargetPool:
 
     @contextmanager
     def acquired(self, region: Region, format: Format = "f2") -> Iterator[Target]:
-        """A cleared target for the length of a block."""
+        """Provide a cleared target for the length of a block."""
         target = self.take(region, format)
         try:
             yield target
@@ -155,7 +161,7 @@ class TargetPool:
             self.give_back(target)
 
     def release(self) -> None:
-        """Frees every idle texture."""
+        """Free every idle texture."""
         for target in [held for idle in self._idle.values() for held in idle]:
             self._drop(target)
 
@@ -177,7 +183,10 @@ class TargetPool:
         return Attached(texture, framebuffer)
 
     def bind_lasting(self) -> None:
-        """To be called before a framebuffer is released: what is bound last is bound again by later clears, and must exist then."""
+        """Bind a lasting framebuffer.
+
+        Call it before a framebuffer is released, because later clears bind the last one again.
+        """
         self._lasting.use()
 
     def _drop(self, target: Target) -> None:

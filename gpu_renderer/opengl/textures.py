@@ -1,4 +1,4 @@
-"""Rasters on the GPU: uploaded once, kept while they are used, within a byte budget."""
+"""Textures of rasters: uploaded once and kept while they are used, within a byte budget."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class Textures:
-    """Textures of pixel arrays by identity, least recently used dropped first.
+    """Textures of pixel arrays by identity, least recently used evicted first.
 
-    Arrays are held while their texture is, so that an identity cannot be given to another array. Those of fleeting arrays
-    are written again with the next one, as soon as a frame did without them.
+    Arrays are kept alive with their texture, so that an identity is never reused. A transient array's texture is
+    overwritten with the next one as soon as a frame does not use it.
     """
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self._kept: OrderedDict[int, tuple[Pixels, moderngl.Texture]] = OrderedDict()
         self._fleeting: dict[int, bool] = {}
-        """Whether each was used since the last trim."""
+        """Transient textures, and whether each was used since the last trim."""
         self._spare: dict[tuple[int, int, int], moderngl.Texture] = {}
         self._spare_since: dict[tuple[int, int, int], int] = {}
-        """The trim after which each was spare."""
+        """Number of the trim at which each texture became spare."""
         self._trims = 0
         self._bytes = 0
         self._bytes_max = KEPT_BYTES_MAX
         self._tables: dict[bytes, moderngl.Texture] = {}
 
     def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
-        """The texture of an array of shape (rows, columns) or (rows, columns, 3 or 4): linear filter, clamped to the edge.
+        """Return the texture of an array of shape (rows, columns) or (rows, columns, 3 or 4).
 
-        What has one channel has it in all four.
+        Filtering is linear, addressing clamps to the edge. A single channel is read in all four.
         """
         key = id(pixels)
         if is_fleeting:
@@ -52,7 +52,7 @@ class Textures:
         return texture
 
     def table(self, table: bytes) -> moderngl.Texture:
-        """The texture of a colour table: RGB8, 256 texels."""
+        """Return the texture of a colour table: RGB8, 256 texels."""
         if table not in self._tables:
             texture = self._context.texture((256, 1), 3, table, alignment=1)
             texture.repeat_x = texture.repeat_y = False
@@ -60,7 +60,7 @@ class Textures:
         return self._tables[table]
 
     def trim(self) -> None:
-        """Drops what is over the budget or has fleeted by; to be called when no pass is under way."""
+        """Free textures above the budget and unused transient ones. Call it when no pass is running."""
         for key in [key for key, was_used in self._fleeting.items() if not was_used]:
             del self._fleeting[key]
             if key in self._kept:
@@ -75,7 +75,7 @@ class Textures:
             texture.release()
 
     def release(self) -> None:
-        """Drops every texture."""
+        """Free all textures."""
         self._bytes_max = 0
         self.trim()
         self._bytes_max = KEPT_BYTES_MAX
@@ -86,7 +86,7 @@ class Textures:
             self._taken(size).release()
 
     def _retire(self, key: int) -> None:
-        """Keeps one texture of each size to be written again."""
+        """Keep one spare texture of each size for reuse."""
         pixels, texture = self._kept.pop(key)
         self._bytes -= pixels.nbytes
         size = (*texture.size, texture.components)
@@ -95,7 +95,7 @@ class Textures:
         self._spare[size], self._spare_since[size] = texture, self._trims
 
     def _taken(self, size: tuple[int, int, int]) -> moderngl.Texture:
-        """The spare texture of a size, which it is no longer."""
+        """Take the spare texture of a size."""
         del self._spare_since[size]
         return self._spare.pop(size)
 

@@ -1,7 +1,7 @@
-"""Uniforms handed over as flat varyings: a software rasteriser fetches a uniform for every pixel, and a varying once.
+"""Pass uniforms as flat varyings: a software rasteriser fetches a uniform for every pixel, but a varying only once.
 
-A flat varying is a vertex's value unchanged, so that the bytes of a pass are the same either way. What a vertex shader has as
-an attribute of the same name, another one for each instance, is handed over everywhere.
+A flat varying is a vertex's unchanged value, so the bytes of a pass are the same either way. A uniform that the vertex
+shader declares as an instance attribute is always passed this way.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 
 COMPONENTS_MAX = 60
-"""Of all varyings of a program: every OpenGL 3.3 has 64, and the position takes four."""
+"""Components of all varyings of a program: every OpenGL 3.3 has 64, and the position needs four."""
 _COMPONENTS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat3": 9}
 _ELEMENT_COMPONENTS = 4
-"""What an element of an array takes, whatever it is."""
+"""Components of an array element of any type."""
 _UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
 
 
 def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:
-    """Both texts with the fragment shader's uniforms read by the vertex shader; samplers, integers and switches stay.
+    """Return both texts with the fragment shader's uniforms read by the vertex shader.
 
-    Without uniforms only those are handed over that are attributes.
-    Of the arrays those are handed over whose length hangs on a #define, like `[STOPS - 1]`: their loops are unrolled.
+    Samplers, integers and switches remain uniforms. Without `with_uniforms` only attributes are passed. Arrays are
+    passed only if a #define gives their length, as in `[STOPS - 1]`: their loops are unrolled.
     """
     attributes = set(_ATTRIBUTES.findall(vertex))
     handed = _fitting(fragment, attributes, with_uniforms=with_uniforms)
@@ -30,7 +30,7 @@ def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str
 
 
 def _fitting(fragment: str, attributes: set[str], *, with_uniforms: bool) -> dict[str, str]:
-    """Name, with an array's length, and type of the uniforms of every variant, as many as there is room for."""
+    """Return name (with array length) and type of the uniforms of all variants, as many as fit."""
     found: dict[str, str] = {}
     room = COMPONENTS_MAX
     declared = [(name, match) for match in _UNIFORMS.finditer(fragment) for name in _declared(match)]
@@ -42,7 +42,7 @@ def _fitting(fragment: str, attributes: set[str], *, with_uniforms: bool) -> dic
 
 
 def _size(match: re.Match[str], text: str) -> int:
-    """How many components each name of a declaration takes."""
+    """Return the number of components of each name of a declaration."""
     if match[3] is None:
         return _COMPONENTS[match[1]]
     define = re.search(rf"^#define {match[4]} (\d+)$", text, re.MULTILINE)
@@ -50,7 +50,7 @@ def _size(match: re.Match[str], text: str) -> int:
 
 
 def _declared(match: re.Match[str]) -> list[str]:
-    """The names of a declaration; an array stands alone in its own."""
+    """Return the names of a declaration. An array has a declaration of its own."""
     return [match[2] + (match[3] or ""), *filter(None, match[7].split(", "))]
 
 

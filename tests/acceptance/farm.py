@@ -57,12 +57,13 @@ class ProcessFarm:
     process: subprocess.Popen[bytes]
     token: str = ""
     storage: S3Server | None = None
+    patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
         headers = {"Authorization": f"Bearer {self.token}", **request.pop("headers", {})}
-        deadline = time.monotonic() + CALL_SECONDS
+        deadline = time.monotonic() + self.patience_seconds
         while True:
             try:
                 answer = self.client.request(method, f"{self.origin}/api/v1{path}", headers=headers, **request)
@@ -165,20 +166,28 @@ def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subpr
 
 
 @contextmanager
-def process_farm(data: Path, *options: str, storage: S3Server | None = None) -> Iterator[ProcessFarm]:
+def process_farm(
+    data: Path,
+    *options: str,
+    storage: S3Server | None = None,
+    settings: Mapping[str, str] | None = None,
+    tree: Path | None = None,
+) -> Iterator[ProcessFarm]:
     """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all.
 
-    Its objects lie in the data folder, or on the S3 server, which is the caller's.
+    Its objects lie in the data folder, or on the S3 server, which is the caller's. `settings` are variables of its environment,
+    `tree` is the checkout that runs, this one by default.
     """
     port = free_port()
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(port), "--data", str(data), *options]
     environment = {
         **os.environ, "AUTOMATION_ALLOW_PRIVATE_CALLBACKS": "true", "AUTOMATION_RENDERS_PER_MINUTE": "1000",
         "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000", **(storage.environment if storage else {}),
+        **(settings or {}), **({} if tree is None else {"PYTHONPATH": str(tree)}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
     with (data / "up.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=tree or ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process, storage=storage)
     try:
         _wait_ready(farm)

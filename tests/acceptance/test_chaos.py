@@ -6,8 +6,9 @@ import random
 import secrets
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 import httpx
 import pytest
@@ -19,6 +20,7 @@ from tests.s3_server import BUCKET, S3Server
 BUNDLE = ROOT / "examples" / "title-card.motion"
 SECONDS = 3
 PICTURE = ROOT / "examples" / "media" / "logo.png"
+UNDER_WAY = 8
 
 
 def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float) -> None:
@@ -42,6 +44,71 @@ def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float
     assert after["reservedRenderMinutes"] == 0
     assert after["renderedMinutes"] - before["renderedMinutes"] == pytest.approx(jobs * SECONDS / 60)
     assert after["renderJobs"] - before["renderJobs"] == jobs
+
+
+WEIGHTS = {
+    "actor": 30, "scheduler": 25, "api": 20, "valkey": 12, "postgres": 8, "storage": 2, "raylet": 2, "ray": 1,
+}  # fmt: skip
+"""How often each part is killed: what the whole cluster needs some time to recover from is killed less often."""
+
+
+@dataclass
+class Table:
+    """What became of a long run of kills."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    jobs: Counter[str] = field(default_factory=Counter)
+    webhooks: Counter[int] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        killed = ", ".join(f"{part} {count}" for part, count in self.kills.most_common())
+        ended = ", ".join(f"{status} {count}" for status, count in self.jobs.most_common())
+        posted = ", ".join(f"{count} jobs with {times}" for times, count in sorted(self.webhooks.items()))
+        return (
+            f"{self.kills.total()} kills in {self.seconds:.0f} s: {killed}\n"
+            f"{self.jobs.total()} jobs: {ended}\nwebhooks: {posted}"
+        )
+
+
+def storm(farm: ProcessFarm, kills: int, pause_seconds: float) -> Table:
+    """Keep eight jobs under way until so many processes have been killed, then take stock."""
+    template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, PICTURE)
+    before, key, began, table = farm.call("GET", "/usage"), secrets.token_hex(8), time.monotonic(), Table()
+    ended, farm.patience_seconds = threading.Event(), 300.0
+
+    def kill() -> None:
+        chance = random.Random(kills)
+        while table.kills.total() < kills:
+            time.sleep(chance.uniform(0.5, 1.5) * pause_seconds)
+            part = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+            table.kills[part] += farm.kill(part, chance)
+        ended.set()
+
+    with hook() as receiver:
+        killer = threading.Thread(target=kill)
+        killer.start()
+        statuses: dict[str, str] = {}
+        waiting: deque[str] = deque()
+        while not ended.is_set() or waiting:
+            if not ended.is_set():
+                number = len(statuses) + len(waiting)
+                waiting.append(
+                    farm.render(template, f"{key}-{number:05}", receiver.url, logo=logo, headline=f"Number {number}")
+                )
+            if len(waiting) > UNDER_WAY or ended.is_set():
+                job_id = waiting.popleft()
+                statuses[job_id] = farm.ended(job_id, seconds=600)["status"]
+        killer.join()
+        _wait_for_hooks(receiver, len(statuses))
+        table.jobs.update(statuses.values())
+        table.webhooks.update(receiver.told[job_id, status] for job_id, status in statuses.items())
+        assert set(receiver.told) == set(statuses.items())
+    after, table.seconds = farm.call("GET", "/usage"), time.monotonic() - began
+    assert after["reservedRenderMinutes"] == 0
+    assert after["renderJobs"] - before["renderJobs"] == len(statuses)
+    assert after["renderedMinutes"] - before["renderedMinutes"] == pytest.approx(table.jobs["completed"] * SECONDS / 60)
+    return table
 
 
 def _kill_all(farm: ProcessFarm, kills: list[str], pause_seconds: float) -> None:
@@ -102,3 +169,16 @@ def test_sixty_jobs_end_once_under_an_hour_of_misfortune_in_minutes(farm: Proces
     kills = [part for _ in range(4) for part in (*PARTS, "storage")]
     random.Random(11).shuffle(kills)
     torment(farm, 60, kills, pause_seconds=4)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_a_thousand_kills_lose_no_job_and_no_webhook(
+    farm: ProcessFarm, pytestconfig: pytest.Config, record_property: Callable[[str, object], None]
+) -> None:
+    table = storm(farm, pytestconfig.getoption("--kills"), pause_seconds=1.2)
+    record_property("table", str(table))
+    (ROOT / "out").mkdir(exist_ok=True)
+    (ROOT / "out" / "kills.txt").write_text(f"{table}\n")
+    assert set(table.jobs) == {"completed"}
+    assert set(table.webhooks) == {1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from farm_core.settings import BadSettings, Settings, settings
@@ -63,6 +64,21 @@ def test_a_finished_render_is_saved_under_its_own_ending(start: Callable[..., Wo
     job = ada.job(output={"format": "webm"})
     world.move(job, "completed", video_key="results/x.webm")
     assert f"filename={job}.webm" in ada.get(f"/renders/{job}").json()["videoUrl"]
+
+
+def output_schema(world: World) -> dict[str, Any]:
+    document = httpx.get(f"{world.origin}/api/openapi.json").json()
+    fields: dict[str, Any] = document["components"]["schemas"]["RenderOutput"]["properties"]
+    return fields
+
+
+def test_the_document_lists_the_formats_that_the_operator_allows(start: Callable[..., World]) -> None:
+    fields = output_schema(start(output_formats=OPEN))
+    assert fields["format"]["enum"] == ["mp4", "webm", "gif", "png-sequence"]
+    assert fields["transparent"]["description"].endswith("Possible with webm, gif, png-sequence.")
+    fields = output_schema(start())
+    assert fields["format"] == {"type": "string", "enum": ["mp4"]}
+    assert "transparent" not in fields
 
 
 @pytest.mark.parametrize("value", ["avi", "mp4,,gif", "mp4;gif"])

@@ -70,6 +70,7 @@ def packed(tmp_path: Path, files: list[tuple[str, bytes]]) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_of_three_thousand_folders_with_a_scene_one_is_read(tmp_path: Path) -> None:
     filler = SCENE.encode() + b" " * 900_000
     path = packed(
@@ -84,6 +85,7 @@ def test_a_scene_of_millions_of_empty_lists_is_refused_before_it_is_parsed(tmp_p
     assert bounded(READ, str(path), memory_mb=500) == "refused"
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_chunk_that_is_named_fifty_times_is_inflated_once(tmp_path: Path) -> None:
     chunk = SCENE.encode() + b" " * 30_000_000
@@ -91,6 +93,7 @@ def test_a_chunk_that_is_named_fifty_times_is_inflated_once(tmp_path: Path) -> N
     assert bounded(READ, str(path), memory_mb=500) == "refused"
 
 
+@pytest.mark.thorough
 def test_chunks_of_more_than_64_mb_together_are_refused(tmp_path: Path) -> None:
     import random
 
@@ -100,6 +103,7 @@ def test_chunks_of_more_than_64_mb_together_are_refused(tmp_path: Path) -> None:
     assert bounded(READ, str(path), memory_mb=600) == "refused"
 
 
+@pytest.mark.thorough
 def test_eight_thousand_layers_of_one_name_get_their_ids_in_linear_time() -> None:
     code = """
         from motion.template import discover
@@ -131,6 +135,7 @@ def add(first: int, second: int) -> int:
     return first + second
 
 
+@pytest.mark.thorough
 def test_a_call_beyond_its_limits_is_refused_and_the_next_one_is_served() -> None:
     sandbox = Sandbox(cpu_seconds=1, memory_bytes=1 << 30)
     try:

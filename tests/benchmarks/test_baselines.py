@@ -22,6 +22,7 @@ FRAME = 60
 """At 2 s: all stands in its place, or turns."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("letter", sorted(COMPOSITIONS))
 def test_the_skia_loop_draws_the_composition_that_the_farm_draws(letter: str, tmp_path: Path) -> None:
     clip = footage(tmp_path, *SIZE)

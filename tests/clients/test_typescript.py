@@ -43,6 +43,7 @@ console.log(JSON.stringify({ job: job.jobId, all, code, cancelled: cancelled.sta
 """
 
 
+@pytest.mark.thorough
 def test_the_operations_are_those_of_the_document() -> None:
     """After a change of the API: python clients/typescript/generate.py."""
     command = [sys.executable, str(CLIENT / "generate.py"), "--check"]

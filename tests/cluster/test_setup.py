@@ -8,9 +8,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.thorough
 def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_half_made(tmp_path: Path) -> None:
     project = tmp_path / "the farm's folder"
     for name in ("farm", "requirements.lock", "cluster/setup/setup.sh", "gpu_renderer/content/text/packages.json"):

@@ -58,6 +58,7 @@ def examples(check: Callable[[Any], None], strategy: st.SearchStrategy[Any], slo
             return
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", INPUTS)
 def test_foreign_files_are_read_or_refused(name: str, sandbox: Sandbox, slow: bool, tmp_path: Path) -> None:
     function, strategy = INPUTS[name]

@@ -166,6 +166,7 @@ def test_a_segment_over_footage_has_the_same_bytes_with_every_lever_off(
     assert is_same_without_optimisations(session, SCENES[scene], tmp_path, Output())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file_size", [(384, 216), (192, 108), SIZE], ids=["larger", "smaller", "its size"])
 @pytest.mark.parametrize("output", [SIZE, (384, 216), (128, 72)], ids=["as composed", "enlarged", "reduced"])
 @pytest.mark.parametrize("scene", ["a panel that slides over it", "layers that stand still over it"])

@@ -197,6 +197,19 @@ def test_an_animated_webp_shows_the_stills(session: RenderSession, tmp_path: Pat
     assert sum(decoding.delays(path)) == 800
 
 
+def test_a_slow_fade_in_a_webp_stays_near_its_stills(session: RenderSession, tmp_path: Path) -> None:
+    fading = document(
+        layer("square", width=60, height=40), square=track("opacity", (0.0, 30.0), (0.8, 45.0)), seconds=0.8
+    )
+    with opened(session, transparent=False, held=fading) as job:
+        path = made(session, job, FORMATS["webp"], tmp_path)
+        expected = stills(session, job)
+    inside = [
+        abs(int(a[45, 80, 0]) - int(b[45, 80, 0])) for a, b in zip(decoding.animation(path), expected, strict=True)
+    ]
+    assert max(inside) <= 3
+
+
 @pytest.mark.parametrize(("name", "ending"), [("png-sequence", "png"), ("jpg-sequence", "jpg")])
 def test_a_sequence_holds_numbered_pictures(session: RenderSession, tmp_path: Path, name: str, ending: str) -> None:
     with opened(session, transparent=ending == "png") as job:

@@ -75,6 +75,7 @@ def test_an_archive_may_hold_jpegs(tmp_path: Path) -> None:
     assert zipfile.ZipFile(path).namelist() == ["frame_0000.jpg", "frame_0001.jpg"]
 
 
+@pytest.mark.thorough
 def test_several_processes_draw_the_same_video(tmp_path: Path) -> None:
     held = document(layer("square"), square=track("x", (0.0, 30.0), (2.5, 130.0)), seconds=2.5)
     path = str(written(tmp_path, held))

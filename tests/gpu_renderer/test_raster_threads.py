@@ -47,6 +47,7 @@ def rendered(threads: int) -> tuple[dict[str, str], int]:
     return frames, found
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(280)
 def test_the_number_of_raster_threads_is_as_asked_and_changes_no_pixel() -> None:
     alone, threads = rendered(0)

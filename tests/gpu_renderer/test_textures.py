@@ -40,6 +40,7 @@ def test_the_next_of_what_fleets_by_takes_the_texture_of_the_one_before(textures
     assert is_freed(first)
 
 
+@pytest.mark.thorough
 def test_it_goes_when_nothing_comes_any_more(textures: Textures) -> None:
     shown = picture(1)
     texture, held = textures.of(shown, is_fleeting=True), weakref.ref(shown)

@@ -348,6 +348,7 @@ def test_a_tree_of_reads_stops_at_the_budget() -> None:
     assert math.isfinite(value)
 
 
+@pytest.mark.thorough
 def test_a_long_source_of_many_parts_is_within_the_budget_or_refused() -> None:
     assert on("[" + ",".join(["1"] * 30_000) + "].length", 0) == 30_000
     assert on("[" + ",".join(["1"] * 220_000) + "].length", 0) is None

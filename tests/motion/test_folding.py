@@ -18,6 +18,7 @@ from tests.motion.frames import built
 SHARES = (0.0, 0.11, 0.5, 0.37, 0.93, 1.0, 0.11)
 
 
+@pytest.mark.thorough
 @needs_corpus
 @pytest.mark.corpus
 @pytest.mark.parametrize("group", ["templates", "golden"])

@@ -121,6 +121,7 @@ def test_broken_documents_evaluate_to_finite_numbers_or_are_refused(held: Json, 
     assert key(frame)
 
 
+@pytest.mark.thorough
 @needs_corpus
 @pytest.mark.corpus
 def test_every_document_of_the_corpus_evaluates_to_finite_numbers() -> None:
@@ -146,11 +147,13 @@ def test_children_in_a_circle_are_drawn_once() -> None:
     assert [found.id for found in shown(held).layers] == ["a"]
 
 
+@pytest.mark.thorough
 def test_ten_thousand_layers_are_drawn() -> None:
     held = document(*(node(f"n{index}", x=index) for index in range(10_000)))
     assert len(shown(held).layers) == 10_000
 
 
+@pytest.mark.thorough
 def test_ten_thousand_parents_in_a_chain_are_followed() -> None:
     chain = [
         node(f"n{index}", "null", parent=f"n{index - 1}", children=[f"n{index + 1}"], x=1) for index in range(1, 10_000)
@@ -181,6 +184,7 @@ def test_units_in_units_without_end_stay_bounded() -> None:
     assert "deep" in warning
 
 
+@pytest.mark.thorough
 def test_placed_compositions_that_multiply_are_refused_by_name() -> None:
     held = document(*(node(f"i{index}", "comp", fx={"precomp": True, "__compRef": "c0"}) for index in range(12)))
     for depth in range(7):
@@ -235,6 +239,7 @@ def test_a_text_of_four_megabytes_is_cut() -> None:
     assert len(found.source.content) <= 100_000  # type: ignore[union-attr]
 
 
+@pytest.mark.thorough
 def test_texts_with_very_many_selectors_are_refused_by_name() -> None:
     selectors = [{"y": 5, "selectors": [{"kind": "range"}] * 100}] * 100
     texts = [node(f"t{index}", "text", text={"content": "x" * 1000, "__animators": selectors}) for index in range(11)]

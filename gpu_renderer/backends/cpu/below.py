@@ -1,7 +1,7 @@
-"""The lower part of a list, composited once and cached as half floats in the processor's memory.
+"""The lower part of a list, composited once and cached as half floats in main memory.
 
-It is everything below the lowest operation that the kernels composite in each frame. It is drawn with OpenGL if it holds
-an operation that the kernels cannot composite, and else with the kernels; and drawn again only where it changes.
+The lower part is everything below the lowest operation that the kernels composite in each frame. OpenGL draws it if it
+contains an operation that the kernels cannot composite; otherwise the kernels do. Only its damage is drawn again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.u
 
 
 class Below:
-    """Caches the lower part of one sequence of frames."""
+    """Cache of the lower part of one sequence of frames."""
 
     def __init__(self, painter: Painter, kernels: Kernels, scene: GlScene) -> None:
         self._painter, self._kernels, self._scene = painter, kernels, scene
@@ -39,7 +39,7 @@ class Below:
         self._list: DisplayList | None = None
 
     def count(self, shown: DisplayList) -> int:
-        """How many operations at the bottom of a list are cached."""
+        """Return the number of cached operations at the bottom of a list."""
         cached = self._list
         if cached is None or shown.base != cached.base:
             return 0
@@ -47,7 +47,7 @@ class Below:
         return count if shown.operations[:count] == cached.operations else 0
 
     def draw(self, below: DisplayList, rects: Rects, stable_count: int) -> None:
-        """Bring the cache up to date with OpenGL. Over a video base only the parts count."""
+        """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
         scene = self._scene.fitted(below.scene.frame, scene_format(below))
         stale = rects
         if below.video is None:
@@ -75,11 +75,11 @@ class Below:
         self._list = below
 
     def backdrop(self, part: Region) -> Backdrop:
-        """The cached pixels of a part of the frame."""
+        """Return the cached pixels of a part of the frame."""
         return Backdrop(halves=self._halves[part.y :, part.x :])
 
     def forget(self) -> None:
-        """Cache nothing."""
+        """Empty the cache."""
         self._list = None
 
     def _stale(self, below: DisplayList, prefix_count: int) -> Rects:
@@ -101,7 +101,7 @@ class Below:
 
 
 def plain_backdrop(painter: Painter, shown: DisplayList) -> Backdrop:
-    """The background of a list as the kernels' backdrop; it is one colour."""
+    """Return the background of a list, one colour, as the kernels' backdrop."""
     color = background.color_of(shown)
     assert color is not None, "the background is one colour"
     red, green, blue = painter.cleared(color, "f2")[:8].view(np.float16)[:3].tolist()
@@ -109,5 +109,5 @@ def plain_backdrop(painter: Painter, shown: DisplayList) -> Backdrop:
 
 
 def first_of(shown: DisplayList, count: int) -> DisplayList:
-    """The list's first operations."""
+    """Return the list's first operations."""
     return shown if count == len(shown.operations) else replace(shown, operations=shown.operations[:count])

@@ -1,10 +1,10 @@
-"""The CPU compositor: native kernels composite the operations from the top down to the first that only OpenGL can draw.
+"""The CPU compositor: native kernels composite the operations above the highest one that needs OpenGL.
 
-    operations   0 1 2 3 4 5 6 7          3 is an adjustment layer: a shader's work
-                 OpenGL  kernels -->      4 to 7 are paint, buffers and glows, each over what is below it
+    operations   0 1 2 3 4 5 6 7          3 is an adjustment layer, drawn by a shader
+                 OpenGL  kernels -->      4 to 7 are paint, buffers and glows, each over its backdrop
 
-Everything below is drawn with OpenGL, read back, and drawn again only where it changes. A long stable prefix is cached in
-the same way. Effects and groups are drawn into buffers with OpenGL (`backends/gl/buffers.py`), wherever they are in the list.
+The operations below are drawn with OpenGL, read back, and drawn again only where they change. A long stable prefix is
+cached in the same way. Effects and groups are always drawn into buffers with OpenGL (`backends/gl/buffers.py`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, w
 from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
 
 BackdropOf = Callable[[Region], Backdrop]
-"""What the kernel operations lie on in a part of the frame."""
+"""Function from a part of the frame to the backdrop of the kernel operations."""
 
 
 class CpuCompositor:
-    """Composites with native kernels."""
+    """Compositor with native kernels."""
 
     name: BackendName = "cpu"
 
@@ -47,15 +47,15 @@ class CpuCompositor:
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
         self._known: list[tuple[Operation, bool]] = []
-        """The last list's operations, and whether each suits the kernels."""
+        """Operations of the last list, and whether the kernels can composite each one."""
 
     @property
     def target_count(self) -> int:
-        """How many targets of the pool it holds between frames, without those of the layer cache."""
+        """Number of targets of the pool held between frames, without those of the layer cache."""
         return self._scene.target_count
 
     def prefix_count(self, shown: DisplayList) -> int:
-        """How many operations at the bottom of a list are cached as pixels."""
+        """Return the number of operations at the bottom of a list that are cached as pixels."""
         return max(self._below.count(shown), self._scene.prefix_count(shown))
 
     def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
@@ -74,7 +74,7 @@ class CpuCompositor:
         return frame
 
     def release(self) -> None:
-        """Give every target back."""
+        """Give all targets back."""
         self._scene.release()
         self._below.forget()
         self._known.clear()
@@ -87,13 +87,13 @@ class CpuCompositor:
         return self._frame
 
     def _suits_kernels(self, shown: DisplayList) -> bool:
-        """Whether the scene is opaque half floats that are display-encoded channel by channel."""
+        """Return True if the scene is opaque half floats whose channels are display-encoded independently."""
         visible = shown.scene.frame.intersection(shown.scene.clip)
         is_by_table = scene_format(shown) == "f2" and is_per_channel(shown.scene.color)
         return is_by_table and not visible.is_empty and blending.is_opaque(shown, visible)
 
     def _encode_scene(self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int) -> None:
-        """Draw everything with OpenGL, and display-encode the scene."""
+        """Draw everything with OpenGL and display-encode the scene."""
         self._below.forget()
         scene = self._scene.fitted(frame.region, scene_format(shown))
         pending = self._scene.draw(shown, scene, rects, stable_count)
@@ -123,7 +123,7 @@ class CpuCompositor:
             frame.composite(backdrop(part), draw_ops, part, shown.scene.color)
 
     def _opengl_count(self, shown: DisplayList, layers: KernelLayers) -> int:
-        """How many operations at the bottom are drawn with OpenGL: up to the highest that the kernels cannot composite."""
+        """Return the number of operations up to the highest one that the kernels cannot composite."""
         known, self._known = self._known, []
         found = 0
         for index, operation in enumerate(shown.operations):
@@ -134,7 +134,7 @@ class CpuCompositor:
         return found
 
     def _draw_ops(self, shown: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
-        """The kernel operations of all operations from the first one on that touch the parts."""
+        """Return the kernel operations, from the operation `first` on, that touch the rectangles."""
         found: list[DrawOp] = []
         for index, operation in enumerate(shown.operations[first:], first):
             if meets(rects, operation.bounds):
@@ -144,7 +144,7 @@ class CpuCompositor:
         return DrawOps(found)
 
     def _prefix_backdrop(self, shown: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
-        """The background, or the stable prefix of so many operations."""
+        """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
         if count == 0:
             plain = plain_backdrop(self._painter, shown)
             return lambda _part: plain
@@ -154,7 +154,7 @@ class CpuCompositor:
         return self._below.backdrop
 
     def _prefix_count(self, shown: DisplayList, rects: Rects, stable_count: int) -> int:
-        """How many operations at the bottom are better cached than composited in each frame."""
+        """Return the number of operations at the bottom that are cheaper to cache than to composite in each frame."""
         if 0 < self._below.count(shown) <= stable_count:
             return stable_count
         stable = shown.operations[:stable_count]
@@ -162,7 +162,7 @@ class CpuCompositor:
         return stable_count if composited_px > pixels((shown.scene.frame,)) else 0
 
     def _video_backdrop(self, video: DrawVideo, frame: CpuFrame) -> BackdropOf | None:
-        """The video's pixels; one of another size is resampled into the frame. None where that needs OpenGL."""
+        """Return the video's pixels, resampled to the frame if needed, or None if that needs OpenGL."""
         linear = linear_codes(self._painter)
         if video.is_own_size:
             return lambda part: Backdrop(footage=video.shown.pixels_of(part), linear=linear)

@@ -1,4 +1,4 @@
-"""A finished frame in the processor's memory."""
+"""A finished frame in main memory."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 from motion.snapshot import ColorManagement
 
 _SQUARE = Region(0, 0, 256, 256)
-"""A texel for each pattern of a half float."""
+"""Sides of a texture with one texel for each pattern of a half float."""
 _ONE = 0x3C00
 """1.0 as a half float."""
 _BLACK = (0, 0, 0, 255)
 _LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKeyDictionary()
-"""The tables of each context, by display, working space, and whether the scene is still to be quantised."""
+"""Display-encoding tables of each context, by display, working space, and pending quantisation."""
 
 
 class CpuFrame:
     """Pixels in an array, display-encoded from linear half floats by a table.
 
-    The table holds what the OpenGL shader makes of every half float. Opaque, or with `keeps_alpha` straight colour and alpha.
+    The table holds the output of the OpenGL shader for every half float. Frames are opaque, or with `keeps_alpha`
+    straight colour and alpha.
     """
 
     def __init__(self, painter: Painter, kernels: Kernels, region: Region, *, keeps_alpha: bool = False) -> None:
@@ -39,11 +40,14 @@ class CpuFrame:
 
     @property
     def region(self) -> Region:
-        """The frame's pixels."""
+        """Pixels of the frame."""
         return self._region
 
     def encode(self, scene: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
-        """Display-encode parts of the linear scene; by the shader where colours are mixed or divided by alpha."""
+        """Display-encode parts of the linear scene.
+
+        The shader does so if colours are mixed or divided by alpha, a table otherwise.
+        """
         if not (is_opaque and scene.format == "f2" and is_per_channel(color)):
             with self._painter.pool.acquired(self._region, "f1") as target:
                 blit(
@@ -57,17 +61,17 @@ class CpuFrame:
                 self._look_up(scene, self._levels_of(color, is_pending=is_pending), held)
 
     def blank(self, rects: Rects) -> None:
-        """Show nothing in parts of the frame: opaque black."""
+        """Fill parts of the frame with opaque black."""
         for part in rects:
             self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
 
     def composite(self, backdrop: Backdrop, draw_ops: DrawOps, part: Region, color: ColorManagement) -> None:
-        """Show kernel operations over their backdrop in a part of the frame."""
+        """Composite kernel operations over their backdrop into a part of the frame."""
         levels = self._levels_of(color, is_pending=False)
         self._kernels.composed(backdrop, draw_ops, levels, self._pixels, part, self._painter.thread_count)
 
     def read(self) -> npt.NDArray[np.uint8]:
-        """Its pixels: (rows, columns, 4). They hold until the next change."""
+        """Return the pixels, shape (rows, columns, 4), valid until the next change."""
         return self._pixels
 
     def _read(self, target: Target, rects: Rects) -> None:
@@ -77,7 +81,7 @@ class CpuFrame:
             self._painter.calls.read_texels(target.texture, part, first.ctypes.data, first.strides[0])
 
     def _look_up(self, scene: Target, levels: Rows, rects: Rects) -> None:
-        """Display-encode parts of the scene, in bands that stay in the processor's cache."""
+        """Display-encode parts of the scene in bands that fit the processor's cache."""
         texel_bytes, address = BYTES_PER_PIXEL["f2"], self._band.ctypes.data
         self._painter.finish()
         for part in shared(rects, self._region):
@@ -86,7 +90,7 @@ class CpuFrame:
                 self._kernels.display_encode(address, levels, self._pixels, band)
 
     def _levels_of(self, color: ColorManagement, *, is_pending: bool) -> Rows:
-        """The display level of each pattern of a half float: HALF_PATTERNS of 0..255."""
+        """Return the display level, 0 to 255, of each of the HALF_PATTERNS half floats."""
         key = (color.display_transform, color.working_space, is_pending)
         if key not in self._levels:
             pool = self._painter.pool

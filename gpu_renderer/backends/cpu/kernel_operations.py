@@ -1,7 +1,7 @@
-"""The kernels' draw operations: content on quads, layer buffers and glows.
+"""Draw operations of the kernels: content on quads, layer buffers and glows.
 
-A draw operation holds the values that `shaders/compositing/quad.frag` and `layer.frag` have as uniforms, and texels in the
-processor's memory.
+A draw operation holds the values that are uniforms of `shaders/compositing/quad.frag` and `layer.frag`, and texels in
+main memory.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import CHANNELS, Target
 
 SIDE_MAX = 8192
-"""Of a texture: of larger ones 256 parts of each texel are no numbers that a single float tells apart."""
+"""Largest side of a texture, texels. A single float cannot tell apart 256ths of a texel of a larger one."""
 QUAD_MAX = 1e9
-"""Limit of the numbers of a quad's matrix. Beyond it rasterisers may take those of the inverse for 0."""
+"""Largest number in a quad's matrix. Above it rasterisers can treat numbers of the inverse as 0."""
 TEXELS_BYTES_MAX = 32 << 20
-"""Of what was read back from targets and is kept."""
+"""Budget of texels read back from targets, bytes."""
 _NO_COLOR = (0.0,) * 4
 _NOWHERE = (-1.0, -1.0, 1.0, 1.0)
 _NOTHING = np.zeros((1, 1, 4), np.uint16)
@@ -57,25 +57,27 @@ _NOTHING = np.zeros((1, 1, 4), np.uint16)
 
 @lru_cache(maxsize=64)
 def _numbers_of(gradient: Gradient) -> npt.NDArray[np.float32]:
-    """Where it lies, its first colour, and its ramps, one after the other."""
+    """Return the numbers of a gradient: its place, first colour and ramps."""
     return np.array([*gradient.place, *gradient.stops[0][1], *chain.from_iterable(gradient.ramps)], np.float32)
 
 
 def is_within_limits(quad: Matrix3) -> bool:
-    """Whether a kernel places a quad as rasterisers do."""
+    """Return True if a kernel places a quad exactly as rasterisers do."""
     return max(quad) <= QUAD_MAX and min(quad) >= -QUAD_MAX
 
 
 class HostTexels:
-    """Texels of contents in the processor's memory; those of targets are read back once for each of their editions."""
+    """Texels of content in main memory. The texels of a target are read back once for each of its versions."""
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
         self._read: LruCache[Texels] = LruCache(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
 
     def of(self, source: object) -> Texels | None:
-        """Bytes, patterns of half floats or floats, of shape (rows, columns) or (rows, columns, 4) without padding; None where they
-        are something else."""
+        """Return bytes, patterns of half floats, or floats; None for other texels.
+
+        Shape (rows, columns) or (rows, columns, 4), without padding.
+        """
         if isinstance(source, Target):
             return self._read.get(source.version, lambda: self._texels(source))
         if not isinstance(source, np.ndarray) or max(source.shape) > SIDE_MAX:
@@ -84,19 +86,19 @@ class HostTexels:
         return source if is_fit else None
 
     def bytes_of(self, source: object) -> Texels | None:
-        """The same of bytes alone, which have a neighbour across and down: the loop looks for two texels beside each other."""
+        """Return texels of bytes with at least two columns and rows, as the kernel's filter needs, else None."""
         found = self.of(source)
         return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
 
     def suit(self, paint: Image | Shape) -> bool:
-        """Whether a kernel can read a paint's texels."""
+        """Return True if a kernel can read a paint's texels."""
         if isinstance(paint, Shape):
             return True
         found = self.bytes_of(paint.pixels)
         return found is not None and (found.ndim == 2) == (paint.color is not None)
 
     def halves(self, source: Target) -> Texels | None:
-        """Patterns of half floats, of shape (rows, columns, 4); None where a target has other texels."""
+        """Return patterns of half floats of shape (rows, columns, 4), or None for a target with other texels."""
         return self.of(source) if source.format == "f2" else None
 
     def _texels(self, source: Target) -> Texels:
@@ -114,7 +116,7 @@ class HostTexels:
 def of_light(
     light: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
 ) -> DrawOp | None:
-    """Light; None where its cells are not floats of RGBA."""
+    """Return the operation of a glow, or None if its cells are not RGBA floats."""
     region, matte_mode = light.region.intersection(within), 0 if matte is None else matte.variant.mode
     if not light.levels:
         halves, variant = texels.halves(light.target), Variant(GLOW, is_nearest=True, matte_mode=matte_mode)
@@ -139,7 +141,10 @@ def of_buffer(
     matte_mode: int = 0,
     matte: Target | None = None,
 ) -> list[DrawOp | None]:
-    """A layer's own buffer in front of its glow, and the glow around it; through its matte, which is None without pixels."""
+    """Return the operations of a layer's buffer and of the glow around it, seen through the layer's matte.
+
+    `matte` is None for a matte without pixels.
+    """
     through = None
     if matte_mode:
         seen = None if matte is None else texels.halves(matte)
@@ -190,9 +195,9 @@ def of_drawable(
     mode: int = 0,
     known: PlacedQuad | None = None,
 ) -> DrawOp | None:
-    """A drawable on a quad, as `quads.draw` draws it, source-over or by a blend mode; None where the kernels cannot draw it.
+    """Return the operation of a drawable on a quad, equal to `quads.draw`, or None if the kernels cannot draw it.
 
-    A drawable that is nowhere to be seen touches no pixel.
+    An invisible drawable gives an operation that touches no pixel.
     """
     mask = style.filter.mask
     if mode not in MODES_KNOWN or not style.filter.is_mask_only:
@@ -218,7 +223,7 @@ def of_drawable(
 
 
 class _Content(NamedTuple):
-    """A drawable as arguments of a kernel."""
+    """Kernel arguments of a drawable."""
 
     kind: int
     own: tuple[float, ...]
@@ -227,7 +232,7 @@ class _Content(NamedTuple):
 
 
 def _content_of(shown: Drawable, texels: HostTexels) -> _Content | None:
-    """A drawable as arguments of a kernel; None where its texels do not suit."""
+    """Return the kernel arguments of a drawable, or None if its texels do not suit."""
     if isinstance(shown, Shape):
         kind = RECTANGLE if shown.primitive == "rect" else ELLIPSE
         own = (shown.width, shown.height, shown.radius, float(shown.is_hard))

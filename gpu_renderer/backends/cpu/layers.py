@@ -1,4 +1,4 @@
-"""Which operations of a display list the native kernels composite, and as what."""
+"""Choice of the operations of a display list that the native kernels composite."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import QUANTISE, DrawOp, Variant, draw_op
 
 Found = Sequence[DrawOp | None]
-"""Kernel operations from bottom to top; None for one that the kernels cannot composite."""
+"""Kernel operations from bottom to top, or None for an operation that needs OpenGL."""
 
 
 class KernelLayers:
-    """Makes the kernel operations of one list's operations, within a region of the frame."""
+    """Factory of the kernel operations of one list, within a region of the frame."""
 
     def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
         self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
 
     def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
-        """The kernel operations of an operation; None where it is drawn with OpenGL. Its kind and content decide."""
+        """Return the kernel operations of an operation, or None if it needs OpenGL. Its kind and content decide."""
         found = self._found(operation, f"/{index}")
         known = None if found is None else [op for op in found if op is not None]
         return None if found is None or known is None or len(known) < len(found) else tuple(known)
 
     def suits(self, operation: Operation, index: int) -> bool:
-        """Whether the kernels composite an operation."""
+        """Return True if the kernels can composite an operation."""
         if isinstance(operation, DrawQuad) and operation.layer.step.is_bare and operation.layer.paint is not None:
             layer = operation.layer
             is_over = blending.fixed_function(layer.step) == "over"

@@ -1,7 +1,7 @@
-"""Videos that fill the frame at another size than their own: the filter taps by which a kernel resamples them.
+"""Filter taps for videos that fill the frame at another size than their own.
 
-A rasteriser filters textures of 8 bits with weights of 8 bits, one axis after the other. The arithmetic of the quad shader
-itself places the taps, so that the kernel samples where the shader does.
+A rasteriser filters 8-bit textures with 8-bit weights, one axis after the other. The arithmetic of the quad shader
+places the taps, so that the kernel and the shader sample at the same points.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ _LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
 
 
 class Filter(NamedTuple):
-    """The taps of an image for each column and each row of the frame."""
+    """Filter taps of an image for each column and each row of the frame."""
 
     columns: Places
     rows: Places
 
 
 class VideoFilters:
-    """Finds the filters of upright videos: by their size, quad, crop and the frame."""
+    """Cache of the filters of upright videos by size, quad, crop and frame."""
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
         self._known: LruCache[Filter | None] = LruCache(FILTERS_MAX, lambda _: 1)
 
     def find(self, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
-        """The filter of a video of (columns, rows); None where its quad is a line or a point."""
+        """Return the filter of a video of (columns, rows), or None if its quad is a line or a point."""
         return self._known.get((size, quad, crop, frame), lambda: _filter(self._painter, size, quad, crop, frame))
 
 
 def linear_codes(painter: Painter) -> Floats:
-    """The linear half float that OpenGL draws for each of the 256 codes of an opaque image, as single floats."""
+    """Return the linear value that OpenGL draws for each of the 256 codes of an opaque image: half floats as floats."""
     if painter not in _LINEAR:
         codes = np.repeat(np.arange(_CODES, dtype=np.uint8)[:, None], 4, axis=1)
         codes[:, 3] = _CODES - 1
@@ -66,7 +66,7 @@ def linear_codes(painter: Painter) -> Floats:
 
 
 def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
-    """By the places that the shader computes for a row and for a column of pixels."""
+    """Compute the filter from the texture coordinates that the shader has for one row and one column of pixels."""
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None
@@ -82,7 +82,7 @@ def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share,
 
 
 def _places(shares: npt.NDArray[np.float32], texels: int) -> Places:
-    """Of places in a texture, 0..1, by single floats as the rasteriser rounds them: its texels' middles are at halves."""
+    """Return the taps of texture coordinates, 0 to 1, rounded as a rasteriser does. Texel centres are at halves."""
     parts = np.rint(shares * np.float32(texels) * np.float32(SHARES)).astype(np.int64) - SHARES // 2
     first = parts // SHARES
     return Places(

@@ -1,6 +1,6 @@
-"""Frames in the processor's memory into an encoder's: what `readback.py` is for pictures on the GPU. Nothing is on its way.
+"""Convert frames in main memory to encoder frames: the counterpart of `readback.py` without a GPU.
 
-Each encoder frame remembers what is stale in it, and only that is converted, straight into its memory.
+Each encoder frame remembers its stale rectangles, and only those are converted, straight into its memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from gpu_renderer.kernels.bindings import Kernels
 
 
 class KernelRing:
-    """With the calls of `ReadbackRing`; frames are complete when they are put. They must have the ring's layout."""
+    """Ring with the interface of `ReadbackRing`.
+
+    Frames are complete when they are put. They must have the ring's layout.
+    """
 
     def __init__(self, layout: PlaneLayout, kernels: Kernels, *, changes_only: bool = True) -> None:
         self._layout, self._kernels, self._changes_only = layout, kernels, changes_only
@@ -32,15 +35,15 @@ class KernelRing:
         return len(self._put)
 
     def holds(self, frame: av.VideoFrame) -> bool:
-        """Whether the frame was put and not collected."""
+        """Return True if the frame was put and not collected."""
         return any(frame is put for put in self._put)
 
     def put(
         self, picture: CpuFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
-        """Converts a picture that differs from the one put before only in `changed`.
+        """Convert a picture that differs from the previous one only in `changed`.
 
-        Over an `passthrough` only what is drawn there of the picture counts.
+        With a `passthrough` only the rectangles drawn over it are taken from the picture.
         """
         changed = changed if self._changes_only else self._whole
         self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
@@ -56,14 +59,14 @@ class KernelRing:
         self._put.append(into)
 
     def collect(self) -> av.VideoFrame:
-        """The oldest frame put."""
+        """Return the oldest frame."""
         return self._put.popleft()
 
     def close(self) -> None:
-        """Holds nothing that has to be given back."""
+        """Do nothing: the ring holds no resources."""
 
     def _convert(self, picture: CpuFrame, rects: Rects, into: av.VideoFrame) -> None:
-        """Writes the samples that show the parts, the same ones as the shader does (`texels_of`)."""
+        """Convert the samples that show the rectangles, the same ones as the shader does (`texels_of`)."""
         pixels, (luma, chroma) = picture.read(), into.planes
         for part in rects:
             x, y, width, height = texels_of(part)

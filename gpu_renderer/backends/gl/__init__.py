@@ -1,1 +1,1 @@
-"""Compositing with OpenGL: quads, blending, layer buffers, glass, motion blur, background, the final picture, readback."""
+"""Compositing with OpenGL: quads, blending, layer buffers, glass, motion blur, display encoding, readback."""

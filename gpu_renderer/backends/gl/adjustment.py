@@ -1,4 +1,4 @@
-"""Adjustment layers: all that is below passes through their effects (format/compositing.md 2.8)."""
+"""Adjustment layers: their effects apply to everything below them (format/compositing.md 2.8)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHADER = "compositing/grade.frag"
 
 
 class _Grading(TypedDict):
-    """A colour stage as the arguments of its shader."""
+    """Shader arguments of a colour stage."""
 
     defines: dict[str, object]
     textures: dict[str, Target | moderngl.Texture]
@@ -38,7 +38,7 @@ def adjust(
     rects: Rects,
     layer_target: Callable[[str], Target | None],
 ) -> None:
-    """Replace parts of the target by themselves, graded and run through the layer's effects, which may read other layers."""
+    """Run the layer's colour stage and effects on parts of the target. The effects can read other layers."""
     where = EffectScene.adjustment(scene.frame, scene.view_scale, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
@@ -54,7 +54,7 @@ def adjust(
 
 
 def _graded(painter: Painter, source: Target, part: Region, grading: _Grading, *, in_place: bool) -> Target:
-    """A new target with a part of another, graded; the caller owns it."""
+    """Return a new target with a graded part of another one. The caller owns it."""
     if not in_place:
         return painter.applied(SHADER, source, region=part, **grading)
     copied = layers.copied(painter, source, part)

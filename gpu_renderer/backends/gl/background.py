@@ -1,4 +1,4 @@
-"""Draw what lies under all layers (format/compositing.md 1.6)."""
+"""Draw the composition's background (format/compositing.md 1.6)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PAINT_SIDE_PX_MAX = 512.0
 
 
 def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Target, rects: Rects) -> None:
-    """Fills the parts with the composition's background colour and draws its gradient over that.
+    """Fill the parts with the composition's background colour and draw its gradient over the colour.
 
-    A colour that is not opaque shows the black of the frame through (format/document.md 4.5).
+    The frame's black shows through a colour that is not opaque (format/document.md 4.5).
     """
     if shown.background is not None:
         _fill(painter, shown, shown.background, into, rects)

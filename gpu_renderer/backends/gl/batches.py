@@ -1,4 +1,4 @@
-"""Quads of one kind, drawn in one call; those that share a pixel keep their order."""
+"""Batches of quads of one kind, drawn in one call. Quads that share a pixel keep their order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_opacity
 SHAPES: Layout = (*_PLACED, ("u_size", 2), ("u_radius", 1), ("u_hard", 1))
 PICTURES: Layout = (*_PLACED, ("u_crop", 4))
 LOOKED_BACK = 4
-"""Quads may join those of their kind among so many kinds that wait: more would cost more than the calls saved."""
+"""Number of waiting kinds that a new quad is compared with. Comparing more costs more than the saved calls."""
 _COUNT_MAX = INSTANCE_BYTES // (4 * sum(count for _, count in SHAPES))
 
 
 class Kind(NamedTuple):
-    """What the quads of a call have in common."""
+    """Properties that the quads of one call share."""
 
     into: Target
     layout: Layout
@@ -42,14 +42,14 @@ class _Waiting:
 
 
 class Batch:
-    """Quads that wait to be drawn with later ones; whoever adds some flushes before what they read is changed."""
+    """Quads that wait to be drawn with later ones. Flush the batch before changing anything that its quads read."""
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
         self._waiting: list[_Waiting] = []
 
     def add(self, kind: Kind, instances: Sequence[bytes], region: Region) -> None:
-        """Adds quads that touch no pixel beyond a region, as 32-bit floats by the kind's layout."""
+        """Add quads that touch no pixel outside a region, as 32-bit floats in the kind's layout."""
         found = self._of_kind(kind, region)
         if found is None:
             found = _Waiting(kind)
@@ -58,14 +58,14 @@ class Batch:
         found.regions.append(region)
 
     def flush(self) -> None:
-        """Draws what waits."""
+        """Draw all waiting quads."""
         waiting, self._waiting = self._waiting, []
         for quads in waiting:
             for first in range(0, len(quads.instances), _COUNT_MAX):
                 self._draw(quads.kind, quads.instances[first : first + _COUNT_MAX])
 
     def _of_kind(self, kind: Kind, region: Region) -> _Waiting | None:
-        """The quads of this kind, if none that wait to be drawn after them has a pixel in the region."""
+        """Return the waiting quads of a kind, or None if quads to be drawn after them touch the region."""
         later: list[_Waiting] = []
         for found in reversed(self._waiting[-LOOKED_BACK:]):
             if found.kind == kind:

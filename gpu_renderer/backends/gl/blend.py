@@ -1,6 +1,7 @@
-"""Draw layers whose blend mode is no fixed function (format/compositing.md 3).
+"""Draw layers whose blend mode is not a fixed function (format/compositing.md 3).
 
-Their modes quantise the whole target below them to 8 bits: in their own shader where they are drawn, elsewhere by `quantise`.
+These modes quantise the whole target below the layer to 8 bits: in their own shader inside the layer, by `quantise`
+elsewhere.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def draw(
     *,
     is_opaque: bool,
 ) -> Rects:
-    """Draws content blended with what is below it, one sample a pixel, and returns the parts that are done with.
+    """Draw content blended with its backdrop, one sample a pixel, and return the quantised parts.
 
-    `is_opaque`: the alpha of everything below it is 1.
+    `is_opaque`: everything below has alpha 1.
     """
     if shown is None:
         return _done(painter, into, step, rects, ())
@@ -57,7 +58,7 @@ def combine(
     *,
     is_opaque: bool,
 ) -> Rects:
-    """Draws a layer's own buffer in the same way."""
+    """Blend a layer's own buffer with its backdrop in the same way."""
     drawn = shared(rects, layer.region) if layer is not None else ()
     for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
         assert layer is not None
@@ -69,7 +70,7 @@ def combine(
 
 
 def quantise(painter: Painter, into: Target, rects: Rects) -> None:
-    """Passes the parts through 8 bits. `blit` does the same of its own."""
+    """Quantise the parts to 8 bits. `blit` does the same for parts still pending."""
     for held, backdrop in backdrops(painter, into, rects):
         painter.draw(
             "compositing/quantise.frag", into, textures=backdrop.textures, scissor=held, defines=backdrop.defines
@@ -77,7 +78,10 @@ def quantise(painter: Painter, into: Target, rects: Rects) -> None:
 
 
 def _done(painter: Painter, into: Target, step: Draw, rects: Rects, drawn: Rects) -> Rects:
-    """The parts that need no passage any more: those that were drawn, and all under a stencil, which leaves only itself."""
+    """Return the parts that need no quantisation.
+
+    These are the drawn parts, or all parts under a stencil, which removes everything else.
+    """
     if not is_stencil(step):
         return drawn
     painter.erase(into, without(rects, drawn))
@@ -87,7 +91,7 @@ def _done(painter: Painter, into: Target, step: Draw, rects: Rects, drawn: Rects
 def _blending(
     painter: Painter, into: Target, step: Draw, scene: Scene, rects: Rects, is_opaque: bool
 ) -> Iterator[tuple[Rects, BackdropBlend]]:
-    """The parts with how a step's shader blends with what they hold."""
+    """Yield the parts with the backdrop blend of a step's shader."""
     mode = MODES.get(step.blend, 0)
     defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
     if is_opaque:
@@ -101,7 +105,7 @@ def _blending(
 
 
 def backdrops(painter: Painter, into: Target, rects: Rects) -> Iterator[tuple[Rects, BackdropBlend]]:
-    """The parts with how a shader reads what they hold: in place all at once where the driver can, else each from a copy."""
+    """Yield the parts with a way to read them: all at once in place if the driver can, else one copy each."""
     if painter.can_read_in_place:
         yield from [(rects, BackdropBlend({"IN_PLACE": 1}))] if rects else []
         return

@@ -1,4 +1,4 @@
-"""The last pass: the linear scene as display-encoded 8-bit pixels (format/compositing.md 1.6)."""
+"""The last pass: display-encode the linear scene to 8-bit pixels (format/compositing.md 1.6)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ def blit(
     pending: Rects = (),
     keeps_alpha: bool = False,
 ) -> None:
-    """Encodes parts of the scene into an 8-bit target, opaque, or with `keeps_alpha` as straight colour and alpha.
+    """Display-encode parts of the scene into an 8-bit target, opaque, or with `keeps_alpha` straight colour and alpha.
 
-    `is_opaque`: the scene's alpha is 1.
-    `pending`: those of the parts that are still to be quantised to 8 linear bits, see `blend`.
+    `is_opaque`: the scene has alpha 1. `pending`: parts still to be quantised to 8 linear bits, see `blend`.
     """
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
     if color.working_space == "aces-cg":
@@ -43,7 +42,7 @@ def blit(
 
 
 def is_per_channel(color: ColorManagement) -> bool:
-    """Whether each channel of an opaque pixel is shown by itself: the pass has no matrix."""
+    """Return True if each channel of an opaque pixel is encoded independently, without a matrix."""
     is_aces = color.working_space == "aces-cg"
     return color.display_transform == "srgb" or is_aces == (color.display_transform == "aces")
 

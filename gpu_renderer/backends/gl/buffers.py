@@ -1,6 +1,6 @@
 """The offscreen buffers of a list's layers: content and effects, drawn with OpenGL and cached.
 
-Both backends composite these buffers; what they draw straight into the frame differs.
+Both backends composite these buffers. They differ in how they draw into the frame.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _BufferKey:
     step: Draw
     is_flat: bool
     maps: tuple[tuple[str, Layer], ...]
-    """The layers that its effects read."""
+    """Layers that the effects read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _PlaneKey:
 
 
 class LayerBuffers:
-    """Makes the buffers of one list. Its loans last until `end_loans`."""
+    """Factory of the buffers of one list. The acquired targets are valid until `release_acquired`."""
 
     def __init__(
         self,
@@ -80,28 +80,28 @@ class LayerBuffers:
 
     @property
     def has_acquired(self) -> bool:
-        """Whether targets are to be given back."""
+        """True if targets must be given back."""
         return bool(self._acquired)
 
     def release_acquired(self) -> None:
-        """Give back the targets that only the last operation needed."""
+        """Give back the targets that only the last operation used."""
         self._painter.pool.give_back(*self._acquired)
         self._acquired.clear()
 
     def drawable(self, layer: Layer, place: str) -> Drawable | None:
-        """The layer's content, ready to be drawn; None where there is nothing."""
+        """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
             target = self._group(layer, layer.group, place)
             return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
-        """The layer's content and effects on one buffer; None where it has no pixel."""
+        """Return the layer's content and effects in one buffer, or None if it has no pixels."""
         lit = self.lit(layer, opacity, place, is_flat=True)
         return None if lit is None else lit.sharp
 
     def lit(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
-        """The same with its glow apart, unless `is_flat`."""
+        """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
         alone = replace(layer.step, opacity=opacity, blend="normal", matte=None)
         key, place = _BufferKey(alone, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
         entry = self._cache.find(place, key)
@@ -114,7 +114,7 @@ class LayerBuffers:
         return lit
 
     def glow(self, layer: Layer, place: str) -> LayerGlow | None:
-        """The layer's glow, drawn apart from where the layer is; None where it cannot be moved."""
+        """Return the layer's translatable glow, or None if the glow cannot be moved."""
         if not glow.is_translatable(layer):
             return None
         content = self.drawable(layer, place)
@@ -131,7 +131,10 @@ class LayerBuffers:
         return made.moved(layer.step, self._scene.frame)
 
     def plane(self, layer: Layer, place: str) -> ProjectedPlane:
-        """A plane ready to be drawn; with effects it is flattened first, and then hides nothing behind it."""
+        """Return a plane ready to be drawn.
+
+        A plane with effects is flattened first and then hides nothing behind it.
+        """
         content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
@@ -151,7 +154,7 @@ class LayerBuffers:
         return ProjectedPlane(layer.step, flat, PLAIN, self._scene, writes_depth=False)
 
     def map(self, layer_id: str) -> Target | None:
-        """Another layer drawn alone over the frame, in 8 linear bits."""
+        """Return another layer drawn alone over the frame, in 8 linear bits."""
         layer = dict(self._list.references).get(layer_id)
         if layer is None:
             return None
@@ -164,7 +167,7 @@ class LayerBuffers:
         return target
 
     def _with_glow(self, known: LayerBuffer, layer: Layer, place: str) -> LayerBuffer | None:
-        """A cached buffer with its glow where the layer is; None where that cannot be had."""
+        """Return a cached buffer with its glow moved to the layer's place, or None if that is impossible."""
         if known.glow is None or not known.glow.is_cached:
             return known
         found = self.glow(layer, place)
@@ -193,7 +196,7 @@ class LayerBuffers:
         return LayerBuffer(effects.flattened(self._painter, lit)) if is_flat else lit
 
     def _group(self, layer: Layer, group: DisplayList, place: str) -> Target | None:
-        """The group drawn on its own; of a cached one only the damage is drawn again."""
+        """Return the group drawn alone. Only the damage of a cached group is drawn again."""
         region = bounds.group_region(layer)
         if region.is_empty:
             return None
@@ -211,7 +214,7 @@ class LayerBuffers:
         return target
 
     def _baked(self, image: Image) -> Image:
-        """The image with its pixels baked."""
+        """Return the image with its pixels baked."""
         pixels = image.pixels
         if not isinstance(pixels, BakedPixels):
             return image
@@ -238,7 +241,7 @@ class LayerBuffers:
         return replace(image, pixels=target)
 
     def _carried(self, pixels: BakedPixels, mesh: PlacedMesh) -> npt.NDArray[np.uint8]:
-        """Baked pixels through a mesh, on the frame."""
+        """Return baked pixels deformed by a mesh, on the frame."""
         place, own = f"mesh:{pixels.layer.id}", pixels.raster
         entry = self._cache.find(place, pixels)
         if entry is None:
@@ -250,7 +253,7 @@ class LayerBuffers:
         return cast(npt.NDArray[np.uint8], entry.made)
 
     def _read(self, target: Target) -> npt.NDArray[np.uint8]:
-        """The pixels of a target of 8 bits, shape (rows, columns, 4)."""
+        """Return the pixels of an 8-bit target, shape (rows, columns, 4)."""
         width, height = target.size
         pixels = np.empty((height, width, 4), np.uint8)
         self._painter.finish()
@@ -260,6 +263,6 @@ class LayerBuffers:
 
 
 def _is_cropped(step: Draw) -> bool:
-    """Whether a group is cut to its box: placed compositions are, precomp groups where they have a mask."""
+    """Return True if a group is cut to its box: placed compositions always, precomp groups only with a mask."""
     source = step.layer.source
     return (isinstance(source, CompositionSource) and source.sealed) or bool(step.layer.masks)

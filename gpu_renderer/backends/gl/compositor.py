@@ -1,4 +1,4 @@
-"""The OpenGL compositor: draws into a linear scene target and display-encodes it into the frame."""
+"""The OpenGL compositor: draw into a linear scene target and display-encode it into the frame."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class GlScene:
 
     @property
     def target_count(self) -> int:
-        """How many targets it holds."""
+        """Number of targets held."""
         return self._prefix.target_count + self._video.target_count + (0 if self._target is None else 1)
 
     def prefix_count(self, shown: DisplayList) -> int:
-        """How many operations at the bottom of a list are cached as pixels."""
+        """Return the number of operations at the bottom of a list that are cached as pixels."""
         return self._prefix.count(shown)
 
     def fitted(self, frame: Region, format: Format) -> Target:
-        """The scene's target, of undefined content where the size or format is new."""
+        """Return the scene's target. Its content is undefined after a change of size or format."""
         if self._target is not None and (self._target.region, self._target.format) != (frame, format):
             self.release()
         if self._target is None:
@@ -42,7 +42,7 @@ class GlScene:
         return self._target
 
     def draw(self, shown: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
-        """Draw the list over parts of the scene, and return those still to be quantised."""
+        """Draw the list over parts of the scene, and return the parts still to be quantised."""
         video = shown.video
         if video is not None:
             return self._drawing.draw_pending(self._video.shown(shown, video, rects), scene, rects)
@@ -53,7 +53,7 @@ class GlScene:
         return self._drawing.draw_pending(rest, scene, rects)
 
     def release(self) -> None:
-        """Give every target back."""
+        """Give all targets back."""
         self._prefix.forget()
         self._video.forget()
         self._painter.pool.give_back(self._target)
@@ -61,7 +61,7 @@ class GlScene:
 
 
 class GlCompositor:
-    """Composites everything with OpenGL."""
+    """Compositor of all operations with OpenGL."""
 
     name: BackendName = "gl"
 
@@ -72,11 +72,11 @@ class GlCompositor:
 
     @property
     def target_count(self) -> int:
-        """How many targets of the pool it holds between frames, without those of the layer cache."""
+        """Number of targets of the pool held between frames, without those of the layer cache."""
         return self._scene.target_count + (0 if self._frame is None else 1)
 
     def prefix_count(self, shown: DisplayList) -> int:
-        """How many operations at the bottom of a list are cached as pixels."""
+        """Return the number of operations at the bottom of a list that are cached as pixels."""
         return self._scene.prefix_count(shown)
 
     def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> GlFrame:
@@ -92,7 +92,7 @@ class GlCompositor:
         return frame
 
     def release(self) -> None:
-        """Give every target back."""
+        """Give all targets back."""
         self._scene.release()
         if self._frame is not None:
             self._frame.release()
@@ -108,5 +108,5 @@ class GlCompositor:
 
 
 def scene_format(shown: DisplayList) -> Format:
-    """The format of the linear scene: half floats, or floats at 32 bits per channel."""
+    """Return the format of the linear scene: half floats, or floats at 32 bits per channel."""
     return "f4" if shown.scene.color.bit_depth == 32 else "f2"

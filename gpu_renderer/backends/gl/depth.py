@@ -1,4 +1,4 @@
-"""Planes that hide one another: drawn as real geometry with four samples and a depth buffer (format/three-d.md 4)."""
+"""Planes that hide one another, drawn as geometry with four samples and a depth buffer (format/three-d.md 4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAMPLES = 4
 
 @dataclass(frozen=True, slots=True)
 class ProjectedPlane:
-    """A plane with what is drawn on it; `shown` is None where there is nothing."""
+    """A plane with its drawable content in `shown`, or None without content."""
 
     step: Draw
     shown: Drawable | None
@@ -37,7 +37,7 @@ class ProjectedPlane:
 
     @property
     def lighting(self) -> dict[str, UniformValue]:
-        """The uniforms that light the plane; empty where it takes no light."""
+        """Return the uniforms that light the plane, empty for a plane that accepts no light."""
         plane, shown = self.step.plane, self.shown
         if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
             return {}
@@ -46,7 +46,7 @@ class ProjectedPlane:
 
 
 def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
-    """Draw planes, in painter's order, over parts of the target, each hiding what of the others lies behind it."""
+    """Draw planes in painter's order over parts of the target. Nearer planes hide those behind them."""
     if hide_in_order(planes):
         for plane in planes:
             draw_alone(painter, into, plane, rects)
@@ -55,7 +55,7 @@ def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], regio
 
 
 def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rects) -> None:
-    """Draw a plane over parts of the target: four samples a pixel, no buffer of its own."""
+    """Draw one plane over parts of the target: four samples a pixel, no depth buffer."""
     if plane.shown is not None:
         step = plane.step
         style = Style(step.opacity, plane.filter, fixed_function(step), lighting=plane.lighting)
@@ -63,7 +63,7 @@ def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rec
 
 
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
-    """Whether planes drawn one after the other hide each other as a depth buffer would have them do."""
+    """Return True if planes drawn in order hide each other as a depth buffer would have them do."""
     shown = [plane for plane in planes if plane.shown is not None]
     if any(plane.step.plane is not None and plane.step.plane.is_wall for plane in shown):
         return False  # a body's faces share their edges
@@ -80,9 +80,9 @@ def _content_box(shown: Drawable) -> Share:
 
 
 def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
-    """Draws them as real geometry with a depth buffer.
+    """Draw the planes with a depth buffer.
 
-    All of their `region` is drawn whatever the parts are: where its edges lie decides how rasterisers round vertices.
+    The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices.
     """
     context, held = painter.context, region.intersection(into.region)
     resolved = painter.pool.take(held, into.format, clear=False)
@@ -138,7 +138,7 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
 
 @contextmanager
 def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
-    """A framebuffer of four samples with depth, for the length of a block."""
+    """Yield a framebuffer of four samples with depth."""
     context, size = painter.context, (region.width, region.height)
     color = context.renderbuffer(size, 4, samples=SAMPLES, dtype=format)
     depth = context.depth_renderbuffer(size, samples=SAMPLES)

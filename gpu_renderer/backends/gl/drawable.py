@@ -1,4 +1,4 @@
-"""What a quad shows on OpenGL: paint of the display list, or a target drawn before."""
+"""Content of a quad in OpenGL: paint of the display list, or a target drawn before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpu_renderer.opengl.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class GroupTarget:
-    """A target in frame pixels, cut to a box of layer px where `is_cropped`."""
+    """A target in frame pixels. With `is_cropped` it is cut to a box of layer px."""
 
     target: Target
     width: float
@@ -31,10 +31,10 @@ class GroupTarget:
 
 @dataclass(frozen=True, slots=True)
 class FlatTarget:
-    """A plane with its effects in a target of its own space, linear and premultiplied, to be projected.
+    """A plane with its effects, drawn in its own space, linear and premultiplied, to be projected.
 
-    `crop` of the target is shown: a blurred plane is stored small, with cells beyond its edge. `content_box`: beyond it
-    the target only fades out.
+    `crop`: visible part of the target; a blurred plane is stored small, with cells outside its edge. `content_box`:
+    part outside which the target only fades out.
     """
 
     target: Target
@@ -49,7 +49,7 @@ Drawable = Image | Shape | GroupTarget | FlatTarget
 
 
 def quad_of(shown: Drawable, placed: Placement) -> Matrix3:
-    """The matrix from the unit square to the frame for a drawable in its place."""
+    """Return the matrix from the unit square to the frame for a placed drawable."""
     if isinstance(shown, GroupTarget) and not shown.is_cropped:
         x, y, width, height = shown.target.region
         return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
@@ -59,24 +59,24 @@ def quad_of(shown: Drawable, placed: Placement) -> Matrix3:
 
 
 def placed_quad(shown: Drawable, quad: Matrix3, within: Region) -> PlacedQuad | None:
-    """Where a drawable lands; None where the quad is a line or a point."""
+    """Return the placement of a drawable, or None if the quad is a line or a point."""
     held = within.intersection(shown.target.region) if isinstance(shown, GroupTarget) else within
     return paint.placed_quad(shown, quad, held)
 
 
 def touched(shown: Drawable, quad: Matrix3, within: Region) -> Region:
-    """The pixels that a drawable on a quad may touch."""
+    """Return the pixels that a drawable on a quad can touch."""
     found = placed_quad(shown, quad, within)
     return Region(*within[:2], 0, 0) if found is None else found.touched
 
 
 def smooth(shown: Drawable) -> Drawable:
-    """The drawable filtered linearly (compositing.md 1.4)."""
+    """Return the drawable with linear filtering (compositing.md 1.4)."""
     return paint.smooth(shown) if isinstance(shown, Image) else shown
 
 
 def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
-    """The texture of an image; its pixels are uploaded if they are not there yet."""
+    """Return the texture of an image. Its pixels are uploaded at first use."""
     pixels = image.pixels
     assert not isinstance(pixels, BakedPixels), "baked before it is drawn"
     if isinstance(pixels, Target):

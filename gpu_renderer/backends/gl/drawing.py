@@ -37,24 +37,24 @@ PENDING_PARTS_MAX = 64
 
 
 class ListDrawing:
-    """Draws lists on one context; owned by its thread."""
+    """Drawing of lists on one context, owned by the context's thread."""
 
     def __init__(self, painter: Painter, contents: LayerContents, cache: LayerCache) -> None:
         self.painter, self.contents, self.cache = painter, contents, cache
 
     def draw(self, shown: DisplayList, into: Target, rects: Rects, place: str = "") -> None:
-        """Draw what of the composition lies in the parts, over the target's present content."""
+        """Draw the parts of the composition over the target's present content."""
         pending = self.draw_pending(shown, into, rects, place)
         blend.quantise(self.painter, into, pending)
 
     def draw_pending(self, shown: DisplayList, into: Target, rects: Rects, place: str = "") -> Rects:
-        """Draw the same, and return the parts that are still to be quantised to 8 bits below blended layers."""
+        """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers."""
         buffers = self._buffers(shown, place)
         return _Walk(self, shown, into, shared(rects, shown.scene.clip), place, buffers).run()
 
     @contextmanager
     def buffers(self, shown: DisplayList) -> Iterator[LayerBuffers]:
-        """The buffers of a list's layers, for the length of a block."""
+        """Provide the buffers of a list's layers for the length of a block."""
         buffers = self._buffers(shown, "")
         try:
             yield buffers
@@ -77,7 +77,7 @@ class _Walk:
         self._tiled = DirtyRects(rects)
         self._is_opaque = blending.is_opaque(shown, into.region)
         self._pending: Rects = ()
-        """Parts to quantise before anything else is drawn there; often the last pass does it as well."""
+        """Parts to quantise before the next drawing in them. The last pass often does so as well."""
         self._batch = Batch(drawing.painter)
 
     def run(self) -> Rects:
@@ -123,7 +123,7 @@ class _Walk:
                 assert_never(operation)
 
     def _bare(self, operation: DrawQuad, rects: Rects) -> None:
-        """Paint straight over the backdrop; it may wait for the next."""
+        """Draw paint straight over the backdrop. The quad can wait in the batch."""
         layer = operation.layer
         if layer.paint is not None and layer.placed is not None:
             paint_filter = self._contents.filter(layer.step, self._list.scene)
@@ -134,7 +134,7 @@ class _Walk:
             )
 
     def _video(self, operation: DrawVideo, rects: Rects) -> None:
-        """All of the video's pixels on its quad."""
+        """Draw all pixels of the video on its quad."""
         layer = operation.layer
         image = Image(
             operation.shown.pixels, *layer.box, crop=operation.crop, is_opaque=True, is_transient=True,
@@ -147,7 +147,7 @@ class _Walk:
         depth.draw(self._painter, self._into, planes, region, rects)
 
     def _blend(self, operation: BlendLayer, place: str, rects: Rects) -> None:
-        """Content where it is, one sample a pixel; with effects or motion blur through a buffer of its own."""
+        """Blend content with one sample a pixel, through its own buffer with effects or motion blur."""
         layer, step, scene = operation.layer, operation.layer.step, self._list.scene
         if has_passes(step.layer) or step.samples:
             target = self._buffers.flat(layer, step.opacity, place)
@@ -162,7 +162,7 @@ class _Walk:
         self._pending = without(rects, done)
 
     def _flush_pending(self, rects: Rects) -> None:
-        """Quantise what is pending in the parts."""
+        """Quantise the pending parts within the rectangles."""
         if not self._pending:
             return
         self._batch.flush()
@@ -171,7 +171,7 @@ class _Walk:
         self._pending = without(self._pending, quantised)
 
     def _buffer(self, operation: DrawBuffer, place: str, rects: Rects) -> None:
-        """Content, effects, opacity, matte, blend: in this order (compositing.md 2.5)."""
+        """Draw content, effects, opacity, matte and blend, in this order (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
         is_early = blending.takes_opacity_first(step)
         if step.matte is None and step.blend == "normal" and step.opacity == 1.0:
@@ -186,7 +186,7 @@ class _Walk:
             layers.composite(self._painter, self._into, lit, opacity, function, rects, step.matte, matte)
 
     def _over_glow(self, operation: DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
-        """The layer's glow, then its content over it: the same pixels as both drawn as one."""
+        """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""
         step = operation.layer.step
         layers.behind(self._painter, self._into, found.glow, rects)
         content = None if found.is_alone else self._buffers.drawable(operation.layer, place)

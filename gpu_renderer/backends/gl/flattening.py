@@ -1,4 +1,4 @@
-"""Effects of planes: run in the layer's own space, then projected, so that lengths foreshorten (format/three-d.md 5)."""
+"""Effects of planes: run in the layer's own space, then project, so that lengths foreshorten (format/three-d.md 5)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def flattened(
     scene: Scene,
     layer_target: Callable[[str], Target | None],
 ) -> FlatTarget:
-    """The layer, unprojected, with its effects, about as large as the frame, or smaller where only a glow is left.
+    """Return the unprojected layer with its effects, about as large as the frame.
 
-    The caller owns the target.
+    A layer of which only a glow is left is smaller. The caller owns the target.
     """
     width, height = flat_box.box(step, shown)
     across, down = flat_box.world_scale(step)
@@ -69,7 +69,7 @@ def _part(own: Box, buffer: Region) -> Share:
 
 
 def _share(buffer: Region, light: GlowBuffer) -> Share:
-    """Where a buffer lies in the target of its light."""
+    """Return the place of a buffer in the target of its glow."""
     x, y, width, height = light.target.region
     cell = light.cell_px
     return (

@@ -1,4 +1,4 @@
-"""A finished frame in a target."""
+"""A finished frame in a render target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from motion.snapshot import ColorManagement
 
 
 class GlFrame:
-    """8 bits, display-encoded, row 0 on top; kept from frame to frame, and brought up to date in parts.
+    """A target of 8 bits, display-encoded, row 0 on top, updated in parts from frame to frame.
 
     Opaque, or with `keeps_alpha` straight colour and alpha.
     """
@@ -23,16 +23,16 @@ class GlFrame:
 
     @classmethod
     def taken(cls, painter: Painter, region: Region, *, keeps_alpha: bool = False) -> GlFrame:
-        """A frame in a target of the pool; `release` it."""
+        """Return a frame in a target of the pool. Call `release` to give it back."""
         return cls(painter, painter.pool.take(region, "f1"), keeps_alpha=keeps_alpha)
 
     @property
     def region(self) -> Region:
-        """The frame's pixels."""
+        """Pixels of the frame."""
         return self.target.region
 
     def encode(self, scene: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
-        """Display-encode parts of the linear scene; arguments as for `blit`."""
+        """Display-encode parts of the linear scene. Arguments as for `blit`."""
         keeps_alpha = self._keeps_alpha
         blit(
             self._painter, scene, self.target, color, rects,
@@ -40,7 +40,7 @@ class GlFrame:
         )  # fmt: skip
 
     def read(self) -> npt.NDArray[np.uint8]:
-        """Its pixels: (rows, columns, 4). They hold until the next change."""
+        """Return the pixels, shape (rows, columns, 4), valid until the next change."""
         pixels = self.target.framebuffer.read(components=4, alignment=1)
         return np.frombuffer(pixels, np.uint8).reshape(self.region.height, self.region.width, 4)
 

@@ -1,4 +1,4 @@
-"""Layers that show what is behind them, blurred or refracted (format/compositing.md 8)."""
+"""Layers that show their backdrop blurred or refracted (format/compositing.md 8)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from motion.snapshot import Glass
 
 
 def draw(painter: Painter, into: Target, layer: Target, step: Draw, scene: Scene, part: Region) -> None:
-    """Draws the layer as glass: its own fill does not show, only its alpha counts."""
+    """Draw the layer as glass. Only its alpha counts; its fill is not visible."""
     glass = step.layer.glass
     assert glass is not None
     with _behind(painter, into, glass.blur) as (backdrop, scale):
@@ -35,7 +35,7 @@ def draw(painter: Painter, into: Target, layer: Target, step: Draw, scene: Scene
 
 
 def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, part: Region) -> None:
-    """Draws the blurred backdrop through the layer's alpha, then the layer itself."""
+    """Draw the blurred backdrop through the layer's alpha, then the layer itself."""
     with _behind(painter, into, step.layer.backdrop_blur) as (backdrop, scale):
         painter.draw(
             "compositing/frosted.frag",
@@ -50,7 +50,7 @@ def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, par
 
 @contextmanager
 def _behind(painter: Painter, into: Target, blur_px: float) -> Iterator[tuple[Target, float]]:
-    """What the target holds now, and its scale: at half size and blurred, or whole where there is no blur."""
+    """Yield the target's present content with its scale: blurred at half size, or unchanged without a blur."""
     copy = layers.copied(painter, into, into.region)
     small = soft = None
     if blur_px > 0:

@@ -1,7 +1,7 @@
-"""Glows that move with their layer: drawn once, in a place of their own, and shown wherever the layer is.
+"""Translatable glows: drawn once in their own coordinates, and shown wherever their layer is.
 
-Glows, shadows and wide blurs have no detail: moved by a part of a pixel and enlarged in the same step, the picture is the
-same. So a glow depends on the layer's content alone, and every frame shows the same glow, whether it was cached or not.
+Glows, shadows and wide blurs have no detail, so moving them by a part of a pixel while enlarging them shows the same
+picture. A glow depends on the layer's content alone. Every frame shows the same glow, cached or not.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import ColorManagement, LayerSnapshot, Transform2D
 
 RIM_PX = 3
-"""Transparent pixels around content, which blurs read beyond its edge."""
+"""Transparent pixels around content that blurs read outside its edge."""
 TAIL_SHARE = 0.6
-"""Light farther away than this share of its margin, 1.5 sigma, is so faint that it may be cut or not."""
+"""Share of the margin, 1.5 sigma, outside which a glow is too faint to be visible."""
 _HOME = Transform2D(0.0, 0.0)
 _UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
 
 
 class LayerGlow(NamedTuple):
-    """A layer's glow; its target belongs to the layer cache."""
+    """A layer's glow. The layer cache owns its target."""
 
     glow: GlowBuffer
     is_alone: bool
-    """The glow is everything that shows of the layer."""
+    """True if only the glow of the layer is visible."""
     offset: tuple[float, float] = (0.0, 0.0)
-    """How far the only shadow of the stack lies from its layer, px."""
+    """Offset of the only shadow of the stack from its layer, px."""
 
     def moved(self, step: Draw, frame: Region) -> LayerGlow:
-        """The same glow where the layer of a step is."""
+        """Return the same glow at the place of a step's layer."""
         _, _, right, _, _, down, *_ = step.placement.matrix
         return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
 
 @dataclass(frozen=True, slots=True)
 class GlowKey:
-    """Everything that a glow depends on. The layer's position is not part of it."""
+    """Everything that a glow depends on. The layer's position is not part of the key."""
 
     layer: LayerSnapshot
     content: Image | Shape
@@ -59,14 +59,14 @@ class GlowKey:
 
 
 def key_of(step: Draw, layer: Layer, content: Image | Shape) -> GlowKey:
-    """The key of the glow of a layer, drawn as a step of it says."""
+    """Return the key of the glow of a layer drawn as its step describes."""
     a, b, _, c, d, *_ = step.placement.matrix
     at_home = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
     return GlowKey(at_home, content, (a, b, c, d), step.opacity, layer.scene.view_scale, layer.scene.color)
 
 
 def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
-    """The glow of content whose origin lies in the frame's corner. The caller owns its target."""
+    """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
     a, b, _, c, d, *_ = step.placement.matrix
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
     target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
@@ -82,7 +82,7 @@ def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, fi
 
 
 def is_translatable(layer: Layer) -> bool:
-    """Whether a layer's effects only make a glow so soft that it can be moved, of content that no edge of the frame cuts."""
+    """Return True if the effects make only a soft glow, and no edge of the frame cuts the content."""
     step, scene, content = layer.step, layer.scene, layer.paint
     placed = step.placement
     if content is None or step.samples or step.plane is not None:
@@ -109,12 +109,12 @@ def is_translatable(layer: Layer) -> bool:
 
 
 def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
-    """Return True if moving light by a distance brings some of it in from beyond the frame's edge."""
+    """Return True if moving a glow by a distance brings parts of it into the frame."""
     comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
     comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)
     return comes_across or comes_down
 
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:
-    """The pixels that content touches, within the frame or not."""
+    """Return the pixels that content touches, inside the frame or not."""
     return placement.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)

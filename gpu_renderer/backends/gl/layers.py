@@ -1,4 +1,4 @@
-"""A layer on a buffer of its own: its content drawn there, and the buffer composited."""
+"""Draw a layer into its own buffer, and composite the buffer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def content(
     feeds_effects: bool = False,
     rects: Rects | None = None,
 ) -> None:
-    """Draw the content into the target or parts of it, one sample a pixel; with motion blur the mean of all sub-frames (compositing.md 10)."""
+    """Draw the content into the target or parts of it, one sample a pixel.
+
+    With motion blur the result is the mean of all sub-frames (compositing.md 10).
+    """
     if not step.samples:
         style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects)
         quads.draw(painter, shown, quad_of(shown, step.placement), into, style, rects=rects)
@@ -46,7 +49,7 @@ def composite(
     matte: MatteUse | None,
     matte_target: Target | None,
 ) -> None:
-    """Draws a layer's buffer over the target, through its track matte."""
+    """Composite a layer's buffer over the target, through its track matte."""
     mode = 0 if matte is None else matte_mode(matte)
     empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
     source = matte_target or empty
@@ -64,18 +67,18 @@ def composite(
 
 
 def matte_mode(matte: MatteUse) -> int:
-    """MATTE in shaders/include/matte.glsl."""
+    """Return the value of MATTE in shaders/include/matte.glsl."""
     return _MATTES[matte.mode, matte.inverted]
 
 
 def behind(painter: Painter, into: Target, light: GlowBuffer, rects: Rects, opacity: float = 1.0) -> None:
-    """Draws the light of a layer over the target where the layer itself is drawn next."""
+    """Draw a layer's glow over the target, before the layer itself."""
     where = shared(rects, light.region)
     layer_buffer.draw_glow(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": opacity})
 
 
 def copied(painter: Painter, source: Target, part: Region) -> Target:
-    """A new target that holds a part of another; the caller owns it."""
+    """Return a new target with a copy of a part of another one. The caller owns it."""
     into = painter.pool.take(part, source.format, clear=False)
     painter.copy(source, into, part)
     return into

@@ -1,4 +1,4 @@
-"""The static prefix: the operations at the bottom that stay the same, cached as one target."""
+"""The static prefix: stable operations at the bottom of a list, cached as one target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Prefix:
 
 
 class StaticPrefix:
-    """Caches the prefix of one sequence of frames."""
+    """Cache of the prefix of one sequence of frames."""
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
@@ -29,16 +29,19 @@ class StaticPrefix:
 
     @property
     def target_count(self) -> int:
-        """How many targets it holds."""
+        """Number of targets held."""
         return 0 if self._prefix is None else 1
 
     def count(self, shown: DisplayList) -> int:
-        """How many operations at the bottom of the list are cached."""
+        """Return the number of cached operations at the bottom of the list."""
         prefix = self._prefix
         return len(prefix.shown.operations) if prefix is not None and _begins_with(shown, prefix.shown) else 0
 
     def update(self, shown: DisplayList, stable_count: int, like: Target, draw: DrawList) -> None:
-        """Forget a prefix that changed, and draw what has become stable. A plain background alone is not worth it."""
+        """Forget a prefix that changed, and draw the operations that have become stable.
+
+        A plain background alone is not cached.
+        """
         prefix = self._prefix
         if prefix is not None and not _begins_with(shown, prefix.shown):
             self.forget()
@@ -55,7 +58,7 @@ class StaticPrefix:
         self._prefix = _Prefix(first, target)
 
     def restore(self, shown: DisplayList, into: Target, rects: Rects) -> DisplayList:
-        """Copy the prefix into the parts and return what is left to draw; the whole list if there is no prefix."""
+        """Copy the prefix into the parts and return the remaining list: the whole list without a prefix."""
         prefix = self._prefix
         if prefix is None or not _begins_with(shown, prefix.shown):
             return shown

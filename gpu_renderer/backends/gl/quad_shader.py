@@ -1,4 +1,4 @@
-"""Variants of the quad shader: by what is drawn, the filter it passes through, and how it is blended."""
+"""Variants of the quad shader by content, filter and blending."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpu_renderer.opengl.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class BackdropBlend:
-    """How a drawable is blended with the backdrop by its own shader (include/combine.glsl)."""
+    """Blending of a drawable with the backdrop by its own shader (include/combine.glsl)."""
 
     defines: Mapping[str, object]
     uniforms: Mapping[str, UniformValue] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class BackdropBlend:
 
 
 def defines(shown: Drawable, filter: Filter, quad: Matrix3) -> dict[str, object]:
-    """The variant of the quad shader that the content needs."""
+    """Return the defines of the quad shader for the content."""
     found: dict[str, object] = {"CONTENT": content(shown)}
     if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):
         found |= shown.fill.defines()
@@ -47,12 +47,12 @@ def defines(shown: Drawable, filter: Filter, quad: Matrix3) -> dict[str, object]
 
 @cache
 def plain_variant(content: int, samples: int, is_affine: bool) -> Mapping[str, object]:  # a cache's key
-    """The variant of content without a filter."""
+    """Return the variant for content without a filter."""
     return {"SAMPLES": samples, "CONTENT": content} | ({} if is_affine else {"PROJECTIVE": 1})
 
 
 def content(shown: Drawable) -> int:
-    """The CONTENT of the quad shader."""
+    """Return the value of CONTENT in the quad shader."""
     if isinstance(shown, Shape):
         return 1 if shown.primitive == "rect" else 2
     if isinstance(shown, Image):
@@ -61,13 +61,13 @@ def content(shown: Drawable) -> int:
 
 
 def is_exact(shown: Drawable, filter: Filter, feeds_effects: bool) -> bool:
-    """Whether a picture is filtered in full precision, because what comes next amplifies small differences."""
+    """Return True if a picture is filtered in full precision, because the next stage amplifies small differences."""
     is_amplified = feeds_effects or filter.stage is not None or filter.table is not None
     return is_amplified and isinstance(shown, Image) and not shown.is_nearest
 
 
 def textures(painter: Painter, shown: Drawable, filter: Filter) -> dict[str, Target | moderngl.Texture]:
-    """The textures that the variant reads."""
+    """Return the textures that the variant reads."""
     found: dict[str, Target | moderngl.Texture] = {}
     if isinstance(shown, Image):
         found["u_content"] = image_texture(painter, shown)
@@ -83,7 +83,7 @@ def textures(painter: Painter, shown: Drawable, filter: Filter) -> dict[str, Tar
 
 
 def uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
-    """The uniforms that the variant reads, without the placement."""
+    """Return the uniforms that the variant reads, without the placement."""
     found = shared_uniforms(shown, filter)
     if isinstance(shown, Shape):
         found |= {"u_size": (shown.width, shown.height), "u_hard": float(shown.is_hard), "u_radius": shown.radius}
@@ -97,7 +97,7 @@ def uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
 
 
 def shared_uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
-    """Those of them that are no attributes of an instance."""
+    """Return the uniforms that are not attributes of an instance."""
     found: dict[str, UniformValue] = {}
     if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):
         found |= shown.fill.uniforms()

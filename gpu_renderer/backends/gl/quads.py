@@ -32,11 +32,11 @@ _LINEAR, _NEAREST = (moderngl.LINEAR, moderngl.LINEAR), (moderngl.NEAREST, moder
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a drawable is drawn on its quad.
+    """Options of drawing a drawable on its quad.
 
-    `is_smooth`: four samples a pixel instead of one. `feeds_effects`: images are filtered in full precision, because
-    effects amplify small differences. `lighting`: uniforms of lights on a plane. `backdrop`: replaces all pixels that
-    the quad may touch by its blend with them.
+    `is_smooth`: four samples a pixel instead of one. `feeds_effects`: filter images in full precision, because effects
+    amplify small differences. `lighting`: uniforms of lights on a plane. `backdrop`: blend with the backdrop in the
+    shader and replace all pixels that the quad can touch.
     """
 
     opacity: float = 1.0
@@ -62,9 +62,9 @@ def draw(
     batch: Batch | None = None,
     known: PlacedQuad | None = None,
 ) -> None:
-    """Draw a drawable on a quad (unit square to frame px) into parts of the target, all of it by default.
+    """Draw a drawable on a quad (unit square to frame px) into parts of the target, by default all of it.
 
-    `batch`: where the quad may wait to be drawn with those that follow. `known`: where it lands, if that is known.
+    `batch`: batch in which the quad can wait for later ones. `known`: its placement, if already computed.
     """
     placed = sampled_on(shown, quad, into.region, is_smooth=style.is_smooth, known=known)
     if placed is None:
@@ -83,7 +83,7 @@ def draw(
 
 
 class Sampled(NamedTuple):
-    """A drawable on a quad, and its samples a pixel along the quad's edges; 0 where no edge cuts a pixel that counts."""
+    """A drawable on a quad with its samples per pixel along the quad's edges, 0 if no edge cuts a visible pixel."""
 
     shown: Drawable
     samples: int
@@ -93,7 +93,7 @@ class Sampled(NamedTuple):
 def sampled_on(
     shown: Drawable, quad: Matrix3, within: Region, *, is_smooth: bool = True, known: PlacedQuad | None = None
 ) -> Sampled | None:
-    """How a drawable is sampled on a quad; None where the quad is a line or a point."""
+    """Return the sampling of a drawable on a quad, or None if the quad is a line or a point."""
     placed = known or placed_quad(shown, quad, within)
     if placed is None:
         return None
@@ -129,7 +129,7 @@ class _Work(NamedTuple):
         return {"SAMPLES": self.samples, **quad_shader.defines(shown, style.filter, quad), **added}
 
     def kind(self, quad: Matrix3) -> Kind:
-        """What it shares with other quads of one call."""
+        """Return the properties shared with other quads of one call."""
         shown, style = self.shown, self.style
         uniforms = {**quad_shader.shared_uniforms(shown, style.filter), **style.lighting}
         textures = quad_shader.textures(self.painter, shown, style.filter)
@@ -143,7 +143,7 @@ class _Work(NamedTuple):
         return Kind(self.into, layout, self.variant(quad), textures, blend, uniforms)
 
     def packed(self, to_unit: Matrix3) -> bytes:
-        """Its own attributes, after the corners."""
+        """Return the instance's own attributes, which follow the corners."""
         shown, color, own = self.shown, CLEAR, WHOLE
         if isinstance(shown, Shape):
             color = CLEAR if isinstance(shown.fill, Gradient) else shown.fill
@@ -156,7 +156,7 @@ class _Work(NamedTuple):
 
 
 def set_filter(painter: Painter, shown: Drawable, waiting: Batch | None = None) -> None:
-    """Set how an image is filtered; quads that wait are drawn first if that changes."""
+    """Set the filter of an image's texture. Flush waiting quads first if the filter changes."""
     if isinstance(shown, Image):
         texture = image_texture(painter, shown)
         wanted = _NEAREST if shown.is_nearest else _LINEAR

@@ -1,11 +1,11 @@
-"""Bringing converted frames from the GPU into an encoder's memory without waiting for the one just drawn.
+"""Read converted frames back into an encoder's memory without waiting for the frame just drawn.
 
-A ring of `depth` slots, each with its own plane targets. `put` converts a frame into the next slot; the slot is read when
-`depth - 1` younger frames have been put, so that drawing goes on meanwhile. On hardware the copy into a pixel buffer is
-asked for at once and collected later; a software rasteriser copies synchronously, so there only the asking is late.
+A ring of `depth` slots, each with its own plane targets. `put` converts a frame into the next slot. The slot is read
+when `depth - 1` later frames have been put, so that drawing continues meanwhile. On hardware the copy into a pixel
+buffer is queued at once and collected later; a software rasteriser copies synchronously when the slot is read.
 
-Only what changed is converted and read: each slot and each encoder frame remembers what is stale in it. The samples of a
-video that fills the frame never go to the GPU: only what is drawn over them comes from there.
+Each slot and each encoder frame remembers its stale rectangles, and only those are converted and read. The samples of a
+video that fills the frame never go to the GPU: only the rectangles drawn over them are read back.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 TEXEL_BYTES = 4
-"""Of the planes' targets."""
+"""Bytes per texel of the planes' targets."""
 
 
 @dataclass(slots=True)
 class _Slot:
     planes: Planes
     buffers: tuple[moderngl.Buffer, ...] | None
-    """One for each attachment of the planes, where copies into them are asked for ahead."""
+    """One pixel buffer for each attachment of the planes, if copies are queued ahead."""
     stale: Damage
 
 
@@ -43,15 +43,15 @@ class _Asked:
     slot: _Slot
     into: av.VideoFrame
     box: Region
-    """The texels of each attachment that are read."""
+    """Texels of each attachment to read."""
     rects: Rects
-    """Those of them that are the frame's."""
+    """Texels of the box that belong to the frame."""
     fence: int | None = None
-    """Behind the copies into the slot's buffers."""
+    """Fence behind the copies into the slot's buffers."""
 
 
 class ReadbackRing:
-    """Frames on their way back, oldest first; at most `depth` of them. The frames given must have the ring's layout."""
+    """At most `depth` frames in flight, oldest first. All frames must have the ring's layout."""
 
     def __init__(
         self, painter: Painter, layout: PlaneLayout, depth: int, *, pixel_buffers: bool, changes_only: bool = True
@@ -70,16 +70,16 @@ class ReadbackRing:
         return len(self._asked)
 
     def holds(self, frame: av.VideoFrame) -> bool:
-        """Whether the frame is still on its way."""
+        """Return True if the frame is in flight."""
         return any(frame is asked.into for asked in self._asked)
 
     def put(
         self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
-        """Convert a frame that differs from the one put before only in `changed`, and asks for its planes.
+        """Convert a frame that differs from the previous one only in `changed`, and queue the copy of its planes.
 
-        Over an `passthrough` only what is drawn there of the picture counts.
-        Their samples are in `into` once `collect` has returned it.
+        With a `passthrough` only the rectangles drawn over it are taken from the frame. The samples are in `into` after
+        `collect`.
         """
         self._mark_stale(changed if self._changes_only else self._whole)
         slot = self._free.popleft()
@@ -96,7 +96,7 @@ class ReadbackRing:
         self._asked.append(asked)
 
     def collect(self) -> av.VideoFrame:
-        """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
+        """Return the oldest frame when it is complete."""
         asked = self._asked.popleft()
         self._wait_for(asked)
         if not asked.box.is_empty:
@@ -105,7 +105,7 @@ class ReadbackRing:
         return asked.into
 
     def close(self) -> None:
-        """Gives every slot back, also those not collected."""
+        """Release all slots, including those not collected."""
         for asked in self._asked:
             self._wait_for(asked)
         for slot in self._slots:
@@ -128,7 +128,7 @@ class ReadbackRing:
         self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
 
     def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
-        """Whole rows around what is stale in the encoder's frame."""
+        """Return whole rows around the stale rectangles of the encoder's frame."""
         slot.planes.convert(picture, slot.stale.rects())
         slot.stale = self._nothing
         stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
@@ -137,7 +137,7 @@ class ReadbackRing:
         return _Asked(slot, into, rows, (rows,))
 
     def _over(self, passthrough: VideoPassthrough, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
-        """Only what is drawn goes through the planes; the video's own samples are copied here."""
+        """Copy the video's own samples, and return the texels drawn over the video."""
         passthrough.copy_samples(into, self._layout)
         slot.planes.convert(picture, passthrough.drawn)
         slot.stale = self._whole
@@ -145,7 +145,7 @@ class ReadbackRing:
         return _Asked(slot, into, around(rects), rects)
 
     def _fill(self, asked: _Asked) -> None:
-        """Writes what was asked for into the encoder frame's own memory."""
+        """Write the copied texels into the encoder frame's memory."""
         slot = asked.slot
         for attachment, rows in enumerate(rows_of(asked.into, self._layout)):
             if slot.buffers is not None:
@@ -158,7 +158,7 @@ class ReadbackRing:
                 )
 
     def _copy(self, asked: _Asked, buffer: moderngl.Buffer, rows: Rows) -> None:
-        """Copies the parts from a pixel buffer that holds the box around them."""
+        """Copy the rectangles from a pixel buffer that holds the box around them."""
         left, top, width, height = asked.box
         scratch = self._scratch[: TEXEL_BYTES * width * height]
         buffer.read_into(scratch, size=len(scratch))

@@ -1,4 +1,4 @@
-"""The pixels of an opaque video base in a target: only those around the layers above are uploaded."""
+"""Pixels of an opaque video base in a target. Only the pixels around the layers above are uploaded."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 DRAWN_SHARE_MAX = 0.6
-"""Above this share of the frame, draw all of it."""
+"""Share of the frame above which the whole frame is drawn."""
 
 
 def needed(shown: DisplayList, video: DrawVideo) -> Rects:
-    """The parts of the frame to composite: an encoder takes the video's own samples elsewhere, if it can."""
+    """Return the parts of the frame to composite. Elsewhere an encoder uses the video's own samples, if it can."""
     frame = shown.scene.frame
     rects = surroundings(frame, layers_above(shown))
     return rects if video.is_own_size and pixels(rects) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
 
 
 class VideoTarget:
-    """Holds the target for one sequence of frames."""
+    """Target of the video base of one sequence of frames."""
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
@@ -34,11 +34,11 @@ class VideoTarget:
 
     @property
     def target_count(self) -> int:
-        """How many targets it holds."""
+        """Number of targets held."""
         return 0 if self._target is None else 1
 
     def shown(self, shown: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
-        """The list with the base as an image of which the parts are up to date, if the video has the frame's size."""
+        """Return the list with the base as an image whose parts are up to date, if the video has the frame's size."""
         bare = replace(shown, background=None, background_paint=None)
         frame, box = shown.scene.frame, around(rects)
         if not video.is_own_size or box.is_empty:

@@ -1,4 +1,4 @@
-"""Depth of field: how far a 3D layer is out of focus (format/three-d.md 7)."""
+"""Depth of field: the blur of 3D layers (format/three-d.md 7)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from motion.snapshot import Camera, EffectSnapshot, Transform3D
 
 BLUR_PX_MIN = 0.3
 STRIPS_FROM_PX = 1.25
-"""Corners whose blurs differ by this much or more make a layer come in strips."""
+"""Least difference of the corners' blurs, px, that divides a layer into strips."""
 STRIP_PX, STRIPS_MIN, STRIPS_MAX = 2.0, 2, 8
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A part of a tilted layer that is out of focus by its own amount: the part of the texture that it shows."""
+    """A part of a tilted layer with its own blur, and the part of the texture that it shows."""
 
     depth: float
     blur_px: float
@@ -26,12 +26,12 @@ class Strip:
 
 
 def blur_px(camera: Camera | None, depth: float) -> float:
-    """The blur of a layer at a depth, px rounded to a tenth; 0 in focus."""
+    """Return the blur of a layer at a depth, px rounded to a tenth, 0 in focus."""
     return _shown(_blur(camera, depth))
 
 
 def strips(camera: Camera | None, transform: Transform3D, eye: Eye, width: float, height: float) -> list[Strip]:
-    """The strips of a layer of width x height px whose sharpness changes across it; none where it hardly does.
+    """Return the strips of a layer of width x height px, or none if its blur hardly changes.
 
     The layer's anchor is ignored, as in the reference.
     """
@@ -63,7 +63,7 @@ def _strips(camera: Camera | None, corners: list[float], count: int) -> Iterator
 
 
 def effects_of(blur_px: float) -> tuple[EffectSnapshot, ...]:
-    """The blur as the last effect of a layer; none of one in focus."""
+    """Return the blur as the last effect of a layer, or no effect for a layer in focus."""
     return (EffectSnapshot("dof", "blur", (("amount", blur_px),)),) if blur_px else ()
 
 
@@ -78,7 +78,10 @@ def _shown(blur: float) -> float:
 
 
 def _circle_px(camera: Camera, depth: float) -> float:
-    """The circle of confusion: by the lens where an f-stop is given, else growing evenly away from the focus."""
+    """Return the circle of confusion.
+
+    With an f-stop the lens equation gives it. Without one it grows in proportion to the distance from the focus.
+    """
     off, focus = abs(depth - camera.focus_distance), camera.focus_distance
     if camera.f_stop <= 0:
         return off / max(1.0, focus) * camera.aperture

@@ -1,4 +1,4 @@
-"""Bodies: the planes behind a layer that has depth (format/three-d.md 8)."""
+"""Bodies: the planes behind an extruded layer (format/three-d.md 8)."""
 
 from __future__ import annotations
 
@@ -36,26 +36,29 @@ STRIP_OVERLAP = 1.25
 SPATIAL_FACES_MAX = 16
 _NEVER_ON_FACES = ("drop-shadow", "radial-shadow", "glow")
 _INTERIOR = tuple(f"layerstyle:{style}" for style in ("innerShadow", "innerGlow", "satin", "bevel", "stroke"))
-"""Styles that undivided walls and the back have, and no other face."""
+"""Layer styles that apply to undivided walls and the back only."""
 _OVERLAYS = ("layerstyle:colorOverlay", "layerstyle:gradientOverlay")
-"""Styles that are mixed into the colour of a face."""
+"""Layer styles that change the colour of a face."""
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One plane of a body: what is drawn on it and where."""
+    """One plane of a body: its content and its place."""
 
     layer: LayerSnapshot
     transform: Transform3D
     is_wall: bool = True
-    """A flat piece of the body, lit on its outer side, without the soft edge of a shape; else a copy of the content."""
+    """True for a flat piece of the body, lit on its outer side, without a soft edge.
+
+    False for a copy of the content.
+    """
     gain: float = 1.0
-    """Its shade, a factor of encoded colours; textures are multiplied by the decoded number (compositing.md 1.4)."""
+    """Shade, a factor of encoded colours. Textures are multiplied by the decoded value (compositing.md 1.4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A wall in the making. `at`: where on the front its colour is taken from."""
+    """A wall before its content is chosen. `at`: point of the front that gives its colour."""
 
     kind: str
     local: Matrix4
@@ -63,11 +66,14 @@ class _Piece:
     height: float
     at: tuple[float, float]
     is_whole: bool = False
-    """Whether it is all of a side."""
+    """True if the piece is a whole side."""
 
 
 def faces(layer: LayerSnapshot, transform: Transform3D, *, is_lit: bool) -> list[Face]:
-    """Everything behind the front, farthest first; empty for a layer without depth. `is_lit`: lights shade it instead."""
+    """Return everything behind the front, farthest first, or nothing for a layer without depth.
+
+    `is_lit`: lights give the shade.
+    """
     extrusion = transform.extrusion
     if extrusion is None or extrusion.depth <= 0:
         return []
@@ -81,7 +87,7 @@ def faces(layer: LayerSnapshot, transform: Transform3D, *, is_lit: bool) -> list
 
 
 def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
-    """The front as it is drawn: a bevelled box shows a smaller one."""
+    """Return the front of a body. The front of a bevelled box is smaller than the layer."""
     extrusion, source, outline = transform.extrusion, layer.source, _outline_source(layer)
     if extrusion is None or outline is None or not isinstance(source, (ShapeSource, ImageSource, VideoSource)):
         return layer
@@ -90,7 +96,10 @@ def front(layer: LayerSnapshot, transform: Transform3D) -> LayerSnapshot:
 
 
 def _outline_source(layer: LayerSnapshot) -> ShapeSource | None:
-    """The rectangle or ellipse whose sides become walls; None for text and paths. A picture is a box without a fill."""
+    """Return the rectangle or ellipse whose sides become walls, or None for text and paths.
+
+    A picture is a box without a fill.
+    """
     source = layer.source
     if isinstance(source, ShapeSource):
         return None if source.primitive == "path" else source
@@ -145,7 +154,7 @@ def _chord_walls(source: ShapeSource, d: float) -> Iterator[_Piece]:
 
 
 def _outline(source: ShapeSource) -> list[tuple[float, float]]:
-    """The corners of the outline, clockwise on screen."""
+    """Return the corners of the outline, clockwise on screen."""
     x, y = source.width / 2, source.height / 2
     if source.primitive == "ellipse":
         turns = [2 * math.pi * index / ELLIPSE_CHORDS for index in range(ELLIPSE_CHORDS)]
@@ -183,7 +192,7 @@ def _face(
 
 
 def _back_source(layer: LayerSnapshot, source: ShapeSource, extrusion: Extrusion, piece: _Piece) -> Source:
-    """The layer's own content in the back's size; one solid fill takes the back's colour, pictures and gradients stay."""
+    """Return the layer's content in the size of the back. A solid fill takes the back's colour."""
     own = layer.source
     assert isinstance(own, (ShapeSource, ImageSource, VideoSource)), "what has an outline"
     if not isinstance(own, ShapeSource):
@@ -208,13 +217,16 @@ def _gain(extrusion: Extrusion, kind: str) -> float:
 
 
 def _piece_color(stack: tuple[EffectSnapshot, ...], source: ShapeSource, extrusion: Extrusion, piece: _Piece) -> str:
-    """The colour of a face before its shade."""
+    """Return the colour of a face before its shade."""
     own = {"side": extrusion.side_fill, "bevel": extrusion.bevel_fill, "back": extrusion.back_fill}[piece.kind]
     return own or _overlaid(_sampled(_fill(source), source, piece.at), stack, source, piece.at)
 
 
 def _copies(layer: LayerSnapshot, body: Transform3D, extrusion: Extrusion, is_lit: bool) -> Iterator[Face]:
-    """A body without flat sides: the content again and again, close enough to look solid. The farthest is its back."""
+    """Yield copies of the content, close enough to look solid, for a body without flat sides.
+
+    The farthest one is the back.
+    """
     count = min(max(math.ceil(extrusion.depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
     stack = _kept_effects(layer.effects, count)
     for index in range(count, 0, -1):
@@ -227,7 +239,7 @@ def _copies(layer: LayerSnapshot, body: Transform3D, extrusion: Extrusion, is_li
 
 
 def _repainted(source: Source, fill: str) -> Source:
-    """The content with another fill; runs and gradients keep their colours."""
+    """Return the content with another fill. Text runs and gradients keep their colours."""
     if isinstance(source, TextSource):
         return replace(source, style=replace(source.style, fill=fill))
     if isinstance(source, ShapeSource) and len(source.fills) == 1 and isinstance(source.fills[0], SolidPaint):
@@ -236,7 +248,7 @@ def _repainted(source: Source, fill: str) -> Source:
 
 
 def _overlaid(fill: str, stack: tuple[EffectSnapshot, ...], source: ShapeSource, at: tuple[float, float]) -> str:
-    """The colour of a face with the overlays of the layer's styles mixed in, encoded."""
+    """Return the encoded colour of a face with the overlays of the layer's styles."""
     mixed = color.parse(fill)
     for entry in stack:
         if entry.id in _OVERLAYS and (effect := effects.find(entry.type)) is not None:
@@ -249,7 +261,7 @@ def _overlaid(fill: str, stack: tuple[EffectSnapshot, ...], source: ShapeSource,
 
 
 def _overlaid_content(layer: LayerSnapshot) -> str | None:
-    """The colour of a text or a path under the overlays of its styles; None without any."""
+    """Return the colour of a text or a path under the overlays of its styles, or None without any."""
     if not any(entry.id in _OVERLAYS for entry in layer.effects):
         return None
     source = layer.source
@@ -262,7 +274,7 @@ def _overlaid_content(layer: LayerSnapshot) -> str | None:
 def _overlay(
     entry: EffectSnapshot, values: EffectValues, source: ShapeSource, at: tuple[float, float]
 ) -> tuple[tuple[float, ...], float]:
-    """The colour of an overlay at a point of the front, and how much of it there is."""
+    """Return the colour and the strength of an overlay at a point of the front."""
     if entry.type == "fill":
         return values.color("color")[:3], min(1.0, max(0.0, values.fraction("opacity")))
     t = _offset(LinearGradient(values.number("angle"), ()), source, at)
@@ -299,7 +311,7 @@ def _fill(source: ShapeSource) -> Paint:
 
 
 def _sampled(paint: Paint, source: ShapeSource, at: tuple[float, float]) -> str:
-    """The colour of a paint at a point of the front (layers.md 6)."""
+    """Return the colour of a paint at a point of the front (layers.md 6)."""
     if isinstance(paint, SolidPaint):
         return paint.color
     if not paint.stops:

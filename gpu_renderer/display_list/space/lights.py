@@ -1,4 +1,4 @@
-"""Lights: the glow that each paints, and how it shades planes that accept light (format/three-d.md 6)."""
+"""Lights: their glows, and the shading of planes that accept light (format/three-d.md 6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WASH_PX = 128
 LIGHTS_MAX = 8
 GAIN_MAX = 4.0
 DIFFUSE_WHOLE = 0.5
-"""This much of `diffuse` lights a layer by what the light gives."""
+"""Value of `diffuse` at which a layer takes the whole light."""
 FAINTEST = 0.001
 _KINDS = {"point": 0, "ambient": 1, "spot": 2, "parallel": 3}
 _FALLOFFS = {"none": 0, "smooth": 1, "inverse-square": 2}
@@ -29,7 +29,7 @@ Grid = npt.NDArray[np.float64]
 
 @lru_cache(16)
 def wash(source: LightWash) -> Raster:
-    """The glow of a light: a radial ramp from its colour to transparent black, straight in encoded sRGB."""
+    """Return the glow of a light: a radial ramp from its colour to transparent black, straight encoded sRGB."""
     radius = max(1.0, source.radius)
     axis = (np.arange(WASH_PX) + 0.5) / WASH_PX * 2 - 1
     x, y = np.meshgrid(axis, axis)
@@ -51,7 +51,10 @@ def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
 
 
 def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], scene: Scene) -> dict[str, UniformValue]:
-    """What shaders/include/lights.glsl needs. `unit_to_layer`: left, top, width, height of the quad in layer px."""
+    """Return the uniforms of shaders/include/lights.glsl.
+
+    `unit_to_layer`: left, top, width, height of the quad, layer px.
+    """
     left, top, width, height = unit_to_layer
     m = plane.world
     across, down, normal = ((m[i], m[4 + i], m[8 + i]) for i in range(3))
@@ -71,7 +74,7 @@ def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], sce
 
 
 def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
-    """The light on a plane that is drawn without perspective, as one factor of its encoded colours (three-d.md 6.2)."""
+    """Return the light on a plane without perspective, as one factor of its encoded colours (three-d.md 6.2)."""
     material, m = transform.material, transform.matrix
     if not (material.accepts_lights and lights):
         return UNTINTED
@@ -86,7 +89,10 @@ def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
 
 
 def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
-    """How much of a light of full intensity a plane gets at a point; shaders/include/lights.glsl does the same at each pixel."""
+    """Return the share of a light's intensity that reaches a plane at a point.
+
+    shaders/include/lights.glsl does the same.
+    """
     diffuse = material.diffuse / DIFFUSE_WHOLE
     if light.light == "ambient":
         return material.ambient

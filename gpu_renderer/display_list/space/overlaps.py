@@ -1,7 +1,7 @@
-"""Whether planes drawn one after the other hide each other as a depth buffer of four samples would have them do.
+"""Painter's-order test: do planes drawn in order hide each other as a depth buffer of four samples would?
 
-Almost always they do: a composition's planes come sorted, and cards rarely cut through each other. Then none of them needs
-the buffer, which costs several passes over all that the group covers.
+Usually they do: planes come sorted, and cards rarely intersect. Then no depth buffer is needed, which costs several
+passes over the group's pixels.
 """
 
 from __future__ import annotations
@@ -17,39 +17,40 @@ from gpu_renderer.geometry.matrix import Matrix3, Point
 from gpu_renderer.geometry.placement import NEAR
 
 CLOSE_PX = 1.0
-"""Edges that are nearer to each other than this share pixels."""
+"""Distance below which two edges share pixels."""
 SHARED_PX_MAX = 4.0
-"""Over a greater length than this a seam would show: each plane's share of a pixel counts what the other has covered."""
+"""Longest shared edge without a visible seam: each plane's coverage counts pixels that the other covers."""
 CARDS_MAX = 200
-"""Beyond this, finding out costs more than the buffer."""
+"""Number of cards above which the test costs more than the depth buffer."""
 SAME_DEPTH = 1e-4
-"""Planes whose distances differ by less than this share of them are equally far, and the later one is drawn over the other."""
+"""Relative difference of distances below which two planes are equally far. The later one is drawn on top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A plane where it lands: its corners in frame px, in order around it, and one over the distance from the eye there."""
+    """A projected plane: its corners in frame px, in order, and the reciprocal of their distances from the eye."""
 
     corners: tuple[Point, ...]
     nearness: tuple[float, float, float]
-    """Of (x, y, 1): linear over the frame, since the card is flat."""
+    """Coefficients of (x, y, 1). The reciprocal distance is linear over the frame, because the card is flat."""
     hides: bool
-    """Whether it writes depth."""
+    """True if the card writes depth."""
     has_edges: bool
-    """Whether it may show anything where its edges cut pixels."""
+    """True if the card can be visible where its edges cut pixels."""
     margin: tuple[float, float, float, float]
-    """Left, top, right and bottom of where it may share a pixel with another."""
+    """Left, top, right and bottom of the area in which the card can share a pixel with another."""
 
     def nearness_at(self, point: Point) -> float:
-        """One over the distance from the eye, composition px, at a point of the frame."""
+        """Return the reciprocal of the distance from the eye, composition px, at a point of the frame."""
         a, b, c = self.nearness
         return a * point[0] + b * point[1] + c
 
 
 def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | None:
-    """A plane by its quad (unit square to frame px, the third row its distance); None where part of it lies behind the eye.
+    """Return the card of a quad, or None if a part of it is behind the eye.
 
-    `inked`: the part of the unit square beyond which it is transparent.
+    `quad`: matrix from the unit square to frame px, whose third row is the distance. `content_box`: part of the unit
+    square outside which the plane is transparent.
     """
     to_unit = matrix.inverse(quad)
     corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
@@ -64,9 +65,9 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
 
 
 def hide_in_order(cards: Sequence[Card]) -> bool:
-    """Whether each card, drawn over those before it, shows the same as if all were drawn with a depth buffer.
+    """Return True if drawing the cards in order shows the same as drawing them with a depth buffer.
 
-    Of more than CARDS_MAX nobody knows: each pair is looked at.
+    Each pair is compared. More than CARDS_MAX cards are never compared and give False.
     """
     return len(cards) <= CARDS_MAX and all(
         _covers(later, earlier) and not _touch(later, earlier)
@@ -80,7 +81,7 @@ def _meet(one: tuple[float, float, float, float], other: tuple[float, float, flo
 
 
 def _covers(later: Card, earlier: Card) -> bool:
-    """Whether the later one is at least as near wherever the two overlap, or the earlier one hides nothing."""
+    """Return True if the later card is nearer or equal wherever both overlap, or the earlier one hides nothing."""
     if not earlier.hides:
         return True
     for point in _overlap(later.corners, earlier.corners):
@@ -91,7 +92,10 @@ def _covers(later: Card, earlier: Card) -> bool:
 
 
 def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
-    """The corners of what two convex polygons share (Sutherland and Hodgman 1974); empty where that is nothing."""
+    """Return the corners of the intersection of two convex polygons, empty if there is none.
+
+    Source: Sutherland and Hodgman 1974.
+    """
     turn = math.copysign(1.0, _area(cut))
     found = list(polygon)
     for start, end in _edges(cut):
@@ -107,7 +111,7 @@ def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
 
 
 def _touch(one: Card, other: Card) -> bool:
-    """Whether edges of the two run along each other, and show."""
+    """Return True if visible edges of the two cards run along each other."""
     return (one.has_edges and other.has_edges) and any(
         _shared_px(start, end, edge) > SHARED_PX_MAX
         for start, end in _edges(one.corners)
@@ -116,7 +120,7 @@ def _touch(one: Card, other: Card) -> bool:
 
 
 def _shared_px(start: Point, end: Point, edge: tuple[Point, Point]) -> float:
-    """Over which length an edge lies within CLOSE_PX of another one."""
+    """Return the length, px, over which an edge is within CLOSE_PX of another edge."""
     length = math.dist(start, end)
     if length == 0.0:
         return 0.0

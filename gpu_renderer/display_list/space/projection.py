@@ -13,7 +13,7 @@ from motion.snapshot import AdjustmentSource, LayerSnapshot, Matrix4, Snapshot, 
 
 FIELD_OF_VIEW_DEGREES = 39.6
 DEPTH_MIN = 1.0
-"""A layer whose origin lies nearer than this is not drawn."""
+"""Least depth of a layer's origin. Nearer layers are not drawn."""
 
 Point3 = tuple[float, float, float]
 Step = TypeVar("Step")
@@ -21,7 +21,7 @@ Step = TypeVar("Step")
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """How a composition is looked at: world to view matrix, focal length px, principal point, the eye in world px."""
+    """View of a composition: world-to-view matrix, focal length px, principal point, eye position in world px."""
 
     view: Matrix4
     focal_length: float
@@ -31,7 +31,7 @@ class Eye:
 
 
 def eye(snapshot: Snapshot) -> Eye:
-    """The active camera's eye, or the default one in front of the composition's centre."""
+    """Return the active camera's eye, or the default one in front of the composition's centre."""
     x, y = snapshot.width / 2, snapshot.height / 2
     camera = snapshot.camera
     if camera is not None:
@@ -42,7 +42,7 @@ def eye(snapshot: Snapshot) -> Eye:
 
 
 def transformed(m: Matrix4, p: Point3) -> Point3:
-    """The image of a point under an affine 4x4 matrix."""
+    """Return the image of a point under an affine 4x4 matrix."""
     x, y, z = p
     return (
         m[0] * x + m[1] * y + m[2] * z + m[3],
@@ -52,29 +52,32 @@ def transformed(m: Matrix4, p: Point3) -> Point3:
 
 
 def times(p: Matrix4, q: Matrix4) -> Matrix4:
-    """The product of two 4x4 matrices."""
+    """Return the product of two 4x4 matrices."""
     return tuple(sum(p[4 * row + k] * q[4 * k + column] for k in range(4)) for row in range(4) for column in range(4))  # type: ignore[return-value]
 
 
 def depth(transform: Transform3D, eye: Eye) -> float:
-    """How far in front of the eye the layer's origin is, px."""
+    """Return the depth of the layer's origin in front of the eye, px."""
     return transformed(eye.view, _origin(transform.matrix))[2]
 
 
 def sorted_depth(transform: Transform3D, eye: Eye) -> float:
-    """The depth that decides when the layer is drawn: its own, or the one that it shares with others."""
+    """Return the depth that gives the paint order: the layer's own, or one shared with other layers."""
     return depth(transform, eye) if transform.sorted_at is None else transformed(eye.view, transform.sorted_at)[2]
 
 
 def anchored(transform: Transform3D) -> Matrix4:
-    """Layer px (origin at the box centre) to world px: the anchor's x and y enter here (three-d.md 2)."""
+    """Return the matrix from layer px (origin at the box centre) to world px.
+
+    It includes the anchor's x and y (three-d.md 2).
+    """
     m, x, y = transform.matrix, transform.anchor_x, transform.anchor_y
     moved = [m[4 * row + 3] - m[4 * row] * x - m[4 * row + 1] * y for row in range(3)]
     return (*m[0:3], moved[0], *m[4:7], moved[1], *m[8:11], moved[2], *m[12:16])
 
 
 def homography(world: Matrix4, eye: Eye) -> Matrix3:
-    """The plane z = 0 of a layer, in layer px, to composition px; the third row is the depth."""
+    """Return the matrix from the layer's plane z = 0, layer px, to composition px. The third row is the depth."""
     v = times(eye.view, world)
     f, cx, cy = eye.focal_length, eye.center_x, eye.center_y
     across, down, away = (v[0], v[1], v[3]), (v[4], v[5], v[7]), (v[8], v[9], v[11])
@@ -84,13 +87,13 @@ def homography(world: Matrix4, eye: Eye) -> Matrix3:
 
 
 def projected(eye: Eye, point: Point3) -> tuple[float, float]:
-    """Where a world point is seen, composition px."""
+    """Return the projection of a world point, composition px."""
     x, y, z = transformed(eye.view, point)
     return eye.center_x + eye.focal_length * x / z, eye.center_y + eye.focal_length * y / z
 
 
 def affine(transform: Transform3D, eye: Eye) -> Matrix3:
-    """The stand-in without perspective: differences of the projected origin and unit axes (three-d.md 4)."""
+    """Return the affine replacement of a projection: differences of projected origin and unit axes (three-d.md 4)."""
     m = transform.matrix
     ox, oy = projected(eye, _origin(m))
     ax, ay = projected(eye, transformed(m, (1.0, 0.0, 0.0)))
@@ -103,7 +106,10 @@ def affine(transform: Transform3D, eye: Eye) -> Matrix3:
 def depth_sorted(
     layers: Iterable[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[tuple[float, Step]]]
 ) -> Iterator[Step]:
-    """What each layer becomes with its depths, farthest first within each run of 3D layers; every other layer is a barrier that keeps its place."""
+    """Yield the steps of layers, farthest first within each run of 3D layers.
+
+    Every other layer is a barrier that keeps its place.
+    """
     listed = list(layers)
     sources = {layer.matte.source_id for layer in listed if layer.matte}
 

@@ -1,4 +1,4 @@
-"""Cast shadows, drawn as the reference draws them: an effect on flat layers, a dark copy for 3D ones (three-d.md 6.4)."""
+"""Cast shadows as in the reference: an effect on flat layers, a dark copy for 3D layers (three-d.md 6.4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ RATIO_MAX = 8.0
 
 
 def with_cast_shadows(snapshot: Snapshot, eye: Eye) -> list[LayerSnapshot]:
-    """The paint list with the shadows of the first casting light; copies come after all layers and hide nothing."""
+    """Return the paint list with the shadows of the first casting light.
+
+    Copies come after all layers and hide nothing.
+    """
     light = next((light for light in snapshot.lights if light.casts_shadows and light.light != "ambient"), None)
     if light is None:
         return list(snapshot.layers)
@@ -97,7 +100,7 @@ def _cast(
     light: Light,
     eye: Eye,
 ) -> LayerSnapshot:
-    """The caster again as a flat dark layer: pushed away from the light on screen, grown, blurred; its blend mode stays."""
+    """Return the caster as a flat dark layer in its own blend mode: moved off the light, enlarged, blurred."""
     a, b, x, c, d, y = projection.affine(replace(transform, anchor_x=0.0, anchor_y=0.0), eye)[:6]
     turn = math.degrees(math.atan2(c, a))
     scale_x = math.hypot(a, c)
@@ -123,7 +126,7 @@ def _cast(
 
 
 def _shade(layer: LayerSnapshot, transmission: float) -> str:
-    """The colour of a shadow: what of its own colour the layer lets through, else black."""
+    """Return the colour of a shadow: the share of the layer's colour that it transmits, else black."""
     fills = layer.source.fills if isinstance(layer.source, ShapeSource) else ()
     fill = layer.source.style.fill if isinstance(layer.source, TextSource) else None
     if fills and isinstance(fills[0], SolidPaint):

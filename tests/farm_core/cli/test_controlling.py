@@ -164,3 +164,36 @@ def test_accounts_become_operators_and_are_suspended_and_deleted_and_all_is_audi
     who = (getpass.getuser(), "command line")
     actions = ["delete", "cancel", "suspend", "suspend", "set priority", "make operator"]
     assert on(database_url, read) == [(*who, action) for action in actions]
+
+
+def test_a_segment_of_a_job_in_processing_is_rendered_again(command: Command, database_url: str) -> None:
+    async def render(database: Database) -> None:
+        async with database.work() as session:
+            one = await session.get_one(Job, "job_one")
+            one.status, one.started_at = "processing", utc_now()
+            session.add(
+                Task(
+                    id="job_one.0", job_id="job_one", index=0, kind="render", first_frame=0, frame_count=90, status="done",
+                    segment_key="segments/a.mp4", report={"seconds": 1},
+                )
+            )  # fmt: skip
+
+    on(database_url, render)
+    assert command("jobs", "requeue", "job_one", "0")[:2] == (0, "Segment 0 of job_one is rendered again.\n")
+
+    async def status(database: Database) -> str:
+        async with database.work() as session:
+            return (await session.get_one(Task, "job_one.0")).status
+
+    assert on(database_url, status) == "pending"
+    assert "Segment 5 of job_one" in command("jobs", "requeue", "job_one", "5")[2]
+    assert "name a job and a segment" in command("jobs", "requeue", "job_one")[2]
+
+
+def test_the_audit_log_names_who_did_what(command: Command) -> None:
+    command("queue", "pause")
+    command("jobs", "cancel", "job_one", "--yes")
+    lines = command("audit")[1].splitlines()
+    assert [("cancel" in line, getpass.getuser() in line) for line in lines if "job" in line][:1] == [(True, True)]
+    assert "pause" in command("audit", "--action", "pause")[1]
+    assert "cancel" not in command("audit", "--action", "pause")[1]

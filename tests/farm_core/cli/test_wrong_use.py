@@ -72,6 +72,7 @@ def test_an_env_file_that_is_no_text_is_named(told: Told, place: Path) -> None:
     assert ".env" in told("account", "list")
 
 
+@pytest.mark.thorough
 def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(place: Path) -> None:
     (place / ".env").write_text(
         "S3_BUCKET=videos\nS3_REGION=eu-west-1\nAWS_ACCESS_KEY_ID=AKIDTEST\nAWS_SECRET_ACCESS_KEY=s\n"
@@ -127,6 +128,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(place: Path) ->
 def test_a_database_of_a_newer_farm_is_left_alone(told: Told, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE schema_state SET oldest_head = '9998'")
     os.environ["DATABASE_URL"] = database_url
     assert "newer version" in told("account", "list")
 
@@ -166,6 +168,7 @@ def test_the_doctor_names_every_part_that_cannot_be_used(place: Path, capsys: py
     assert said.endswith("The farm could not work here.\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.gl
 def test_a_render_that_is_told_to_end_leaves_nothing_behind(place: Path) -> None:
     file = written(place, document(layer("square"), seconds=3600))

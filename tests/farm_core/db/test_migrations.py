@@ -48,3 +48,20 @@ def test_running_the_migrations_at_once_from_many_processes_is_running_them_once
     assert [process.wait(60) for process in running] == [0, 0, 0]
     with psycopg.connect(empty_database_url) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(migrate.head(),)]
+
+
+@pytest.mark.parametrize(("oldest_head", "is_usable"), [("0001", True), (migrate.head(), True), ("9998", False)])
+def test_a_schema_of_a_later_release_is_left_alone_if_this_release_works_on_it(
+    empty_database_url: str, oldest_head: str, is_usable: bool
+) -> None:
+    migrate.upgrade(empty_database_url)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE schema_state SET oldest_head = %s", [oldest_head])
+    before = catalogue(empty_database_url)
+    if is_usable:
+        migrate.upgrade(empty_database_url)
+    else:
+        with pytest.raises(migrate.DatabaseUnfit, match="newer version"):
+            migrate.upgrade(empty_database_url)
+    assert catalogue(empty_database_url) == before

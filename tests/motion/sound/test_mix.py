@@ -81,6 +81,7 @@ class _Counter:
         return (np.arange(first, first + count) % 4096 / 4096.0)[:, None]
 
 
+@pytest.mark.thorough
 def test_an_hour_later_nothing_has_drifted_and_memory_has_not_grown() -> None:
     voice = Voice("a", "s", 0.0, 3600.0, 1.0 / 3)
     first = round(RATE / 3)

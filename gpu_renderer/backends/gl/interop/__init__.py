@@ -1,1 +1,1 @@
-"""Frames from the GPU that draws to the encoder on the same card, without a trip through the processor's memory."""
+"""Hand frames from the GPU that draws to the encoder on the same card, without a copy through main memory."""

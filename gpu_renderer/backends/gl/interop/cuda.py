@@ -1,4 +1,4 @@
-"""The CUDA device that draws the current OpenGL context, and encodes what was drawn."""
+"""The CUDA device of the current OpenGL context, which also encodes its frames."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TEXTURE_2D, READ_ONLY = 0x0DE1, 1
 HOST, DEVICE, ARRAY = 1, 2, 3
 """CUmemorytype."""
 EVENT_FLAGS = 1 | 2
-"""CU_EVENT_BLOCKING_SYNC: who waits sleeps. CU_EVENT_DISABLE_TIMING: cheaper."""
+"""CU_EVENT_BLOCKING_SYNC: waiting threads sleep. CU_EVENT_DISABLE_TIMING: cheaper."""
 
 
 class CudaDevice:
-    """A `Device`. Its primary context is current on the thread that made it, from then on."""
+    """A `Device`. Its primary context becomes current on the thread that creates it."""
 
     def __init__(self) -> None:
         """Raises NoCudaDriver, DeviceNotShared, InteropFailed."""
@@ -72,7 +72,7 @@ class CudaDevice:
         self._driver("cuEventDestroy_v2", mark)
 
     def close(self) -> None:
-        """Lets the context go; FFmpeg keeps it as long as it needs it."""
+        """Release the context. FFmpeg keeps its own reference while it needs one."""
         self._driver("cuCtxSetCurrent", None)
         self._driver("cuDevicePrimaryCtxRelease_v2", self._number)
 
@@ -88,7 +88,10 @@ class RegisteredTextures:
             self._resources[number] = driver.handle("cuGraphicsGLRegisterImage", texture.glo, TEXTURE_2D, READ_ONLY)
 
     def copy(self, copies: Sequence[Copy]) -> None:
-        """See `SharedTextures`: mapping waits on the GPU for what was drawn, unmapping makes drawing wait for the copies."""
+        """See `SharedTextures`.
+
+        Mapping waits on the GPU for pending drawing; unmapping delays drawing until the copies end.
+        """
         with self._mapped() as arrays:
             for texture, box, address, pitch in copies:
                 self._driver("cuMemcpy2D_v2", Copy2D(
@@ -103,7 +106,7 @@ class RegisteredTextures:
 
     @contextmanager
     def _mapped(self) -> Iterator[list[int]]:
-        """The textures as CUDA arrays."""
+        """Yield the textures as CUDA arrays."""
         self._driver("cuGraphicsMapResources", self._count, self._resources, None)
         try:
             yield [

@@ -1,6 +1,6 @@
-"""What it takes of a device to hand frames over within its memory: space, copies out of textures, and waiting for them.
+"""Protocol of a device that receives frames in its own memory: allocation, copies out of textures, waiting.
 
-`cuda.py` is the one that there is. Tests have another, of the processor's memory, so that all the rest is tried without a GPU.
+`cuda.py` implements it. Tests implement it in main memory, so that everything else is tested without a GPU.
 """
 
 from __future__ import annotations
@@ -16,54 +16,54 @@ from gpu_renderer.geometry.samples import Rows
 
 
 class InteropFailed(RenderError):
-    """The device, its driver or the encoder's library refused to hand a frame over."""
+    """The device, its driver or the encoder's library refused to hand over a frame."""
 
 
 class Copy(NamedTuple):
-    """A box of texels, four bytes each, on its way to rows that begin at `address`, `pitch_bytes` apart."""
+    """Copy of a box of texels, four bytes each, to rows that begin at `address`, `pitch_bytes` apart."""
 
     texture: int
-    """Its number among those shared."""
+    """Index among the shared textures."""
     box: Region
     address: int
     pitch_bytes: int
 
 
 class SharedTextures(Protocol):
-    """Textures of the current OpenGL context that the device reads."""
+    """Textures of the current OpenGL context that the device can read."""
 
     def copy(self, copies: Sequence[Copy]) -> None:
-        """Asks for copies of what has been drawn so far; what is drawn later does not disturb them. Raises InteropFailed."""
+        """Queue copies of the present content. Later drawing does not affect them. Raises InteropFailed."""
 
     def release(self) -> None:
-        """Ends the sharing; must come before the textures are freed. Raises InteropFailed."""
+        """End the sharing. Call it before the textures are freed. Raises InteropFailed."""
 
 
 class Device(Protocol):
-    """Memory that an encoder reads. Every call is made on the thread of the OpenGL context."""
+    """Memory that an encoder reads. Make all calls on the thread of the OpenGL context."""
 
     dlpack: tuple[int, int]
-    """Kind and number, as DLPack counts them."""
+    """Device kind and number in DLPack's terms."""
     cuda_context: object
-    """PyAV's, for frames of CUDA memory; None for others."""
+    """PyAV's context for frames of CUDA memory, None for other devices."""
 
     def allocate(self, size_bytes: int) -> int:
-        """The address of as many bytes. Raises InteropFailed."""
+        """Return the address of a new block of memory. Raises InteropFailed."""
 
     def free(self, address: int) -> None:
-        """Gives allocated bytes back."""
+        """Free an allocated block."""
 
     def shared(self, textures: Sequence[moderngl.Texture]) -> SharedTextures:
-        """Makes textures readable. Raises InteropFailed."""
+        """Make textures readable by the device. Raises InteropFailed."""
 
     def upload(self, rows: Rows, address: int, pitch_bytes: int) -> None:
-        """Copies rows of the processor's memory, which may be overwritten as soon as this returns. Raises InteropFailed."""
+        """Copy rows of main memory, which the caller can overwrite after the call. Raises InteropFailed."""
 
     def mark(self) -> int:
-        """Names the moment at which all that was asked for so far is done."""
+        """Return a mark that is reached when all queued work is done."""
 
     def wait(self, mark: int) -> None:
-        """Waits for that moment. Each mark is waited for once. Raises InteropFailed."""
+        """Wait for a mark, once for each mark. Raises InteropFailed."""
 
     def close(self) -> None:
-        """Lets the device go, when all that was allocated and shared has been given back."""
+        """Release the device. Free and release everything else before."""

@@ -1,8 +1,8 @@
-"""The CUDA driver's own library, by its C interface.
+"""C interface of the CUDA driver's library.
 
-Some twenty calls by ctypes, whose names and structures have been fixed since CUDA 11: nothing has to be installed, and a machine
-without a driver only fails to load it. `cuda-bindings` is a package for each major version of CUDA, CuPy a hundred megabytes
-and more.
+Some twenty calls through ctypes. Their names and structures have not changed since CUDA 11. Nothing must be installed:
+on a machine without a driver the library fails to load. `cuda-bindings` needs one package per major version of CUDA,
+and CuPy has more than a hundred megabytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Pointer = ctypes.POINTER
 
 
 class NoCudaDriver(InteropFailed):
-    """The driver's library is not there, or lacks a call."""
+    """The driver's library is missing, or lacks a call."""
 
 
 class DeviceNotShared(InteropFailed):
@@ -73,7 +73,7 @@ _CALLS = {
 
 
 class Driver:
-    """The driver's calls by name. Work goes to the default stream, in which FFmpeg's and the encoder's stand too."""
+    """The driver's calls by name. All work goes to the default stream, as FFmpeg's and the encoder's does."""
 
     def __init__(self, library: str = LIBRARY) -> None:
         """Raises NoCudaDriver."""
@@ -90,20 +90,20 @@ class Driver:
             raise NoCudaDriver(str(error)) from error
 
     def __call__(self, name: str, *arguments: object) -> None:
-        """Calls; raises InteropFailed with the driver's own word for what is wrong."""
+        """Call a function of the driver. Raises InteropFailed with the driver's error name."""
         if code := self._calls[name](*arguments):
             word = c_char_p()
             self._calls["cuGetErrorName"](code, ctypes.byref(word))
             raise InteropFailed(f"{name}: {(word.value or str(code).encode()).decode()}")
 
     def handle(self, name: str, *arguments: object) -> int:
-        """The handle that a call makes and gives through its first argument."""
+        """Return the handle that a call stores in its first argument."""
         made = c_void_p()
         self(name, ctypes.byref(made), *arguments)
         return made.value or 0
 
     def drawing_device(self) -> int:
-        """The device of the current OpenGL context. Raises DeviceNotShared."""
+        """Return the device of the current OpenGL context. Raises DeviceNotShared."""
         count, device = c_uint(), c_int()
         try:
             self("cuGLGetDevices_v2", ctypes.byref(count), ctypes.byref(device), 1, ALL_DEVICES)

@@ -1,7 +1,7 @@
-"""Encoder frames in a device's memory, as one allocation of NV12 each, handed to FFmpeg by DLPack.
+"""Encoder frames in a device's memory: one NV12 allocation each, handed to FFmpeg by DLPack.
 
-An encoder on the GPU reads a frame after it has taken it, so memory is not free when it was sent, but when its last holder
-has let it go: FFmpeg calls back then, from whatever thread that happens on.
+An encoder on the GPU reads a frame after accepting it, so sending a frame does not free its memory. FFmpeg calls back,
+on any thread, when the last holder releases the frame.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from gpu_renderer.backends.gl.interop.device import Device, InteropFailed
 from gpu_renderer.encode.planes import PIXEL_FORMAT, PlaneLayout, tagged
 
 PITCH_BYTES = 512
-"""Rows begin at multiples of this: the coarsest alignment that a CUDA device asks of rows (its texture alignment)."""
+"""Alignment of rows: the coarsest texture alignment of CUDA devices."""
 UNSIGNED = 1
-"""DLPack's code of unsigned integers."""
+"""DLPack's type code of unsigned integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """NV12 as a hardware encoder wants it: rows of Y and, right behind the last one, rows of CbCr, all of one pitch."""
+    """NV12 layout of a hardware encoder: the rows of Y, directly followed by the rows of CbCr, with one pitch."""
 
     of: PlaneLayout
 
     @property
     def pitch_bytes(self) -> int:
-        """From one row to the next, in both planes."""
+        """Distance between rows in both planes, bytes."""
         return -(-self.of.stride_bytes // PITCH_BYTES) * PITCH_BYTES
 
     @property
     def chroma_offset(self) -> int:
-        """Bytes from the first row of Y to the first of CbCr."""
+        """Offset of the first row of CbCr from the first row of Y, bytes."""
         return self.pitch_bytes * self.of.coded_height
 
     @property
     def size_bytes(self) -> int:
-        """Of the whole frame."""
+        """Size of the frame, bytes."""
         return self.chroma_offset + self.pitch_bytes * (self.of.coded_height // 2)
 
 
 class _Loan:
-    """Lives as long as any plane of a frame does."""
+    """Token that lives as long as any plane of a frame does."""
 
 
 class _Tensor(ctypes.Structure):
-    """DLManagedTensor of DLPack 0.x (dlpack.h): what PyAV reads, and what it calls when it is done."""
+    """DLManagedTensor of DLPack 0.x (dlpack.h), which PyAV reads and whose deleter it calls."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -68,14 +68,14 @@ class _Tensor(ctypes.Structure):
 
 
 _acquired: dict[int, tuple[_Tensor, _Loan]] = {}
-"""Planes that somebody holds, by the address of their description."""
+"""Planes in use, by the address of their description."""
 _NAME = ctypes.c_char_p(b"dltensor")
 _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
 
 def _let_go(tensor_address: int) -> None:
-    """What a consumer calls when it needs a plane no more."""
+    """Deleter of a plane, called by its consumer."""
     del _acquired[tensor_address]
 
 
@@ -83,7 +83,7 @@ _deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_let_go)
 
 
 def _plane(address: int, rows: int, columns: int, pitch_bytes: int, device: Device, loan: _Loan) -> object:
-    """A DLPack capsule of rows of bytes; the loan is kept until its consumer is done with it."""
+    """Return a DLPack capsule of rows of bytes. The token is kept until the consumer calls the deleter."""
     kind, number = device.dlpack
     shape, strides = (ctypes.c_int64 * 2)(rows, columns), (ctypes.c_int64 * 2)(pitch_bytes, 1)
     tensor = _Tensor(address, kind, number, 2, UNSIGNED, 8, 1, shape, strides, 0, None, _deleter)
@@ -93,7 +93,7 @@ def _plane(address: int, rows: int, columns: int, pitch_bytes: int, device: Devi
 
 
 class DeviceFrames:
-    """Frames of one layout; there are as many as are held at a time, by this side and by encoders."""
+    """Pool of frames of one layout, shared with encoders."""
 
     def __init__(self, device: Device, of: PlaneLayout) -> None:
         self.layout = of
@@ -103,11 +103,11 @@ class DeviceFrames:
 
     @property
     def free_count(self) -> int:
-        """How many of those allocated nobody holds."""
+        """Number of allocated frames that nobody holds."""
         return self._free.qsize()
 
     def take(self) -> av.VideoFrame:
-        """A frame of undefined content, never one that somebody still reads. Raises InteropFailed."""
+        """Return a frame of undefined content that nobody reads. Raises InteropFailed."""
         loan, packing, of = _Loan(), self._packing, self.layout
         address = self._address()
         weakref.finalize(loan, self._free.put, address).atexit = False
@@ -124,19 +124,22 @@ class DeviceFrames:
             raise InteropFailed(f"the encoder's library does not take the frame: {error}") from error
 
     def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
-        """Adds a use: here, whoever has the frame uses it."""
+        """Add a use of a frame. Here a reference is a use."""
         return frame
 
     def drop(self, frame: av.VideoFrame) -> None:
-        """Ends a use: here, whoever forgets the frame does."""
+        """End a use of a frame. Here dropping the reference ends it."""
 
     def close(self) -> None:
-        """Frees the memory. What is still held stays allocated: to free it under an encoder would be worse."""
+        """Free the memory. Frames that encoders still hold stay allocated."""
         while not self._free.empty():
             self._device.free(self._free.get())
 
     def _address(self) -> int:
-        """Memory is allocated rather than waited for: an encoder may hold frames until it is given more of them."""
+        """Return free memory, or allocate more.
+
+        Waiting could block forever: an encoder can hold frames until it gets more of them.
+        """
         try:
             return self._free.get_nowait()
         except queue.Empty:

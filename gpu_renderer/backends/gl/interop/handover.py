@@ -1,4 +1,4 @@
-"""How frames go from the GPU to its encoder: a device, and memory that is kept from segment to segment."""
+"""Handover of frames from the GPU to its encoder: a device, and memory that is kept between segments."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from gpu_renderer.opengl.painter import Painter
 
 
 class Handover:
-    """For the segments of one session, one after another."""
+    """Handover for the segments of one session, one after another."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._frames: DeviceFrames | None = None
 
     def frames(self, of: PlaneLayout) -> DeviceFrames:
-        """Those of the last segment, or others in their place if their layout was another."""
+        """Return the frame pool of the last segment, or a new one for another layout."""
         if self._frames is None or self._frames.layout != of:
             self._release()
             self._frames = DeviceFrames(self._device, of)
         return self._frames
 
     def ring(self, painter: Painter, of: PlaneLayout, *, changes_only: bool) -> DeviceRing:
-        """A way into such frames, for one segment. Raises InteropFailed."""
+        """Return a ring into such frames for one segment. Raises InteropFailed."""
         return DeviceRing(painter, of, self._device, changes_only=changes_only)
 
     def close(self) -> None:
-        """Gives memory and device back. Raises InteropFailed."""
+        """Free memory and device. Raises InteropFailed."""
         self._release()
         self._device.close()
 

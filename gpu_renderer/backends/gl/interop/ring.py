@@ -1,7 +1,7 @@
-"""Converted frames on their way into a device's frames: what `readback.py` is for the processor's memory.
+"""Copy converted frames into a device's frames: the counterpart of `readback.py` for GPU encoders.
 
-The planes are copied where they are, a few microseconds a frame, so every frame is copied whole and nothing is kept of what
-is stale in it. Only a video that fills the frame comes from the processor, because that is where it was decoded.
+Copying the planes on the device takes a few microseconds a frame, so every frame is copied whole. Only a video that
+fills the frame comes from main memory, because it was decoded there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gpu_renderer.opengl.targets import Target
 
 
 class DeviceRing:
-    """Frames on their way, oldest first, with the calls of `ReadbackRing`. All of them raise InteropFailed."""
+    """Frames in flight, oldest first, with the interface of `ReadbackRing`. All calls raise InteropFailed."""
 
     def __init__(self, painter: Painter, of: PlaneLayout, device: Device, *, changes_only: bool = True) -> None:
         self._device, self._changes_only = device, changes_only
@@ -42,15 +42,16 @@ class DeviceRing:
         return len(self._asked)
 
     def holds(self, frame: av.VideoFrame) -> bool:
-        """Whether the frame is still on its way."""
+        """Return True if the frame is in flight."""
         return any(frame is into for into, _ in self._asked)
 
     def put(
         self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
-        """Convert a frame that differs from the one put before only in `changed`, and asks for its copy.
+        """Convert a frame that differs from the previous one only in `changed`, and queue its copy.
 
-        Over an `passthrough` only what is drawn there of the picture counts. `into` is complete once `collect` has returned it.
+        With a `passthrough` only the rectangles drawn over it are taken from the frame. `into` is complete after
+        `collect`.
         """
         self._stale = self._stale.union(changed if self._changes_only else self._whole)
         rects = self._drawn(frame.target) if passthrough is None else self._over(passthrough, frame.target, into)
@@ -58,13 +59,13 @@ class DeviceRing:
         self._asked.append((into, self._device.mark()))
 
     def collect(self) -> av.VideoFrame:
-        """The oldest frame put, complete. Waits for the GPU where it has not got that far."""
+        """Return the oldest frame when it is complete."""
         into, mark = self._asked.popleft()
         self._device.wait(mark)
         return into
 
     def close(self) -> None:
-        """Gives everything back, also what was not collected."""
+        """Release everything, including frames that were not collected."""
         for _, mark in self._asked:
             with suppress(InteropFailed):
                 self._device.wait(mark)
@@ -75,13 +76,13 @@ class DeviceRing:
             self._planes.release()
 
     def _drawn(self, picture: Target) -> Rects:
-        """The texels to copy: all."""
+        """Return the texels to copy: all of them."""
         self._planes.convert(picture, self._stale.rects())
         self._stale = self._nothing
         return (self._planes.region,)
 
     def _over(self, passthrough: VideoPassthrough, picture: Target, into: av.VideoFrame) -> Rects:
-        """The texels to copy: those drawn over the video, whose own samples are brought up first."""
+        """Upload the video's own samples, and return the texels drawn over the video."""
         for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
             self._device.upload(samples, plane.buffer_ptr, plane.line_size)
         self._planes.convert(picture, passthrough.drawn)
@@ -90,7 +91,7 @@ class DeviceRing:
 
 
 def _copies(part: Region, into: av.VideoFrame) -> Iterator[Copy]:
-    """Texels of the three planes to their rows: even ones of Y, odd ones of Y, those of CbCr."""
+    """Yield the copies of the three planes to their rows: even rows of Y, odd rows of Y, CbCr."""
     luma, chroma = into.planes
     pitch = luma.line_size
     starts = ((luma.buffer_ptr, 2 * pitch), (luma.buffer_ptr + pitch, 2 * pitch), (chroma.buffer_ptr, pitch))

@@ -60,6 +60,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("cost", ATTACKS, ids=lambda cost: cost.name)
 def test_a_document_beyond_a_limit_is_refused_and_the_reason_names_it(
     cost: Cost, monkeypatch: pytest.MonkeyPatch

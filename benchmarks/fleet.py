@@ -1,0 +1,79 @@
+"""What schedulers do with up to ten thousand workers, in simulated time, on a real Postgres."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from benchmarks.benchmark import Benchmark, Row
+from benchmarks.simulation.farm import simulate
+from benchmarks.simulation.scenario import CALM_SHARE, Outcome, Scenario
+from farm_core.telemetry import logs
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    name: str
+    scenario: Scenario
+
+
+CASES: Final = (
+    _Case("calm", Scenario(100, 5, 30, 10, schedulers=1, with_faults=False)),
+    _Case("calm", Scenario(1_000, 50, 300, 6, schedulers=2, with_faults=False)),
+    _Case("overload", Scenario(1_000, 50, 600, 5, schedulers=2, with_faults=False)),
+    _Case("faults", Scenario(1_000, 50, 300, 6, schedulers=2)),
+    _Case("calm", Scenario(10_000, 500, 3_000, 4, with_faults=False)),
+    _Case("faults", Scenario(10_000, 500, 3_000, 4)),
+)
+"""Nine of ten workers are busy while jobs arrive; in the overload there are twice as many jobs as the workers can do."""
+
+
+def _rows(quick: bool) -> Iterator[Row]:
+    """A row for each case."""
+    logs.set_up("ERROR")
+    for case in CASES:
+        scenario = replace(case.scenario, arrival_seconds=case.scenario.arrival_seconds / (4 if quick else 1))
+        if not quick or scenario.workers <= 1_000:
+            with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
+                yield _row(case.name, scenario, simulate(scenario, Path(folder)))
+
+
+def _row(name: str, scenario: Scenario, outcome: Outcome) -> Row:
+    jobs = len(outcome.created)
+    waits = outcome.waits(before=scenario.arrival_seconds * CALM_SHARE if scenario.with_faults else float("inf"))
+    others = outcome.waits(flooding=False)
+    cost = (outcome.scheduler_seconds + outcome.postgres_seconds) / jobs
+    return {
+        "case": name,
+        "size": f"{scenario.workers:,} workers",
+        "jobs/s": scenario.jobs_per_second,
+        "jobs": jobs,
+        "lost": jobs - outcome.statuses.get("completed", 0),
+        "contradictions": len(outcome.contradictions),
+        "simulated s": round(outcome.seconds, 1),
+        "first lease p50 s": _quantile(waits, 0.5),
+        "first lease p99 s": _quantile(waits, 0.99),
+        "others' p99 s": _quantile(others, 0.99),
+        "fairness": round(outcome.fairness(scenario.segment_seconds), 4),
+        "statements/job": round(outcome.statements / jobs, 2),
+        "scheduler ms/job": round(outcome.scheduler_seconds / jobs * 1e3, 2),
+        "postgres ms/job": round(outcome.postgres_seconds / jobs * 1e3, 2),
+        "processor ms/segment": round(cost / 3 * 1e3, 2),
+        "cores": round(cost * scenario.jobs_per_second, 1),
+    }
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3) if ordered else 0.0
+
+
+BENCHMARK = Benchmark(
+    "Do schedulers keep ten thousand workers busy, lose no job, and share fairly, and what does it cost?",
+    _rows,
+    label="case",
+    bar="processor ms/segment",
+    limit=0.7,
+)

@@ -1,0 +1,187 @@
+"""A farm in simulated time: schedulers as they are, a real Postgres that fails over, and thousands of simulated workers."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from sqlalchemy import event
+
+from benchmarks.processor_time import PostgresTime
+from benchmarks.simulation.fleet import BATCH_SECONDS, Faults, Fleet, FleetExecutor
+from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
+from benchmarks.simulation.scenario import CALM_SHARE, FLOODING, Outcome, Scenario
+from benchmarks.simulation.storage import NullStorage
+from cluster.embedded import postgres
+from cluster.embedded.postgres import EmbeddedPostgres
+from farm_core.db import migrate
+from farm_core.db.database import Database, libpq_url
+from farm_core.net.fetch import Guard
+from farm_core.progress.changes import ChangePublisher
+from farm_core.progress.reader import ProgressReader
+from farm_core.settings import Settings
+from scheduler.dependencies import Dependencies
+from scheduler.scheduler import Scheduler
+
+_ACCOUNTS: Final = (
+    "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 3, '0'), 'a' || n, 'pro', now()"
+    " FROM generate_series(0, %s - 1) AS n"
+)
+_TEMPLATES: Final = (
+    "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"
+    " updated_at) SELECT 'tpl_' || id, id, 't', 1280, 720, 30, 3, '[]', '{}', 'documents/none', now(), now() FROM accounts"
+)
+_JOBS: Final = (
+    "INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,"
+    " request_hash, attempt, created_at, document_key) SELECT id, account_id, 'tpl_' || account_id, 'queued', 0, '{}', 1280, 720,"
+    " 30, 90, 3000, 'http://farm', '', 0, %s, 'frozen/' || id FROM unnest(%s::text[], %s::text[]) AS wanted(id, account_id)"
+)
+"""Jobs come with frozen documents: ingest belongs to no simulation of schedulers."""
+
+
+def simulate(scenario: Scenario, folder: Path) -> Outcome:
+    """Run the scenario on a Postgres in the folder. Raises OSError where the server cannot be started."""
+    server = postgres.start(folder / "postgres", durable=False)
+    migrate.upgrade(server.url)
+    farm = SimulatedFarm(scenario, folder, server)
+    try:
+        return run(farm.run())
+    finally:
+        farm.server.stop()
+
+
+class SimulatedFarm:
+    """One run of a scenario. `server` is replaced by the fail-over."""
+
+    def __init__(self, scenario: Scenario, folder: Path, server: EmbeddedPostgres) -> None:
+        self.scenario = scenario
+        self.server = server
+        self.outcome = Outcome()
+        self._folder = folder
+        self._chance = random.Random(scenario.seed)
+        faults = Faults() if scenario.with_faults else Faults(0.0, 0.0)
+        self._fleet = Fleet(scenario.workers, scenario.nodes, scenario.segment_seconds, faults, scenario.seed)
+        self._schedulers: list[Scheduler] = []
+        self._is_down = False
+
+    async def run(self) -> Outcome:
+        """Run until the last job has ended, and return what happened."""
+        self._furnish()
+        self._schedulers = [self._scheduler() for _ in range(self.scenario.schedulers)]
+        self.outcome.postgres_seconds -= PostgresTime(self.server.folder).seconds()
+        began = time.process_time()
+        for scheduler in self._schedulers:
+            for service in (*scheduler.keepers, *scheduler.takers):
+                service.start()
+        await asyncio.gather(self._arrive(), self._fail())
+        while self._left():
+            await asyncio.sleep(0.5)
+            self._wake()
+        self.outcome.seconds = asyncio.get_running_loop().time()
+        self.outcome.scheduler_seconds = time.process_time() - began
+        self.outcome.postgres_seconds += PostgresTime(self.server.folder).seconds()
+        await self._stop()
+        self.outcome.first_leases = self._fleet.first_leases
+        with self._connection() as connection:
+            self.outcome.read(connection)
+        return self.outcome
+
+    def _furnish(self) -> None:
+        with self._connection() as connection:
+            connection.execute("TRUNCATE accounts, workers, segments CASCADE")
+            connection.execute(_ACCOUNTS, (self.scenario.accounts,))
+            connection.execute(_TEMPLATES)
+
+    def _scheduler(self) -> Scheduler:
+        """A scheduler whose statements are counted. It listens to no notices: `_wake` does what they would."""
+        database = Database(self.server.url, ping=False)
+        for engine in database.engines:
+            event.listen(engine.sync_engine, "before_cursor_execute", self._count)
+        dependencies = Dependencies(
+            database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(),
+            SimulatedClock(asyncio.get_running_loop()),
+            Settings(data_folder=self._folder), self._folder, ProgressReader(None, database), ChangePublisher(None),
+        )  # fmt: skip
+        return Scheduler(dependencies, self.server.url)
+
+    def _count(self, *_: object) -> None:
+        self.outcome.statements += 1
+
+    def _connection(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(libpq_url(self.server.url), autocommit=True)
+
+    async def _arrive(self) -> None:
+        """Create jobs a batch at a time. While Postgres is away callers wait, and their jobs come afterwards."""
+        loop, scenario, numbers, owed = asyncio.get_running_loop(), self.scenario, itertools.count(), 0.0
+        ends, connection = loop.time() + scenario.arrival_seconds, self._connection()
+        while loop.time() < ends:
+            await asyncio.sleep(BATCH_SECONDS)
+            if self._is_down:
+                ends += BATCH_SECONDS
+                connection.close()
+                continue
+            if connection.closed:
+                connection = self._connection()
+            owed += scenario.jobs_per_second * BATCH_SECONDS
+            self._create(connection, [next(numbers) for _ in range(int(owed))], loop.time())
+            owed %= 1
+            self._wake()
+        connection.close()
+
+    def _create(self, connection: psycopg.Connection[Any], numbers: Sequence[int], now: float) -> None:
+        jobs = {f"job_{number:07}": self._owner() for number in numbers}
+        connection.execute(_JOBS, (EPOCH + timedelta(seconds=now), list(jobs), list(jobs.values())))
+        self.outcome.created |= {job_id: (owner, now) for job_id, owner in jobs.items()}
+
+    def _owner(self) -> str:
+        if self._chance.random() < 0.5:
+            return FLOODING
+        return f"acc_{self._chance.randrange(1, self.scenario.accounts):03}"
+
+    def _wake(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler.claimer.wake()
+            scheduler.dispatcher.wake()
+
+    async def _fail(self) -> None:
+        """Lose nodes, cut others off, and let Postgres fail over, while jobs arrive."""
+        scenario, seconds = self.scenario, self.scenario.arrival_seconds
+        if not scenario.with_faults:
+            return
+        nodes = [f"n{number:03}" for number in range(scenario.nodes)]
+        some = max(1, scenario.nodes // 25)
+        await asyncio.sleep(seconds * CALM_SHARE)
+        self._fleet.lose(nodes[:some])
+        await asyncio.sleep(seconds * 0.1)
+        self._fleet.cut(nodes[some : 2 * some], 4.0)
+        await asyncio.sleep(seconds * 0.2)
+        await self._fail_over()
+        self._fleet.restore(nodes[:some])
+
+    async def _fail_over(self) -> None:
+        """Stop Postgres, which ends all connections, and start it again after the outage."""
+        self.outcome.postgres_seconds += PostgresTime(self.server.folder).seconds()
+        self._is_down = True
+        self.server.stop()
+        await asyncio.sleep(self.scenario.outage_seconds)
+        self.server = postgres.start(self.server.folder, durable=False)
+        self._is_down = False
+
+    def _left(self) -> int:
+        with self._connection() as connection:
+            row = connection.execute("SELECT coalesce(sum(queued + processing), 0) FROM account_queues").fetchone()
+        return int(row[0]) if row else 0
+
+    async def _stop(self) -> None:
+        services = [service for one in self._schedulers for service in (*one.takers, *one.keepers)]
+        await asyncio.gather(*(service.stop() for service in services))
+        for scheduler in self._schedulers:
+            scheduler.dependencies.sandbox.close()
+            await scheduler.dependencies.database.close()

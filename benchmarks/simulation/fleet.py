@@ -1,0 +1,251 @@
+"""Workers that take simulated time, on nodes that fail: one fleet, which any number of schedulers give assignments to."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from farm_core.jobs.judge import Failure, FailureKind
+from scheduler.ports import (
+    AssemblyAssignment,
+    DrawnStill,
+    Ended,
+    Finished,
+    Report,
+    SegmentAssignment,
+    StillAssignment,
+    TaskAssignment,
+    WorkerState,
+)
+
+BATCH_SECONDS: Final = 0.02
+"""Reports arrive at multiples of this: in reality a round of statements takes about as long, and reports wait for it together."""
+
+ASSEMBLY_SECONDS: Final = 0.05
+NOTICE_SECONDS: Final = 3.0
+"""A lost node is noticed after so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """How often single assignments go wrong: chances of a crash, and of a segment that takes `straggler_factor` times as long."""
+
+    crash_chance: float = 0.001
+    straggler_chance: float = 0.002
+    straggler_factor: float = 15.0
+
+
+@dataclass(slots=True)
+class _Held:
+    assignment: TaskAssignment
+    executor: FleetExecutor
+
+
+@dataclass(slots=True)
+class _Worker:
+    state: WorkerState
+    held: deque[_Held] = field(default_factory=deque)
+    timer: asyncio.TimerHandle | None = None
+
+
+class Fleet:
+    """Workers by name, `workers` of them on `nodes` nodes. `segment_seconds` is what a segment of one second of output takes."""
+
+    def __init__(self, workers: int, nodes: int, segment_seconds: float, faults: Faults, seed: int = 1) -> None:
+        self.first_leases: dict[str, float] = {}
+        """When the first segment of each job was given out."""
+        self.frames: dict[str, int] = {}
+        """Frames rendered, by account."""
+        self._chance = random.Random(seed)
+        self._seconds, self._faults = segment_seconds, faults
+        self._lives = {name: _Worker(state) for name, state in _states(workers, nodes)}
+        self._lost: dict[str, _Worker] = {}
+        self._cut: set[str] = set()
+        self._states: Sequence[WorkerState] | None = None
+
+    def states(self) -> Sequence[WorkerState]:
+        """The workers that live."""
+        if self._states is None:
+            self._states = [worker.state for worker in self._lives.values()]
+        return self._states
+
+    def lose(self, nodes: Iterable[str]) -> None:
+        """Nodes go away with all that their workers hold; their schedulers hear of it NOTICE_SECONDS later."""
+        gone = set(nodes)
+        for name, worker in list(self._lives.items()):
+            if worker.state.node in gone:
+                self._lost[name] = self._lives.pop(name)
+                _stopped(worker)
+                failure = Failure(FailureKind.lost, "The worker is gone.", name)
+                for held in worker.held:
+                    held.executor.report_after(NOTICE_SECONDS, Ended(held.assignment.token, failure))
+                worker.held.clear()
+        self._states = None
+
+    def restore(self, nodes: Iterable[str]) -> None:
+        """Nodes are there again, with fresh workers."""
+        back = set(nodes)
+        for name, worker in list(self._lost.items()):
+            if worker.state.node in back:
+                self._lives[name] = _Worker(self._lost.pop(name).state)
+        self._states = None
+
+    def cut(self, nodes: Iterable[str], seconds: float) -> None:
+        """The network to nodes is cut: what their workers report arrives when it is mended."""
+        names = set(nodes)
+        self._cut |= names
+        asyncio.get_running_loop().call_later(seconds, self._cut.difference_update, names)
+
+    def submit(self, assignment: TaskAssignment, worker_id: str, executor: FleetExecutor) -> None:
+        """Queue the assignment at the worker."""
+        worker = self._lives.get(worker_id)
+        if worker is None:
+            failure = Failure(FailureKind.lost, "The worker is gone.", worker_id)
+            executor.report_after(0.0, Ended(assignment.token, failure))
+            return
+        if isinstance(assignment, SegmentAssignment):
+            self.first_leases.setdefault(assignment.job_id, asyncio.get_running_loop().time())
+        worker.held.append(_Held(assignment, executor))
+        if len(worker.held) == 1:
+            self._begin(worker)
+
+    def stop(self, token: str, worker_id: str) -> None:
+        """End an assignment before its time."""
+        worker = self._lives.get(worker_id)
+        for held in list(worker.held) if worker is not None else ():
+            if held.assignment.token == token:
+                failure = Failure(FailureKind.lost, "The render was stopped.", worker_id)
+                held.executor.report_after(0.0, Ended(token, failure))
+                self._remove(self._lives[worker_id], held)
+
+    def restart(self, worker_id: str) -> None:
+        """End everything that the worker holds."""
+        worker = self._lives.get(worker_id)
+        if worker is not None:
+            _stopped(worker)
+            for held in worker.held:
+                failure = Failure(FailureKind.stall, "The render came to a halt.", worker_id)
+                held.executor.report_after(0.0, Ended(held.assignment.token, failure))
+            worker.held.clear()
+
+    def _remove(self, worker: _Worker, held: _Held) -> None:
+        is_active = worker.held[0] is held
+        worker.held.remove(held)
+        if is_active:
+            _stopped(worker)
+            if worker.held:
+                self._begin(worker)
+
+    def _begin(self, worker: _Worker) -> None:
+        assignment, chance = worker.held[0].assignment, self._chance.random()
+        seconds = ASSEMBLY_SECONDS
+        if isinstance(assignment, SegmentAssignment):
+            seconds = (
+                self._seconds * assignment.frame_count / assignment.video_format.fps * self._chance.uniform(0.8, 1.2)
+            )
+            if chance < self._faults.straggler_chance:
+                seconds *= self._faults.straggler_factor
+        crashes = self._chance.random() < self._faults.crash_chance
+        loop = asyncio.get_running_loop()
+        worker.timer = loop.call_later(seconds, self._ended, worker, crashes)
+
+    def _ended(self, worker: _Worker, crashes: bool) -> None:
+        if worker.state.node in self._cut:
+            worker.timer = asyncio.get_running_loop().call_later(0.5, self._ended, worker, crashes)
+            return
+        held = worker.held.popleft()
+        worker.timer = None
+        if crashes:
+            failure = Failure(FailureKind.crash, "The worker died.", worker.state.id)
+            held.executor.report_after(0.0, Ended(held.assignment.token, failure))
+        else:
+            held.executor.report_after(0.0, self._finished(held.assignment, worker.state.id))
+        if worker.held:
+            self._begin(worker)
+
+    def _finished(self, assignment: TaskAssignment, worker_id: str) -> Finished:
+        if isinstance(assignment, AssemblyAssignment):
+            hashes = tuple("00" for _ in assignment.segment_keys)
+            return Finished(assignment.token, worker_id, assignment.video_key, "11", 5, 0.05, segments_sha256=hashes)
+        self.frames[assignment.account_id] = self.frames.get(assignment.account_id, 0) + assignment.frame_count
+        key = f"segments/{assignment.task_id}.mp4"
+        return Finished(assignment.token, worker_id, key, "00", 7, self._seconds)
+
+
+class FleetExecutor:
+    """One scheduler's hold on the fleet."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.gone = asyncio.Event()
+        self._fleet = fleet
+        self._workers: dict[str, str] = {}
+        self._reports: list[Report] = []
+        self._reported = asyncio.Event()
+
+    async def start(self) -> None:
+        """Nothing to start."""
+
+    def workers(self) -> Sequence[WorkerState]:
+        """The workers that live."""
+        return self._fleet.states()
+
+    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
+        """Give the assignment to the worker."""
+        self._workers[assignment.token] = worker_id
+        self._fleet.submit(assignment, worker_id, self)
+
+    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        """Draw nothing."""
+        return DrawnStill()
+
+    async def reports(self, wait_seconds: float) -> list[Report]:
+        """Return the reports since the last call."""
+        if not self._reports:
+            try:
+                await asyncio.wait_for(self._reported.wait(), wait_seconds)
+            except TimeoutError:
+                return []
+        self._reported.clear()
+        reports, self._reports = self._reports, []
+        return reports
+
+    def report_after(self, seconds: float, report: Report) -> None:
+        """Deliver a report so much later, with the others of its batch."""
+        loop = asyncio.get_running_loop()
+        batch = int((loop.time() + seconds) / BATCH_SECONDS) + 1
+        loop.call_at(batch * BATCH_SECONDS, self._report, report)
+
+    def _report(self, report: Report) -> None:
+        self._workers.pop(report.token, None)
+        self._reports.append(report)
+        self._reported.set()
+
+    def cancel(self, token: str) -> None:
+        """Stop an assignment."""
+        if token in self._workers:
+            self._fleet.stop(token, self._workers[token])
+
+    def restart(self, worker_id: str) -> None:
+        """Start a worker afresh."""
+        self._fleet.restart(worker_id)
+
+    def demand(self, open_tasks: int) -> None:
+        """The fleet neither grows nor shrinks."""
+
+    async def close(self) -> None:
+        """The fleet stays."""
+
+
+def _states(workers: int, nodes: int) -> list[tuple[str, WorkerState]]:
+    names = [(f"w{number:05}", f"n{number % nodes:03}") for number in range(workers)]
+    return [(name, WorkerState(name, node, "simulated", "none", "none")) for name, node in names]
+
+
+def _stopped(worker: _Worker) -> None:
+    if worker.timer is not None:
+        worker.timer.cancel()
+        worker.timer = None

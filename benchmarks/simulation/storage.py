@@ -1,0 +1,51 @@
+"""Storage that keeps nothing: the simulation's results have no bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from farm_core.storage.port import ObjectMissing, StoredObject
+
+
+class NullStorage:
+    """Accepts everything, and has nothing."""
+
+    def put_file(self, key: str, path: Path, content_type: str = "") -> None:
+        """Forget a file."""
+
+    def put_bytes(self, key: str, data: bytes, content_type: str = "") -> None:
+        """Forget bytes."""
+
+    def get_file(self, key: str, path: Path) -> None:
+        """Raise ObjectMissing."""
+        raise ObjectMissing(key)
+
+    def get_bytes(self, key: str) -> bytes:
+        """Raise ObjectMissing."""
+        raise ObjectMissing(key)
+
+    def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
+        """Return an empty stream."""
+        return io.BytesIO()
+
+    def describe(self, key: str) -> StoredObject:
+        """Raise ObjectMissing."""
+        raise ObjectMissing(key)
+
+    def exists(self, key: str) -> bool:
+        """Return False."""
+        return False
+
+    def delete(self, key: str) -> None:
+        """Nothing to delete."""
+
+    def listed(self, prefix: str) -> Iterator[StoredObject]:
+        """Yield nothing."""
+        yield from ()
+
+    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
+        """Return an address."""
+        return f"{origin}/files/{key}"

@@ -1,0 +1,146 @@
+"""How soon a changed preview is there: a text changes, and the frame is drawn at 640 px, as the playground asks for it.
+
+A render of the title card runs after the other in the last phase, so that the cost of previews for renders is seen too.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from benchmarks.benchmark import Benchmark, Row
+from cluster.local.accounts import session_token
+from cluster.local.farm import LocalFarm, Options
+from cluster.local.ray_head import free_port
+from farm_core.settings import ROOT, Settings
+
+WIDTH: Final = 640
+P50_MS_MAX: Final = 300.0
+PAUSE_SECONDS: Final = 0.25
+"""Between two changes, as a person makes them."""
+EXAMPLES: Final = ("title-card", "lower-third", "product-promo")
+
+
+def _rows(quick: bool) -> Iterator[Row]:
+    """A row for each example, then renders with and without previews beside them."""
+    count = 10 if quick else 40
+    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
+        settings = Settings(
+            data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000, stills_per_minute=1_000_000,
+            automation_allow_private_assets=True,
+        )  # fmt: skip
+        farm = LocalFarm(settings, Options(port=free_port()))
+        try:
+            farm.start()
+            farm.wait_ready()
+            headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, 'designer')}"}
+            with httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
+                previews = [_Preview(client, example) for example in EXAMPLES]
+                for preview in previews:
+                    yield {"what": f"{preview.name}, preview", **_figures(preview.times(count))}
+                yield from _beside(previews[0], previews[-1], count)
+        finally:
+            farm.stop()
+
+
+class _Preview:
+    """A template whose texts change before each frame."""
+
+    def __init__(self, client: httpx.Client, name: str) -> None:
+        self.client, self.name = client, name
+        files = {"file": ("scene.motion", (ROOT / "examples" / f"{name}.motion").read_bytes())}
+        imported = client.post("/templates/import", files=files, data={"includeText": "true"}).raise_for_status().json()
+        self.template = imported["id"]
+        self.inputs: dict[str, str] = {}
+        self.texts: list[str] = []
+        self.shown = b""
+        shown = client.get(f"/templates/{self.template}").raise_for_status().json()
+        self.seconds = shown["durationSeconds"]
+        for one in shown["inputs"]:
+            if one["kind"] == "text":
+                self.texts.append(one["id"])
+            elif one["kind"] in ("image", "media"):
+                self.inputs[one["id"]] = self._uploaded(one["kind"])
+
+    def times(self, count: int) -> list[float]:
+        """Milliseconds from request to picture, for so many changes; two changes before them warm the worker up."""
+        return [self.milliseconds(number) for number in range(-2, count)][2:]
+
+    def milliseconds(self, number: int) -> float:
+        """Milliseconds of one preview after a change."""
+        time.sleep(PAUSE_SECONDS)
+        changed = dict.fromkeys(self.texts, f"Change {number} {time.monotonic_ns()}")
+        moment = self.seconds * (number % 7 + 1) / 9
+        body = {"inputs": self.inputs | changed, "time": moment, "width": WIDTH, "format": "jpeg"}
+        began = time.perf_counter()
+        answer = self.client.post(f"/templates/{self.template}/still", json=body)
+        took = (time.perf_counter() - began) * 1000
+        assert answer.status_code == 200 and answer.content != self.shown, answer.text
+        self.shown = answer.content
+        return took
+
+    def rendered_seconds(self, number: int) -> float:
+        """Seconds from the creation of a 720p render to its end."""
+        body: dict[str, Any] = {
+            "templateId": self.template, "output": {"width": 1280, "height": 720},
+            "inputs": self.inputs | dict.fromkeys(self.texts, f"Render {number} {time.monotonic_ns()}"),
+        }  # fmt: skip
+        began = time.perf_counter()
+        job_id = self.client.post("/renders", json=body).raise_for_status().json()["jobId"]
+        while (job := self.client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
+            time.sleep(0.05)
+        assert job["status"] == "completed", job
+        return time.perf_counter() - began
+
+    def _uploaded(self, kind: str) -> str:
+        name = "footage.mp4" if kind == "media" else "logo.png"
+        data = (ROOT / "examples" / "media" / name).read_bytes()
+        return str(self.client.post("/assets", files={"file": (name, data)}).raise_for_status().json()["url"])
+
+
+def _beside(rendered: _Preview, previewed: _Preview, count: int) -> Iterator[Row]:
+    """Title cards in a row, alone and beside previews, in turns."""
+    alone, beside, previews = list[float](), list[float](), list[float]()
+    rendered.rendered_seconds(-1)
+    for turn in range(max(2, count // 4)):
+        alone.append(1000 * rendered.rendered_seconds(2 * turn))
+        ended = threading.Event()
+        thread = threading.Thread(target=_until, args=(ended, previewed, previews))
+        thread.start()
+        beside.append(1000 * rendered.rendered_seconds(2 * turn + 1))
+        ended.set()
+        thread.join()
+    yield {"what": f"{rendered.name}, render alone", **_figures(alone)}
+    yield {"what": f"{rendered.name}, render beside previews", **_figures(beside)}
+    yield {"what": f"{previewed.name}, preview beside a render", **_figures(previews)}
+
+
+def _until(ended: threading.Event, preview: _Preview, times: list[float]) -> None:
+    while not ended.is_set():
+        times.append(preview.milliseconds(len(times)))
+
+
+def _figures(times: Sequence[float]) -> Row:
+    return {
+        "p50_ms": round(statistics.median(times)),
+        "p95_ms": round(statistics.quantiles(times, n=20, method="inclusive")[-1]),
+        "count": len(times),
+    }
+
+
+def _advice(rows: Sequence[Row]) -> str:
+    slow = [row["what"] for row in rows if row["what"].endswith(", preview") and row["p50_ms"] > P50_MS_MAX]
+    return f"Over {P50_MS_MAX:g} ms at the median: {', '.join(slow) or 'none'}."
+
+
+BENCHMARK = Benchmark(
+    "How soon is a preview at 640 px there after a change, and what do previews cost a render beside them?",
+    _rows, label="what", bar="p50_ms", limit=P50_MS_MAX, advice=_advice,
+)  # fmt: skip

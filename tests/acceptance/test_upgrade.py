@@ -1,0 +1,85 @@
+"""An upgrade with jobs in flight: the former release goes on working on the new schema, and the new one takes over."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scaling import scene
+from examples.documents import bundle
+from farm_core import running
+from farm_core.db import migrate
+from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, uploaded
+from tests.acceptance.hooks import hook
+
+FORMER = "faad2e752f8f"
+"""Commit of the former release. Change it when a release is made."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def former(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A checkout of the former release, with this one's environment and fonts."""
+    known = subprocess.run(
+        ["git", "cat-file", "-e", f"{FORMER}^{{commit}}"], cwd=ROOT, capture_output=True, check=False
+    )
+    if known.returncode:
+        pytest.skip("the history has no former release: a shallow clone, or not a clone")
+    tree = tmp_path_factory.mktemp("former")
+    archive = tree / "tree.tar"
+    subprocess.run(["git", "archive", "-o", str(archive), FORMER], cwd=ROOT, check=True)
+    with tarfile.open(archive) as packed:
+        packed.extractall(tree, filter="data")
+    (tree / ".fonts").symlink_to(ROOT / ".fonts")
+    yield tree
+
+
+def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_new_schema(
+    former: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "farm"
+    with hook() as receiver:
+        with process_farm(data, "--workers", "2", tree=former) as old:
+            logo = uploaded(old, ROOT / "examples" / "media" / "logo.png")
+            template = imported(old, bundle(scene(8)))
+            jobs = [
+                old.render(template, f"before-{n:04}", receiver.url, logo=logo, caption=f"Before {n}") for n in range(4)
+            ]
+            assert migrated(data) == migrate.head()
+            for part in ("api", "scheduler"):
+                assert old.kill(part)  # a fresh process of the former release begins on the new schema
+            jobs += [
+                old.render(template, f"during-{n:04}", receiver.url, logo=logo, caption=f"During {n}") for n in range(4)
+            ]
+            assert [old.ended(job_id)["status"] for job_id in jobs[:5]] == ["completed"] * 5
+            in_flight = [
+                old.render(template, f"last-{n:04}", receiver.url, logo=logo, caption=f"Last {n}") for n in range(8)
+            ]
+        with process_farm(data, "--workers", "2") as new:
+            everything = jobs + in_flight
+            assert {new.ended(job_id)["status"] for job_id in everything} == {"completed"}
+            assert new.call("GET", "/usage")["reservedRenderMinutes"] == 0
+            assert new.call("GET", "/usage")["renderJobs"] == len(everything)
+            assert logs_have_no_sql_errors(new)
+        assert {job for job, _ in receiver.told} == set(everything)
+        assert set(receiver.told.values()) == {1}
+
+
+def migrated(data: Path) -> str:
+    """Run this release's migrations on the database of a running farm; returns the schema's revision."""
+    found = running.read(data)
+    assert found is not None
+    environment = os.environ | {"DATABASE_URL": found.database_url}
+    subprocess.run([sys.executable, "-m", "farm_core.db.migrate", "upgrade"], cwd=ROOT, env=environment, check=True)
+    return migrate.head()
+
+
+def logs_have_no_sql_errors(farm: ProcessFarm) -> bool:
+    return not any("UndefinedColumn" in log.read_text() for log in (farm.data / "logs").glob("*.log"))

@@ -1,0 +1,73 @@
+"""The pytest plugin of the suite: options, selection and order of the tests, live count, recorded durations."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from tests.runner import durations, selection
+from tests.runner.progress import Progress
+
+Status = tuple[str, str, Any]
+"""Category, letter and word of a test's outcome."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden-update", action="store_true", help="draw the pictures of tests/golden again")
+    parser.addoption("--slow", action="store_true", help="run the long proofs too (`slow`), and fuzz for an hour")
+    parser.addoption("--kills", type=int, default=1000, metavar="N", help="with --slow: processes to kill")
+    parser.addoption("--fast", action="store_true", help="leave out tests that start servers or take seconds")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the options exclude, and put the slow tests last."""
+    selection.mark_services(items)
+    kept, left_out = selection.select(items, fast=config.getoption("--fast"), slow=config.getoption("--slow"))
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    items[:] = selection.order(kept, durations.recorded(config.rootpath))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Show the live count where pytest would show dots."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput") or config.option.collectonly or config.option.verbose > 0:
+        return
+    width = shutil.get_terminal_size().columns if reporter.isatty else None
+    progress = Progress(reporter._tw._file, durations.recorded(config.rootpath), width=width)
+    config.pluginmanager.register(LiveCount(progress))
+
+
+class LiveCount:
+    """Hooks of the process that reports, with or without worker processes of xdist."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if session.items:
+            self._progress.collected([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self._progress.collected(ids)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_teststatus(self) -> Generator[None, Status, Status]:
+        """Keep the category of a test and its place in the summary, without the letter."""
+        category, *_ = yield
+        return category, "", ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._progress.reported(report.nodeid, report.duration, failed=report.failed)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._progress.finished(nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._progress.end()
+        durations.record(self._progress.took, session.config.rootpath)

@@ -1,0 +1,88 @@
+"""The suite's own runner: order, selection, live count and recorded durations, with pytest on small projects."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from tests.runner import durations
+from tests.runner.progress import CLEAR, Progress
+
+pytestmark = pytest.mark.thorough  # each starts pytest
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = {
+    "pytest.ini": "[pytest]\nmarkers = service\n  gl\n  acceptance\n  chaos\n  thorough\n  slow\n",
+    "test_a_farm.py": "import pytest\n\n@pytest.mark.acceptance\ndef test_farm(): pass\n",
+    "test_b_long.py": "def test_long(): pass\n",
+    "test_c_server.py": (
+        "import pytest\n\n@pytest.fixture\ndef postgres_server(): pass\n\n"
+        "@pytest.fixture\ndef url(postgres_server): pass\n\ndef test_server(url): pass\n"
+    ),
+    "test_d_short.py": "import pytest\n\ndef test_short(): pass\n\n@pytest.mark.thorough\ndef test_thorough(): pass\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in PROJECT.items():
+        (tmp_path / name).write_text(text)
+    durations.record({"test_b_long.py::test_long": 60.0, "test_d_short.py::test_short": 0.1}, tmp_path)
+    return tmp_path
+
+
+def test_short_files_run_first_and_expensive_stages_last(project: Path) -> None:
+    files = [line.split()[-3] for line in run(project) if line.startswith("[")]
+    assert files == ["test_d_short.py", "test_b_long.py", "test_c_server.py", "test_a_farm.py"]
+
+
+def test_fast_leaves_out_servers_and_thorough_tests(project: Path) -> None:
+    lines = run(project, "--fast")
+    assert [line.split()[-3] for line in lines if line.startswith("[")] == ["test_d_short.py", "test_b_long.py"]
+    assert any("2 passed, 3 deselected" in line for line in lines)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two processes"])
+def test_durations_are_recorded_and_others_kept(project: Path, workers: list[str]) -> None:
+    run(project, *workers, "-k", "long")
+    found = json.loads((project / durations.FILE).read_text())
+    assert found["test_b_long.py::test_long"] < 60
+    assert found["test_d_short.py::test_short"] == 0.1
+
+
+def test_a_damaged_record_is_ignored(project: Path) -> None:
+    (project / durations.FILE).write_text("{")
+    assert durations.recorded(project) == {}
+    assert any("5 passed" in line for line in run(project))
+
+
+def test_a_failure_is_shown_at_once_and_explained_at_the_end(project: Path) -> None:
+    (project / "test_d_short.py").write_text("def test_short():\n    assert 1 == 2\n")
+    lines = run(project, status=1)
+    assert lines[0] == "FAILED test_d_short.py::test_short"
+    assert "1 failed" in lines[1]
+    assert any("assert 1 == 2" in line for line in lines[2:])
+
+
+def test_a_terminal_shows_one_line_with_the_time_left() -> None:
+    out, clock = StringIO(), iter([0.0, 0.0, 10.0, 15.0])
+    progress = Progress(out, {"a.py::one": 20.0, "a.py::two": 10.0}, width=60, clock=lambda: next(clock))
+    progress.collected(["a.py::one", "a.py::two"])
+    for name in ("a.py::one", "a.py::two"):
+        progress.reported(name, 1.0, failed=False)
+        progress.finished(name)
+    assert out.getvalue().split(CLEAR)[1:] == ["[1/2]  0:10  about 0:05 left  a.py", "[2/2]  0:15  a.py"]
+
+
+def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
+    """Lines that pytest prints about the project."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.runner.plugin", "--rootdir", str(project), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if line]
