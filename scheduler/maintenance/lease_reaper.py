@@ -40,7 +40,8 @@ class LeaseReaper(Service):
             renderers = sorted(others.union(own))
             freed += await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
         open_tasks = await database.single(tasks.count_open)
-        self.dependencies.executor.demand(open_tasks)
+        stills = self.dependencies.stills
+        self.dependencies.executor.demand(open_tasks + (0 if stills is None else await stills.waiting()))
         metrics.OPEN_SEGMENTS.set(open_tasks)
         metrics.RESCUED.inc(freed)
         if freed:
