@@ -28,6 +28,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--share-port", action="store_true", help="let other API processes listen on the port too")
     arguments = parser.parse_args(words)
     chosen = located(settings(), arguments.data)
     if chosen.database_url is None or chosen.redis_url is None:
@@ -45,7 +46,7 @@ def main(words: list[str]) -> int:
         )
         gc.collect()
         gc.freeze()  # the code's own objects never die: a full collection that visits them delays requests by 30 ms and more
-        uvicorn.Server(options).run(sockets=listeners(options))
+        uvicorn.Server(options).run(sockets=listeners(options, is_shared=arguments.share_port))
     return 0
 
 

@@ -54,14 +54,25 @@ def config(app: Any, **options: Any) -> uvicorn.Config:
     return uvicorn.Config(app, **(fixed | options))
 
 
-def listeners(chosen: uvicorn.Config) -> list[socket.socket]:
-    """Return the listening socket LISTENERS times: the event loop accepts one connection of each per iteration.
+def listeners(chosen: uvicorn.Config, *, is_shared: bool = False) -> list[socket.socket]:
+    """The listening socket, LISTENERS times: the event loop accepts one connection of each in an iteration.
 
-    With one socket, a client that opens hundreds of connections at once would delay all others by as many iterations,
-    which are slow on a busy machine.
+    With a single one, a client that opens hundreds of connections at once keeps others from being accepted for as many
+    iterations, which are slow on a busy machine. `is_shared`: other processes of this user listen on the same port, and the
+    kernel spreads connections over all of them. Raises OSError.
     """
-    first = chosen.bind_socket()
+    first = _shared_socket(chosen.host, chosen.port) if is_shared else chosen.bind_socket()
     return [first, *(first.dup() for _ in range(LISTENERS - 1))]
+
+
+def _shared_socket(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    shared = socket.socket(family, kind, protocol)
+    shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    shared.bind(address)
+    shared.set_inheritable(True)
+    return shared
 
 
 def _connections_max() -> int:

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
-from farm_core.cli import connection, screen
+from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import add_yes_argument
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     add_yes_argument(parser)
     screen.add_watch_argument(parser)
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
