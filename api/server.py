@@ -55,11 +55,11 @@ def config(app: Any, **options: Any) -> uvicorn.Config:
 
 
 def listeners(chosen: uvicorn.Config, *, is_shared: bool = False) -> list[socket.socket]:
-    """The listening socket, LISTENERS times: the event loop accepts one connection of each in an iteration.
+    """Return the listening socket LISTENERS times: the event loop accepts one connection of each per iteration.
 
-    With a single one, a client that opens hundreds of connections at once keeps others from being accepted for as many
-    iterations, which are slow on a busy machine. `is_shared`: other processes of this user listen on the same port, and the
-    kernel spreads connections over all of them. Raises OSError.
+    With one socket, a client that opens hundreds of connections at once would delay all others by as many iterations,
+    which are slow on a busy machine. `is_shared`: other processes of this user listen on the same port, and the kernel
+    spreads connections over all of them. Raises OSError.
     """
     first = _shared_socket(chosen.host, chosen.port) if is_shared else chosen.bind_socket()
     return [first, *(first.dup() for _ in range(LISTENERS - 1))]

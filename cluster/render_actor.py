@@ -106,7 +106,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="assignments")
     def execute(self, assignment: TaskAssignment) -> Finished | Ended:
-        """The assignment's one report."""
+        """Execute the assignment and return its one report."""
         with self._admitted() as admitted:
             if admitted:
                 return self._thread.submit(assignment).result()

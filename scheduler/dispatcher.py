@@ -49,7 +49,10 @@ class Dispatcher(Service):
         self._first_worker = 0
 
     async def tick(self) -> int:
-        """One round of assignments, ROUND_TASKS_MAX at most; returns how many where the next round must follow at once."""
+        """Run one round of at most ROUND_TASKS_MAX assignments.
+
+        Return their number if the next round must follow at once.
+        """
         living = self.dependencies.executor.workers()
         if not living:
             return 0
@@ -65,7 +68,7 @@ class Dispatcher(Service):
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
     async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[RowMapping]:
-        """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
+        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
         rows = await database.single(lambda connection: tasks.open_work(connection, now, room, renderers))
@@ -85,10 +88,10 @@ class Dispatcher(Service):
         return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
-        """At most `wanted` workers of each renderer that may get a task now, as far as this scheduler knows, and some full ones.
+        """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
 
-        Other schedulers use them too. Each round begins where the last one stopped, so that all workers have their
-        turn.
+        As far as this scheduler knows: others use them too. Each round begins where the last one stopped, so that all
+        workers have their turn.
         """
         first = self._first_worker % len(living)
         with_room, full, taken = list[WorkerState](), list[WorkerState](), Counter[str]()

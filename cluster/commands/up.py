@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs until a signal; returns 0 after a clean end. Raises Failure where the farm cannot start."""
+    """Run until a signal; return 0 after a clean end. Raises Failure if the farm cannot start."""
     chosen = data_folder.settings_of(arguments)
     logs.set_up(chosen.log_level)
     ended = threading.Event()
