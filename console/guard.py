@@ -41,7 +41,7 @@ class Guard:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Answer the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

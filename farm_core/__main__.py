@@ -61,7 +61,7 @@ READER_GONE: Final = 128 + signal.SIGPIPE
 
 
 def main(words: list[str] | None = None) -> int:
-    """Runs one command; returns its exit status."""
+    """Run one command; return its exit status."""
     try:
         status = _run(sys.argv[1:] if words is None else words)
         sys.stdout.flush()

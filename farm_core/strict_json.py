@@ -35,7 +35,7 @@ def check_counts(data: bytes) -> None:
 
 
 def refuse_nul(value: Any) -> None:
-    """Raises BadRequest where a name or text holds a NUL character, or the value cannot be written."""
+    """Raise BadRequest where a name or text holds a NUL character, or the value cannot be written."""
     storable(value, sort=False)
 
 

@@ -53,7 +53,7 @@ class Verdict:
 
     @property
     def works(self) -> bool:
-        """Whether they do."""
+        """True if they do."""
         return self.obstacle is None
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) ->
 
 
 def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:
-    """Whether the same pictures give the same segment by the handover and by the processor's memory."""
+    """Return True if the same pictures give the same segment by the handover and by the processor's memory."""
     with TemporaryDirectory() as folder, _pictures(painter) as pictures:
         try:
             ways = [_segment(painter, pictures, profile, way, Path(folder) / "a.mp4") for way in (None, handover)]

@@ -47,7 +47,7 @@ class Ring(Protocol):
         """How many frames are on their way."""
 
     def holds(self, frame: av.VideoFrame) -> bool:
-        """Whether the frame is still on its way."""
+        """Return True if the frame is still on its way."""
 
     def put(
         self, frame: Any, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
@@ -169,7 +169,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         on_progress: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> SegmentReport:
-        """Writes the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
+        """Write the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
         started = time.perf_counter()
         ring = self._ring()
         writer = SegmentWriter(
@@ -218,7 +218,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         on_progress: Callable[[int], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        """Keeps frames in order: one that is still on its way back holds up those behind it."""
+        """Keep frames in order: one that is still on its way back holds up those behind it."""
         current = self._pool.take()
         waiting: deque[_Waiting] = deque()
         for number, snapshot in enumerate(snapshots):
@@ -248,7 +248,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._converted_frames += 1
 
     def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, unread_count: int) -> None:
-        """Brings back all but the `in_flight` youngest frames and sends on what is complete."""
+        """Bring back all but the `in_flight` youngest frames and send on what is complete."""
         while len(ring) > unread_count:
             with self._clock.stage("readback"):
                 ring.collect()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -30,7 +32,9 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         """Move simulated time on."""
         self._now += seconds
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Result], *args: Any) -> asyncio.Future[Result]:
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Arguments], Result], *args: *Arguments
+    ) -> asyncio.Future[Result]:
         """Run in a thread; simulated time stands still until it ends."""
         self.threads += 1
         future = super().run_in_executor(executor, func, *args)
@@ -41,7 +45,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self.threads -= 1
 
 
-class _Selector(selectors.DefaultSelector):  # type: ignore[valid-type, misc]
+class _Selector(selectors.DefaultSelector):
     """Waits for sockets in real time, and for timers in simulated time."""
 
     def __init__(self, loop: SimulatedLoop) -> None:

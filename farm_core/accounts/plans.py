@@ -54,7 +54,7 @@ def limits_of(account: Account) -> Limits:
 
 
 def set_limit(account: Account, assignment: str) -> None:
-    """Applies `KEY=VALUE` to the account: a number, true or false, `null` for unlimited, `plan` for the plan's value.
+    """Apply `KEY=VALUE` to the account: a number, true or false, `null` for unlimited, `plan` for the plan's value.
 
     Raises BadLimit.
     """

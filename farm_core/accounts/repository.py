@@ -44,7 +44,7 @@ async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> i
 
 
 async def revoke_key(session: AsyncSession, account_id: str, key_id: str, at: datetime) -> bool:
-    """Revokes the account's key, keeping the first moment it was; says whether there is such a key."""
+    """Revoke the account's key, keeping the first moment it was; say whether there is such a key."""
     statement = (
         update(ApiKey)
         .where(col(ApiKey.id) == key_id, col(ApiKey.account_id) == account_id)

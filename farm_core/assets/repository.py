@@ -60,7 +60,7 @@ async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[st
 
 
 async def reap(database: Database, storage: Storage, now: datetime, assets_max: int = 500) -> int:
-    """Deletes uploads that have expired: first the bytes, then the rows, so that neither is forgotten. Returns how many.
+    """Delete uploads that have expired: first the bytes, then the rows, so that neither is forgotten. Returns how many.
 
     No transaction is open while storage is asked. Others may delete the same uploads meanwhile: that does no harm.
     """

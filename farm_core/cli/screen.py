@@ -28,7 +28,7 @@ def console() -> Console:
 
 
 async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool) -> None:
-    """Prints what `picture` gives; with `watch` again every second, in its place on a terminal."""
+    """Print what `picture` gives; with `watch` again every second, in its place on a terminal."""
     out = console()
     if not watch:
         out.print(await picture())

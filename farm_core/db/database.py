@@ -116,7 +116,7 @@ class Database:
             return await act(connection)
 
     async def close(self) -> None:
-        """Gives the connections back."""
+        """Give the connections back."""
         for engine in self.engines:
             await engine.dispose()
 

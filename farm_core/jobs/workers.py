@@ -49,7 +49,7 @@ async def striking_accounts(session: Transaction, now: datetime) -> dict[str, in
 
 
 async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
-    """Records the workers that live, and forgets those that have been gone for an hour."""
+    """Record the workers that live, and forget those that have been gone for an hour."""
     ordered = sorted(workers, key=lambda worker: worker.id)
     columns = {
         "ids": [worker.id for worker in ordered],
@@ -81,8 +81,14 @@ async def live_workers(session: Transaction, now: datetime) -> list[str]:
     return list((await session.execute(statement("live_workers"), values)).scalars())
 
 
+async def live_renderers(session: Transaction, now: datetime) -> set[str]:
+    """The renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
+    values = {"since": now - timedelta(seconds=LIVE_SECONDS)}
+    return set((await session.execute(statement("live_renderers"), values)).scalars())
+
+
 async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> datetime | None:
-    """Counts a failure; returns until when the worker is quarantined, if it is."""
+    """Count a failure; return until when the worker is quarantined, if it is."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
     row = (await session.execute(statement("blame_worker"), values)).one_or_none()
     until: datetime | None = None if row is None else row.quarantined_until
@@ -96,7 +102,7 @@ async def surplus_segments(session: Transaction, bytes_max: int, segments_max: i
 
 
 async def forget_segments(session: Transaction, keys: Sequence[str]) -> None:
-    """Drops the records of segments that are no longer in storage."""
+    """Drop the records of segments that are no longer in storage."""
     await session.execute(statement("forget_segments"), {"keys": list(keys)})
 
 

@@ -65,7 +65,7 @@ def checked_target(url: str, *, allow_private: bool) -> Target:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address (as text, any family) is one of the public internet."""
+    """Return True if an address (as text, any family) is one of the public internet."""
     try:
         parsed = ip_address(address.split("%", 1)[0])
     except ValueError:

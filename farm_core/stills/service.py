@@ -30,7 +30,7 @@ class StillDependencies(Protocol):
 
     @property
     def rates(self) -> RateLimiter:
-        """Counts requests of an account."""
+        """Count requests of an account."""
         ...
 
     @property

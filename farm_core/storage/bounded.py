@@ -19,7 +19,7 @@ class Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fills the buffer as far as the bound allows."""
+        """Fill the buffer as far as the bound allows."""
         wanted = min(len(buffer), self._left)
         chunk = self._stream.read(wanted) if wanted else b""
         buffer[: len(chunk)] = chunk
@@ -27,6 +27,6 @@ class Bounded(io.RawIOBase):
         return len(chunk)
 
     def close(self) -> None:
-        """Closes the stream too."""
+        """Close the stream too."""
         self._stream.close()
         super().close()

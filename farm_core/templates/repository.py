@@ -36,7 +36,7 @@ async def owned(session: AsyncSession, account_id: str, template_id: str) -> Tem
 
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:
-    """Deletes the template; jobs that use it keep it until they end. Says whether there was one."""
+    """Delete the template; jobs that use it keep it until they end. Says whether there was one."""
     statement = (
         update(Template)
         .where(

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetches what is missing; 1 when there is no font to draw with afterwards."""
+    """Fetch what is missing; 1 when there is no font to draw with afterwards."""
     if arguments.list:
         return _list(arguments.folder)
     wanted = missing(arguments.folder, BASE_PACKS if arguments.base else PACKS)

@@ -49,7 +49,7 @@ def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]
 def render_parts(
     job: LocalJob, parts: Sequence[Part], workers: int, on_progress: Callable[[int], None]
 ) -> tuple[str, ...]:
-    """Renders every part; returns the warnings, each once. Raises what a process raised."""
+    """Render every part; return the warnings, each once. Raises what a process raised."""
     context = multiprocessing.get_context("spawn")
     done = context.Value("q", 0)
     threads = max(0, (os.cpu_count() or 1) // workers - 1)

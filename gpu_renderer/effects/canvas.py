@@ -99,7 +99,7 @@ class Canvas(Surface):
         return self._silhouette or self.target
 
     def fade(self, opacity: float) -> None:
-        """Applies fill opacity: the pixels fade, the silhouette stays (effects.md 4.4)."""
+        """Apply fill opacity: the pixels fade, the silhouette stays (effects.md 4.4)."""
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
@@ -123,7 +123,7 @@ class Canvas(Surface):
             self.apply("effects/baked/restore.frag")
 
     def replace(self, target: Target) -> None:
-        """Makes a target, stored as the last pass was asked to, the picture."""
+        """Make a target, stored as the last pass was asked to, the picture."""
         super().replace(target)
         self._is_straight = self._stores_straight
 
@@ -133,7 +133,7 @@ class Canvas(Surface):
         return (*super().variant(values), *((name, "1") for name, given in stored if given))
 
     def close(self) -> Target:
-        """Ends the work; the caller owns the picture, which is premultiplied."""
+        """End the work; the caller owns the picture, which is premultiplied."""
         self._store(straight=False)
         self.painter.pool.give_back(self._silhouette)
         self._silhouette = None
@@ -178,7 +178,7 @@ class Canvas(Surface):
             self.painter.pool.give_back(copy)
 
     def paint(self, pixels: npt.NDArray[np.uint8], *, composite: int = 0, opacity: float = 1.0) -> None:
-        """Draws premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
+        """Draw premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
         texture = self.texture(np.ascontiguousarray(pixels).tobytes(), self.width, self.height)
         self.apply(
             "effects/baked/paint.frag",
@@ -188,13 +188,13 @@ class Canvas(Surface):
         texture.release()
 
     def table(self, table: npt.NDArray[np.uint8]) -> None:
-        """Maps each straight channel by a table of shape (256, 3)."""
+        """Map each straight channel by a table of shape (256, 3)."""
         texture = self.texture(np.ascontiguousarray(table, np.uint8).tobytes(), 256, 1, channels=3)
         self.apply("effects/baked/table.frag", textures={"u_table": texture})
         texture.release()
 
     def matrix(self, affine: npt.NDArray[np.float64]) -> None:
-        """Maps straight colours by three rows of four, and clamps."""
+        """Map straight colours by three rows of four, and clamps."""
         matrix, offset = affine[:, :3].T.ravel(), affine[:, 3]
         self.apply(
             "effects/baked/matrix.frag",

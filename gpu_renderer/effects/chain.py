@@ -32,7 +32,7 @@ def chain(
     after_baking: bool = False,
     in_place: bool = False,
 ) -> Target:
-    """Runs the spatial effects of a stack over a layer's buffer, in order.
+    """Run the spatial effects of a stack over a layer's buffer, in order.
 
     `source` is linear premultiplied and covers the layer's pixels and its effects' reach; it passes into the chain's
     hands, and the target returned, of the same region, into the caller's. Matrix, table, raster and time effects are
@@ -62,7 +62,7 @@ def buffer_chain(
 def retouch(
     painter: Painter, target: Target, effects: Iterable[EffectSnapshot], scene: EffectScene, rects: Rects
 ) -> None:
-    """Runs a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
+    """Run a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
     _lit(Chain(painter, target, scene, target.region, in_place=True, rects=rects), effects, after_baking=False)
 
 
@@ -90,7 +90,7 @@ def spread_px(
 
 
 def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
-    """Whether passes read the picture itself, and not only blurs of it."""
+    """Return True if passes read the picture itself, and not only blurs of it."""
     return bool(_body(list(_passes(effects, after_baking))))
 
 
@@ -119,7 +119,7 @@ def shadow_offsets(
 
 
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
-    """Whether all passes of a stack make each pixel of that pixel of the picture alone."""
+    """Return True if all passes of a stack make each pixel of that pixel of the picture alone."""
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))
 
 
@@ -129,7 +129,7 @@ def moves_within_box(effects: Iterable[EffectSnapshot]) -> bool:
 
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
-    """Whether a stack has any pass to run; without one the layer needs no buffer of its own."""
+    """Return True if a stack has any pass to run; without one the layer needs no buffer of its own."""
     return next(_passes(effects, after_baking), None) is not None
 
 

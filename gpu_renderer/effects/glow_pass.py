@@ -29,7 +29,7 @@ class GlowPass:
 
     @property
     def is_displaced(self) -> bool:
-        """Whether it lies elsewhere than its silhouette."""
+        """True if it lies elsewhere than its silhouette."""
         return self.offset != (0.0, 0.0)
 
     @property
@@ -52,7 +52,7 @@ class Halves:
         return self._made[levels]
 
     def release(self) -> None:
-        """Gives back what was worked out."""
+        """Give back what was worked out."""
         self._painter.pool.give_back(*self._made[1:])
         del self._made[1:]
 
@@ -142,7 +142,7 @@ class _Silhouette:
         return self._made[levels]
 
     def release(self) -> None:
-        """Gives back what was worked out here."""
+        """Give back what was worked out here."""
         self._painter.pool.give_back(*self._made.values())
 
     def _over_light(self, alpha: Target, light: GlowBuffer, levels: int) -> Target:

@@ -126,7 +126,7 @@ def draw(
     defines: Mapping[str, object] | None = None,
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
-    """Draws the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
+    """Draw the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
     light, where = lit.glow, shared(rects, lit.sharp.region)
     lit_parts = shared(where, light.region) if light else ()
     for behind, parts in ((light, lit_parts), (None, outside(where, light.region) if light else where)):
@@ -160,7 +160,7 @@ def draw_glow(
     defines: Mapping[str, object] | None = None,
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
-    """Draws light alone into parts of its region."""
+    """Draw light alone into parts of its region."""
     if not rects:
         return
     painter.draw(

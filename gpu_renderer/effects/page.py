@@ -127,7 +127,7 @@ def subject() -> npt.NDArray[np.uint8]:
 
 
 def write() -> None:
-    """Writes the page and the pictures."""
+    """Write the page and the pictures."""
     painter = Painter(create_context())
     folder = DOCS / "effects"
     folder.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ def write() -> None:
 
 
 def _chained(canvas: Canvas, entry: EffectSnapshot) -> None:
-    """Runs a screen-space effect over the canvas's picture, in linear light and back."""
+    """Run a screen-space effect over the canvas's picture, in linear light and back."""
     painter, frame = canvas.painter, Region(0, 0, WIDTH, HEIGHT)
     linear = painter.applied("effects/to_linear.frag", canvas.target, format="f2")
     result = chain(

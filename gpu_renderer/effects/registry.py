@@ -43,7 +43,7 @@ class Route(Enum):
 
     @property
     def is_spatial(self) -> bool:
-        """Whether it is a pass over an unbaked layer's buffer."""
+        """True if it is a pass over an unbaked layer's buffer."""
         return self in (Route.GPU, Route.GPU_ONLY)
 
 
@@ -89,7 +89,7 @@ class Effect:
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether the GPU form makes each pixel of that pixel of the picture alone."""
+        """True if the GPU form makes each pixel of that pixel of the picture alone."""
         return bool(self.shader) and is_pointwise(self.shader)
 
     def parameter(self, key: str) -> Parameter:
@@ -122,7 +122,7 @@ class Effect:
         return ()
 
     def is_idle(self, values: EffectValues) -> bool:
-        """Whether these values leave every layer as it is."""
+        """Return True if these values leave every layer as it is."""
         del values
         return False
 
@@ -161,7 +161,7 @@ _PARAMETERS: dict[str, dict[str, Parameter]] = {}
 
 
 def effect(effect_id: str, tier: Tier, route: Route) -> Callable[[E], E]:
-    """Registers an effect class under the id that documents store."""
+    """Register an effect class under the id that documents store."""
 
     def register(kind: E) -> E:
         assert effect_id not in _EFFECTS, f"{effect_id} is declared twice"

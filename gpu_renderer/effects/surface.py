@@ -45,7 +45,7 @@ class Surface:
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
     ) -> None:
-        """Replaces the picture by what the shader makes of it, with the parameters it declares."""
+        """Replace the picture by what the shader makes of it, with the parameters it declares."""
         self.replace(self.passed(shader, values, uniforms=uniforms, textures=textures))
 
     def passed(
@@ -78,7 +78,7 @@ class Surface:
         return {name: value for name, value in found.items() if name in known}
 
     def replace(self, target: Target) -> None:
-        """Makes a target the picture, and gives the old one back."""
+        """Make a target the picture, and give the old one back."""
         self.painter.pool.give_back(self.target)
         self.target = target
 

@@ -150,7 +150,7 @@ def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
 
 
 def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Mapping[str, float]) -> bool:
-    """Writes what the tracks say of a parameter; whether they say anything."""
+    """Write what the tracks say of a parameter; whether they say anything."""
     if parameter.kind is Kind.NUMBER and parameter.key in tracks:
         values[parameter.key] = tracks[parameter.key]
         return True

@@ -52,7 +52,7 @@ class JobSound:
 
     @property
     def is_heard(self) -> bool:
-        """Whether the job has any sound: without a voice that has a file, files get no sound track."""
+        """True if the job has any sound: without a voice that has a file, files get no sound track."""
         return bool(self._sounds)
 
     @property

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +41,7 @@ PARTS: dict[str, Callable[[str], bool]] = {
     "actor": lambda words: "ray::RenderActor" in words or "ray::IDLE" in words,
     "scheduler": lambda words: "-m scheduler" in words,
     "api": lambda words: "-m api" in words,
-    "ray": lambda words: "ray.scripts.scripts start" in words,
+    "ray": lambda words: "cluster.local.ray_node" in words,
     "raylet": lambda words: "raylet/raylet" in words,
     "valkey": lambda words: "unixsocketperm" in words,
     "postgres": lambda words: "bin/postgres -D" in words,
@@ -54,28 +54,26 @@ class ProcessFarm:
 
     data: Path
     origin: str
-    up_command: Sequence[str]
-    environment: Mapping[str, str]
-    tree: Path
-    process: subprocess.Popen[bytes] = field(init=False)
+    process: subprocess.Popen[bytes]
     token: str = ""
     storage: S3Server | None = None
     patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
+    begin: Callable[[], subprocess.Popen[bytes]] | None = None
+    """Run `up` again, as a service manager would."""
 
-    def start(self) -> None:
-        """Run `up` and wait until it is ready."""
-        log_path = self.data / "up.log"
-        with log_path.open("ab") as log:
-            before = log.tell()
-            self.process = subprocess.Popen(
-                self.up_command, cwd=self.tree, env=self.environment, stdout=log, stderr=subprocess.STDOUT
-            )
+    def wait_ready(self, log_begin: int = 0) -> None:
+        """Wait until `up` says so, in its log behind the first `log_begin` bytes."""
         deadline = time.monotonic() + START_SECONDS
-        while f"ready {self.origin}/api".encode() not in (said := log_path.read_bytes()[before:]):
+        while f"ready {self.origin}/api".encode() not in (said := self.log_path.read_bytes()[log_begin:]):
             assert self.process.poll() is None, said.decode()
             assert time.monotonic() < deadline, said.decode()
             time.sleep(0.1)
+
+    @property
+    def log_path(self) -> Path:
+        """Output of `up`."""
+        return self.data / "up.log"
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
@@ -182,7 +180,10 @@ class ProcessFarm:
         self.process.kill()
         self.process.wait()
         psutil.wait_procs(below, timeout=5)
-        self.start()
+        log_begin = self.log_path.stat().st_size
+        assert self.begin is not None, "the farm cannot be started again"
+        self.process = self.begin()
+        self.wait_ready(log_begin)
         return True
 
 
@@ -214,9 +215,15 @@ def process_farm(
         **(settings or {}), **({} if tree is None else {"PYTHONPATH": str(tree)}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
-    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", command, environment, tree or ROOT, storage=storage)
+
+    def begin() -> subprocess.Popen[bytes]:
+        with (data / "up.log").open("ab") as log:
+            return subprocess.Popen(command, cwd=tree or ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+
+    log_begin = (data / "up.log").stat().st_size if (data / "up.log").exists() else 0
+    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", begin(), storage=storage, begin=begin)
     try:
-        farm.start()
+        farm.wait_ready(log_begin)
         farm.token = session_token(Settings(data_folder=data), _database_url(data), "tester")
         yield farm
         assert deadlocks(_database_url(data)) == 0

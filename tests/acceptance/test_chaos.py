@@ -8,14 +8,13 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
 
-from tests.acceptance.farm import PARTS, ROOT, ProcessFarm, drawn_segments, imported, process_farm, summary, uploaded
+from tests.acceptance.farm import PARTS, ROOT, ProcessFarm, drawn_segments, imported, process_farm, uploaded
+from tests.acceptance.hooks import Hook, hook
 from tests.s3_server import BUCKET, S3Server
 
 BUNDLE = ROOT / "examples" / "title-card.motion"
@@ -24,43 +23,6 @@ PICTURE = ROOT / "examples" / "media" / "logo.png"
 UNDER_WAY = 8
 KILLS_PER_STORM = 50
 """Stock is taken after so many kills."""
-
-
-class Hook(ThreadingHTTPServer):
-    """Receives webhooks and counts them by job and status."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Receive)
-        self.told: Counter[tuple[str, str]] = Counter()
-        self.url = f"http://127.0.0.1:{self.server_port}/hook"
-
-
-class _Receive(BaseHTTPRequestHandler):
-    server: Hook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.told[summary(body)] += 1
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def hook() -> Iterator[Hook]:
-    server = Hook()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float) -> None:

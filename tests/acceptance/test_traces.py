@@ -18,7 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from benchmarks.scaling import scene
 from examples.documents import bundle
 from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, uploaded
-from tests.acceptance.test_chaos import hook
+from tests.acceptance.hooks import hook
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
 

@@ -46,7 +46,7 @@ def lost(call: Call[Any], error: Exception) -> NoAnswer:
 
 
 def poll_pauses() -> Iterator[float]:
-    """Pauses between looks at a render: short at first."""
+    """Pause between looks at a render: short at first."""
     pause = POLL_SECONDS
     while True:
         yield pause

@@ -79,7 +79,7 @@ class MediaLibrary:
         self._videos.begin_run()
 
     def close(self) -> None:
-        """Ends decoding and closes all files."""
+        """End decoding and close all files."""
         self._videos.close()
 
     def _found(self, src: str) -> Path | None:

@@ -57,7 +57,7 @@ class Pictures:
 
 
 def is_svg(data: bytes) -> bool:
-    """Whether the bytes begin like an SVG document."""
+    """Return True if the bytes begin like an SVG document."""
     head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith(b"<svg") or (
         head.startswith((b"<?xml", b"<!doctype", b"<!--")) and b"<svg" in data[:65536].lower()

@@ -69,7 +69,7 @@ class Videos:
         return None if path is None else self.index(path).frame_at(seconds)
 
     def is_opaque(self, src: str) -> bool:
-        """Whether no frame of the file can be transparent."""
+        """Return True if no frame of the file can be transparent."""
         path = self._resolve(src) if src else None
         return path is not None and self.index(path).is_opaque
 
@@ -95,7 +95,7 @@ class Videos:
         return len(self._cursors)
 
     def close(self) -> None:
-        """Ends all decoding and closes all files."""
+        """End all decoding and close all files."""
         for cursor in self._cursors:
             cursor.close()
         self._cursors.clear()
@@ -136,7 +136,7 @@ class _Cursor:
         self._frame: DecodedFrame | None = None
 
     def reaches(self, frame_index: int) -> bool:
-        """Whether the frame is the last one given, or a small step away from it."""
+        """Return True if the frame is the last one given, or a small step away from it."""
         return self._frame is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
 
     def distance(self, frame_index: int) -> tuple[bool, int]:
@@ -155,11 +155,11 @@ class _Cursor:
 
     @property
     def seek_count(self) -> int:
-        """Seeks in the file."""
+        """Seek in the file."""
         return self._decoder.seek_count
 
     def close(self) -> None:
-        """Ends decoding and closes the file."""
+        """End decoding and close the file."""
         self._stop()
         self._decoder.close()
 
@@ -181,7 +181,7 @@ class _Cursor:
         self._coming = iterated_ahead(self._prepared(frames), ahead_count)
 
     def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
-        """Converts ahead what will be wanted as pixels: the next frame, where the last one was."""
+        """Convert ahead what will be wanted as pixels: the next frame, where the last one was."""
         for frame in frames:
             if self._frame is not None and self._frame.was_converted:
                 _ = frame.pixels

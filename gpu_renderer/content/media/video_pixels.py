@@ -61,7 +61,7 @@ class PixelConverter:
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
 
     def resample(self, frame: av.VideoFrame, columns: Places, rows: Places, picture: Pixels) -> None:
-        """Fills a picture with an opaque frame, filtered as the places say. Needs native kernels."""
+        """Fill a picture with an opaque frame, filtered as the places say. Needs native kernels."""
         assert self._native is not None, "only the kernels resample"
         if self._has_loop(frame) and round(frame.rotation / 90) % 4 == 0:
             by = weights(_matrix(frame), full_range=_is_full_range(frame))
@@ -99,7 +99,7 @@ def samples_of(frame: av.VideoFrame) -> Samples:
 
 
 def suits_kernels(frame: av.VideoFrame) -> bool:
-    """Whether a frame is of the kind that the kernels convert as libswscale does."""
+    """Return True if a frame is of the kind that the kernels convert as libswscale does."""
     is_fit = all(size % 2 == 0 and size >= LOOP_SIZE_MIN for size in (frame.width, frame.height))
     return is_fit and frame.format.name in {"yuv420p", "yuvj420p"}
 
@@ -147,7 +147,7 @@ def _graph(frame: av.VideoFrame, *, full_range: bool, part: Region | None) -> av
 
 
 def has_alpha(video_format: Any) -> bool:
-    """Whether a pixel format carries transparency."""
+    """Return True if a pixel format carries transparency."""
     return video_format is not None and str(video_format.name).startswith(
         ("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya")
     )

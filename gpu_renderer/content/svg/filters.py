@@ -191,7 +191,7 @@ def _cut(made: Any, region: Any) -> Any:
 
 
 def is_linear(style: Style) -> bool:
-    """Whether primitives of the style compute in linear light."""
+    """Return True if primitives of the style compute in linear light."""
     return style.get("color-interpolation-filters", "linearRGB") != "sRGB"
 
 

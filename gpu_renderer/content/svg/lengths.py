@@ -65,7 +65,7 @@ def view_box(element: Any) -> tuple[float, float, float, float] | None:
 
 
 def is_collapsed(element: Any) -> bool:
-    """Whether the element has a view box without area, which stops it from being drawn."""
+    """Return True if the element has a view box without area, which stops it from being drawn."""
     found = numbers(element.get("viewBox"))
     return len(found) == 4 and min(found[2:]) == 0
 

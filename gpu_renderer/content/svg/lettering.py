@@ -69,7 +69,7 @@ def text_box(found: list[Lettering]) -> Any:
 
 
 def _fit(pieces: list[Piece], fonts: Fonts) -> None:
-    """Spreads or stretches the pieces of each element that states a `textLength`."""
+    """Spread or stretch the pieces of each element that states a `textLength`."""
     for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
         inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
         natural = sum(_advance(piece, fonts) + piece.dx for piece in inside)

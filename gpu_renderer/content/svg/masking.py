@@ -14,7 +14,7 @@ from gpu_renderer.content.svg.regions import filter_region
 
 
 def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
-    """Takes from the layer that is open what the mask does not leave. `bounds`: the box of the masked element."""
+    """Take from the layer that is open what the mask does not leave. `bounds`: the box of the masked element."""
     style = scene.cascade.in_place(mask)
     spend_layer(scene.budget, canvas)
     canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))

@@ -38,7 +38,7 @@ class Selector(NamedTuple):
         return sum(w[0] for w in weights), sum(w[1] for w in weights), sum(w[2] for w in weights)
 
     def matches(self, element: Element, budget: Budget) -> bool:
-        """Whether the element is selected. Each comparison is counted. Raises MediaUndecodable."""
+        """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable."""
         return _matches(element, self.steps, budget)
 
 

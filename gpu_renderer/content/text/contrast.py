@@ -28,12 +28,12 @@ def luminance(color: Rgba) -> int:
 
 
 def table(color: Rgba) -> Table:
-    """Maps raw coverage 0..255 to what the reference paints in the colour."""
+    """Map raw coverage 0..255 to what the reference paints in the colour."""
     return _reference_table(luminance(color))
 
 
 def mask_table(color: Rgba) -> Table:
-    """Maps coverage as Skia draws it in neutral grey to what the reference paints in the colour."""
+    """Map coverage as Skia draws it in neutral grey to what the reference paints in the colour."""
     return table(color)[_raw_of_neutral()]
 
 

@@ -33,11 +33,11 @@ class GlyphCanvas:
 
     @property
     def is_coverage(self) -> bool:
-        """Whether it holds no colours."""
+        """True if it holds no colours."""
         return self.pixels.ndim == 2
 
     def lay(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
-        """Draws coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
+        """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
         if self.is_coverage:
             _lay_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
         else:

@@ -85,7 +85,7 @@ class _GlyphPainting:
         return any(glyph.styled.face.is_color for glyph, _ in self._glyphs())
 
     def paint(self, glyph_canvas: GlyphCanvas, *, stroke_over_fill: bool) -> None:
-        """Draws stroke and fill in their order, each blurred on its own."""
+        """Draw stroke and fill in their order, each blurred on its own."""
         steps = [(self._paint_fill, self._fill)]
         if self._place.pose.stroke_width > 0:
             steps.insert(1 if stroke_over_fill else 0, (self._paint_stroke, self._stroke))
@@ -93,7 +93,7 @@ class _GlyphPainting:
             self._blurred(glyph_canvas, step, color._replace(alpha=1.0))
 
     def _blurred(self, glyph_canvas: GlyphCanvas, step: Callable[[GlyphCanvas], None], color: Rgba) -> None:
-        """Runs a step; where the pose is blurred, on a plate that holds the glyph and its blur."""
+        """Run a step; where the pose is blurred, on a plate that holds the glyph and its blur."""
         sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
         if sigma <= 0:
             step(glyph_canvas)

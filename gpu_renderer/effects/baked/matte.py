@@ -21,7 +21,7 @@ MARGIN_MAX_PX = 400
 def extremes(
     canvas: Canvas, margin: int, *, largest: bool, channels: Channels, zero_outside: bool, axes: Axes = AXES
 ) -> None:
-    """Replaces channels by the largest or smallest value of a square window of `reach` px on each side."""
+    """Replace channels by the largest or smallest value of a square window of `reach` px on each side."""
     if margin <= 0:
         return
     for axis in axes:
@@ -35,7 +35,7 @@ def extremes(
 
 
 def mean_alpha(canvas: Canvas, margin: int) -> None:
-    """Replaces the alpha by its mean over a square window of `reach` px on each side."""
+    """Replace the alpha by its mean over a square window of `reach` px on each side."""
     if margin <= 0:
         return
     for axis in AXES:
