@@ -1,4 +1,4 @@
-"""The actor that renders: one process, one GL context on one thread, kept warm between assignments.
+"""The render actor: one process with one GL context on one thread, kept warm between assignments.
 
 Frames never pass through Ray: documents and media come from storage, segments go there.
 """
@@ -49,7 +49,7 @@ class ActorReport:
     active: str | None = None
     quiet_seconds: float = 0.0
     backend: str = ""
-    """What composites: `gl`, or `cpu` for the native kernels."""
+    """Backend that composites: `gl`, or `cpu` for native kernels."""
 
 
 @ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
@@ -77,12 +77,12 @@ class RenderActor:
         self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
 
     def __repr__(self) -> str:
-        """What Ray calls the actor in its dashboard and in logs."""
+        """Name of the actor in Ray's dashboard and logs."""
         return self._worker_id
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
-        """Waits until the renderer is ready; one that cannot be made ready ends the actor, for a fresh one."""
+        """Wait until the renderer is ready. If it cannot start, the actor ends, and a fresh one replaces it."""
         try:
             return self._report()
         except Exception:
@@ -92,7 +92,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control", enable_task_events=False)
     def report(self) -> ActorReport:
-        """How far the assignment under way is, and how large the process. Asked so often that Ray keeps no record of it."""
+        """Return the actor's progress and memory. Ray keeps no record of this frequent call."""
         return self._report()
 
     def _report(self) -> ActorReport:
@@ -106,7 +106,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="assignments")
     def execute(self, assignment: TaskAssignment) -> Finished | Ended:
-        """The assignment's one report."""
+        """Execute the assignment and return its one report."""
         with self._admitted() as admitted:
             if admitted:
                 return self._thread.submit(assignment).result()
@@ -122,12 +122,12 @@ class RenderActor:
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
-        """Stops an assignment soon."""
+        """Stop an assignment soon."""
         self._thread.cancel(token)
 
     @ray.method(concurrency_group="control")
     def process_id(self) -> int:
-        """The process that a test kills."""
+        """Return the process id, for tests that kill it."""
         return os.getpid()
 
     def _out_of_memory(self) -> None:
@@ -161,7 +161,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control")
     def leave(self) -> Any:
-        """Ends the process for good: drivers have been seen to hang in an ordinary exit, holding the GPU."""
+        """End the process at once. An ordinary exit can hang in a driver and hold the GPU."""
         self._leaving = True
         self._thread.close()
         self._writer.close()
@@ -180,6 +180,6 @@ def _sandboxed_runner(
 
 
 def _cuda_index() -> int | None:
-    """The GPU that Ray has given this actor, as CUDA counts all GPUs of the machine."""
+    """Return CUDA's number, among all GPUs of the machine, of the GPU that Ray assigned to this actor."""
     ids = ray.get_runtime_context().get_accelerator_ids().get("GPU", [])
     return int(ids[0]) if ids and ids[0].isdigit() else None

@@ -25,7 +25,7 @@ class Slot:
 
 
 def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
-    """The slots of all live nodes, given as Ray lists them: by GPUs where a node has any, else by processor cores."""
+    """Yield the slots of all live nodes, given as Ray lists them: per GPU, or per processor core without a GPU."""
     for node in nodes:
         if node["Alive"]:
             yield from _slots_of_node(node, settings)

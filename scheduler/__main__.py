@@ -40,13 +40,20 @@ _log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
-    """Runs until it is told to stop, or its executor is gone for good (status 3: start it afresh)."""
+    """Run until a signal stops the scheduler, or its executor is gone for good (status 3: start it afresh)."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
     parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
+    parser.add_argument(
+        "--cluster", type=int, default=None, metavar="N", help="the N-th address of RAY_ADDRESS, from 1"
+    )
     arguments = parser.parse_args(words)
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
+    if len(chosen.ray_addresses) > 1 or arguments.cluster is not None:
+        if arguments.cluster is None or not 1 <= arguments.cluster <= len(chosen.ray_addresses):
+            parser.error(f"RAY_ADDRESS names {len(chosen.ray_addresses)} clusters: choose one with --cluster, from 1")
+        chosen = chosen.model_copy(update={"ray_address": chosen.ray_addresses[arguments.cluster - 1]})
     logs.set_up(chosen.log_level)
     traces.set_up(chosen, "scheduler")
     if chosen.metrics_port is not None:
@@ -74,7 +81,7 @@ async def _run(chosen: Settings) -> int:
 
 
 def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
-    """The scheduler's dependencies as the settings say."""
+    """Build the scheduler's dependencies from the settings."""
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     database = Database(chosen.database_url, ping=False)
@@ -100,7 +107,7 @@ def _listen_to_signals(end: Callable[[], None]) -> None:
 
 
 async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
-    """Waits for either; says whether the executor is gone."""
+    """Wait for either event; return True if the executor is gone."""
     waits = [asyncio.create_task(event.wait()) for event in (stop, gone)]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:

@@ -41,7 +41,7 @@ class LeaseLost(Exception):
 
 
 class Deliverer(Service):
-    """Keeps up to POSTS_MAX posts under way."""
+    """Keep up to POSTS_MAX posts in flight."""
 
     every_seconds = 1.0
 
@@ -52,7 +52,7 @@ class Deliverer(Service):
         self.posts: set[asyncio.Task[None]] = set()
 
     async def tick(self) -> int:
-        """Begins to post what is due."""
+        """Begin to post due webhooks."""
         room = POSTS_MAX - len(self.posts)
         if room <= 0:
             return 0
@@ -67,12 +67,15 @@ class Deliverer(Service):
         return 0
 
     async def stop(self) -> None:
-        """Begins no more posts, and waits for those under way: each has its own time limit."""
+        """Begin no more posts, and wait for those in flight. Each has its own time limit."""
         await super().stop()
         await asyncio.gather(*self.posts, return_exceptions=True)
 
     def _pause(self, next_at: float | None, *, idle: bool) -> float:
-        """Until the next one is due, at most a second; what is due and not claimed waits for a post of its account to end."""
+        """Return the seconds until the next post is due, at most one.
+
+        A due post that is not claimed waits for a post of its account to end.
+        """
         least = 0.25 if idle else 0.02
         wait = 1.0 if next_at is None else next_at - self.dependencies.clock.now().timestamp()
         return min(1.0, wait if wait > 0 else least)
@@ -98,7 +101,7 @@ class Deliverer(Service):
         self.journal.forget(_post(delivery))
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
-        """The status of the answer or None, whether a repeat may help, what went wrong."""
+        """Return the answer's status (or None), whether a repeat can help, and the error."""
         if delivery.begun:
             return self._left(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
@@ -130,7 +133,10 @@ class Deliverer(Service):
         return status, True, None
 
     def _left(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
-        """As `_answer`, of an attempt whose sender died, by what it has noted; where it noted elsewhere, nothing is known."""
+        """Return the same as `_answer` for an attempt whose sender died, from its journal.
+
+        Nothing is known if the sender used another journal.
+        """
         if delivery.place != self.journal.place:
             return None, False, SENDER_DIED
         match self.journal.read(_post(delivery)):
@@ -144,7 +150,10 @@ class Deliverer(Service):
                 return None, False, SENDER_DIED
 
     async def _written(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
-        """What `write` returns, once it is committed: repeated while Postgres is away, for only this process knows."""
+        """Return the result of `write` once it is committed.
+
+        Repeat it while Postgres is away: only this process knows it.
+        """
         while True:
             try:
                 async with self.dependencies.database.work() as session:

@@ -1,8 +1,8 @@
-"""Leases waiting tasks to free workers and gives out their assignments."""
+"""Lease waiting tasks to free workers and submit their assignments."""
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, islice
 from typing import Final
@@ -31,15 +31,13 @@ DEPTH: Final = 2
 ROUND_TASKS_MAX: Final = 512
 """Tasks that one round leases: its statements stay short however many workers are free."""
 
-ROUND_WORKERS_MAX: Final = ROUND_TASKS_MAX // DEPTH
-"""Workers with room that one round asks about; the next round begins with others."""
-
-FULL_WORKERS_MAX: Final = 32
-"""Workers without room that one round asks about: accounts that have nothing running may get a place there."""
+SPARE_WORKERS: Final = 32
+"""Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room
+may be among them, for accounts that have nothing running."""
 
 
 class Dispatcher(Service):
-    """Fills free workers, fairest first."""
+    """Fill free workers, fairest first."""
 
     every_seconds = 1.0
 
@@ -51,8 +49,11 @@ class Dispatcher(Service):
         self._first_worker = 0
 
     async def tick(self) -> int:
-        """One round of assignments, ROUND_TASKS_MAX at most; returns how many where the next round must follow at once."""
-        living = {worker.id: worker for worker in self.dependencies.executor.workers()}
+        """Run one round of at most ROUND_TASKS_MAX assignments.
+
+        Return their number if the next round must follow at once.
+        """
+        living = self.dependencies.executor.workers()
         if not living:
             return 0
         # Of workers that are full, an account that has nothing running may still have one.
@@ -66,16 +67,17 @@ class Dispatcher(Service):
             self.dependencies.executor.submit(assignment, row["worker"])
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
-    async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
-        """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
+    async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[RowMapping]:
+        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        ids, renderers = self._candidates(list(living)), sorted({worker.renderer for worker in living.values()})
-        loads, rows = await asyncio.gather(
-            database.single(lambda connection: workers.usable_workers(connection, now, ids)),
-            database.single(lambda connection: tasks.open_work(connection, now, room, renderers)),
-        )
+        renderers = sorted({worker.renderer for worker in living})
+        rows = await database.single(lambda connection: tasks.open_work(connection, now, room, renderers))
+        if not rows:
+            return []
+        candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))
+        loads = await database.single(lambda connection: workers.usable_workers(connection, now, list(candidates)))
         accounts = loads_of(rows)
-        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(living, loads), now, accounts)
+        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), now, accounts)
         if not made:
             return []
         token = new_id("lease")
@@ -85,28 +87,33 @@ class Dispatcher(Service):
     def _order(self, row: RowMapping) -> TaskAssignment:
         return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
 
-    def _candidates(self, living: list[str]) -> list[str]:
-        """The workers that may get a task now, as far as this scheduler knows: other schedulers give them assignments too.
+    def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
+        """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
 
-        Each round begins where the last one stopped, so that all have their turn where there are more than a round asks about.
+        As far as this scheduler knows: others use them too. Each round begins where the last one stopped, so that all
+        workers have their turn.
         """
         first = self._first_worker % len(living)
-        with_room, full = list[str](), list[str]()
-        for name in chain(islice(living, first, None), islice(living, first)):
-            (with_room if self.running_tasks.load(name) < DEPTH else full).append(name)
-            if len(with_room) == ROUND_WORKERS_MAX:
-                break
-        self._first_worker = first + len(with_room) + len(full)
-        return with_room + full[:FULL_WORKERS_MAX]
+        with_room, full, taken = list[WorkerState](), list[WorkerState](), Counter[str]()
+        for worker in chain(islice(living, first, None), islice(living, first)):
+            self._first_worker += 1
+            if self.running_tasks.load(worker.id) >= DEPTH:
+                full.append(worker)
+            elif taken[worker.renderer] < wanted:
+                taken[worker.renderer] += 1
+                with_room.append(worker)
+                if len(with_room) == wanted * renderers:
+                    break
+        return {worker.id: worker for worker in (*with_room, *full[:SPARE_WORKERS])}
 
-    def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
+    def _free(self, candidates: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
         copies = self.running_tasks.copies_by_worker
         loads = {name: load + copies[name] for name, load in loads.items()}
-        return [FreeWorker(name, living[name].renderer, DEPTH - load, load) for name, load in loads.items()]
+        return [FreeWorker(name, candidates[name].renderer, DEPTH - load, load) for name, load in loads.items()]
 
 
 def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
-    """The limit that a segment of a job reaches first, when finished segments have taken so many seconds."""
+    """Return the limit that a segment reaches first if the job's finished segments took `spent_seconds`."""
     left = settings.job_seconds_max - spent_seconds
     if left < settings.segment_seconds_max:
         return TimeLimit(left, f"The render took longer than {settings.job_seconds_max:g} s (JOB_SECONDS_MAX).")
@@ -143,7 +150,7 @@ def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
 
 
 def _rendered(row: RowMapping) -> RenderedJob | None:
-    """The job of an assembly: its segments are all done."""
+    """Return the job of an assembly for its receipt. All its segments are done."""
     if TaskKind(row["kind"]) is not TaskKind.assemble:
         return None
     return RenderedJob(
@@ -153,12 +160,12 @@ def _rendered(row: RowMapping) -> RenderedJob | None:
 
 
 def jobs_of(rows: Sequence[RowMapping]) -> list[OpenJob]:
-    """The rows of `open_work`, a job's tasks together."""
+    """Return the jobs in the rows of `open_work`, each with its tasks."""
     return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])]
 
 
 def loads_of(rows: Sequence[RowMapping]) -> dict[str, AccountLoad]:
-    """The loads of the accounts in the rows of `open_work`, whose jobs are not all there."""
+    """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
     return {row["account_id"]: AccountLoad(row["account_frames"], row["account_priority"]) for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""Watches over what is running: that its leases hold, and that it moves."""
+"""Watch running tasks: renew their leases, and find those that make no progress."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ WITHDRAWN_SECONDS: Final = 5.0
 
 
 RENEWALS_MAX: Final = 1000
-"""Leases that one statement renews."""
+"""Number of leases that one statement renews."""
 
 COPY_CANDIDATES_MAX: Final = 64
 """Idle workers that the database is asked about for one straggler."""
 
 
 class RunningTaskWatcher(Service):
-    """Renews leases, stops what is no longer ours, kills what hangs, copies what straggles."""
+    """Renew leases, stop tasks that were taken away, restart hung workers, copy stragglers."""
 
     every_seconds = tasks.LEASE_SECONDS / 5
 
@@ -44,7 +44,7 @@ class RunningTaskWatcher(Service):
         """Assignments that were cancelled or given away, by token, until their worker has let go of them."""
 
     async def tick(self) -> int:
-        """One round over everything running."""
+        """Run one round over all running tasks."""
         await self._renew()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         for running_task in self.running_tasks:
@@ -108,7 +108,10 @@ class RunningTaskWatcher(Service):
             await self._copy(running_task, assignment, states)
 
     def _moved(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> float:
-        """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
+        """Return the time of the last progress of the task or its worker.
+
+        A task can be paused while its worker renders for another account.
+        """
         state = states.get(running_task.worker_id)
         own = (task.advanced for task in self.running_tasks.of_worker(running_task.worker_id))
         return max(running_task.advanced, 0.0 if state is None else state.moved, *own)
@@ -124,7 +127,7 @@ class RunningTaskWatcher(Service):
     async def _copy(
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
     ) -> None:
-        """Gives the order to an idle worker of the same renderer that may get work as well; the first result counts."""
+        """Submit the assignment to an idle worker of the same renderer as well. The first result counts."""
         if running_task.worker_id not in states:
             return
         renderer = states[running_task.worker_id].renderer

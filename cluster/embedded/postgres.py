@@ -113,8 +113,12 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     _write_rules(folder, user)
     server = _launch(folder, sockets, durable, user)
     maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
-    process.wait_until(lambda: _answers(maintenance), server, _log(folder), _START_SECONDS)
-    _make_database(maintenance)
+    try:
+        process.wait_until(lambda: _answers(maintenance), server, _log(folder), _START_SECONDS)
+        _make_database(maintenance)
+    except BaseException:
+        process.end(server, signal.SIGQUIT)  # else the next start would take it for another command's server
+        raise
     return EmbeddedPostgres(folder, url, server)
 
 

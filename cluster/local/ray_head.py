@@ -20,8 +20,9 @@ import psutil
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
 
-OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
-"""Ray's least: frames never pass through it."""
+SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the system's own place for it
+STORE_BYTES: Final = 100 * 1024 * 1024
+"""Free space of the folder that holds Ray's shared memory."""
 TEMPORARY_PATH_MAX: Final = 30
 """Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
 
@@ -54,10 +55,8 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
     command = [
-        _python(folder.parent), "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
-        f"--num-cpus={cores}", f"--object-store-memory={OBJECT_STORE_BYTES}", "--include-dashboard=false",
-        "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
-        f"--ray-client-server-port={free_port()}", "--node-ip-address=127.0.0.1", "--log-color=false",
+        _python(folder.parent), "-m", "cluster.local.ray_node", f"--port={port}", f"--folder={folder}", f"--cores={cores}",
+        f"--store={store_folder(folder.parent)}",
     ]  # fmt: skip
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
@@ -71,6 +70,16 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def store_folder(other: Path, shared: Path = SHARED_MEMORY) -> Path:
+    """Return the folder of Ray's shared memory: `shared`, or `other` if `shared` is missing, read-only or too small."""
+    try:
+        room = os.statvfs(shared)
+    except OSError:
+        return other
+    is_fit = os.access(shared, os.W_OK) and room.f_bavail * room.f_frsize >= STORE_BYTES
+    return shared if is_fit else other
 
 
 def _folder(data: Path) -> Path:

@@ -15,7 +15,7 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One rule. `lasting` is how long the expression must hold before the alert fires; `runbook` says what to do."""
+    """One rule. `lasting`: time for which the expression must hold before the alert fires. `runbook`: what to do."""
 
     name: str
     severity: str

@@ -20,7 +20,7 @@ from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
 from farm_core.accounts.secret import farm_secret
 from farm_core.audit.log import record
-from farm_core.cli import connection
+from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import Refused, account_of, add_yes_argument, command_line_actor, confirmed
 from farm_core.controls import accounts as controls
 from farm_core.controls.deletion import contents, delete_account
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--operator", action=argparse.BooleanOptionalAction, default=None, help="may control the farm"
             )
             one.add_argument("--priority", type=int, default=None, metavar="N", help="each step doubles its share")
-        connection.add_data_argument(one)
+        data_folder.add_data_argument(one)
     for action, help_text in (
         ("suspend", "refuse its credentials and start none of its work"),
         ("unsuspend", "end a suspension"),
@@ -54,12 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one = actions.add_parser(action, help=help_text)
         one.add_argument("name", metavar="NAME")
         add_yes_argument(one)
-        connection.add_data_argument(one)
-    connection.add_data_argument(actions.add_parser("list", help="list the accounts"))
+        data_folder.add_data_argument(one)
+    data_folder.add_data_argument(actions.add_parser("list", help="list the accounts"))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the account, or all of them. Raises Refused and BadLimit."""
+    """Print the account, or all of them. Raises Refused and BadLimit."""
     act = {
         "create": _create, "set": _set, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend, "delete": _delete
     }[arguments.action]  # fmt: skip
@@ -116,7 +116,7 @@ async def _delete(database: Database, arguments: argparse.Namespace) -> Any:
         rows = ", ".join(f"{count} {table}" for table, count in (await contents(session, account.id)).items())
     if not confirmed(f"Account {account.name} will be deleted for good, with {rows or 'nothing else'}.", arguments):
         raise Refused("nothing was deleted")
-    chosen = connection.settings_of(arguments)
+    chosen = data_folder.settings_of(arguments)
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     return asdict(await delete_account(database, storage, command_line_actor(), account.id))
 

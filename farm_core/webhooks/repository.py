@@ -41,7 +41,7 @@ class DueDelivery:
 
 
 async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
-    """Takes what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
+    """Take what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
     values = {
         "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
         "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
@@ -51,7 +51,7 @@ async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: 
 
 
 async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, place: str) -> bool:
-    """Records that the request goes out now; False where the lease had run out: then it must not."""
+    """Record that the request goes out now; False where the lease had run out: then it must not."""
     record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": place}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
     return (await session.execute(statement("begin_delivery_attempt"), values)).one_or_none() is not None
@@ -60,7 +60,7 @@ async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelive
 async def end_attempt(
     session: Transaction, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
 ) -> bool:
-    """Writes what became of an attempt; False where the lease had run out and another sender has it."""
+    """Write what became of an attempt; False where the lease had run out and another sender has it."""
     values = {
         "now": now, "token": delivery.token, "status": str(outcome.status), "after_seconds": outcome.after_seconds,
         "outcome": orjson.dumps([record]).decode(),
@@ -69,6 +69,6 @@ async def end_attempt(
 
 
 async def next_due(session: Transaction) -> datetime | None:
-    """When the next delivery is due, None where none waits."""
+    """Return the time of the next delivery, or None if none waits."""
     found: datetime | None = (await session.execute(statement("next_delivery"))).scalar()
     return found

@@ -41,7 +41,7 @@ PARTS: dict[str, Callable[[str], bool]] = {
     "actor": lambda words: "ray::RenderActor" in words or "ray::IDLE" in words,
     "scheduler": lambda words: "-m scheduler" in words,
     "api": lambda words: "-m api" in words,
-    "ray": lambda words: "ray.scripts.scripts start" in words,
+    "ray": lambda words: "cluster.local.ray_node" in words,
     "raylet": lambda words: "raylet/raylet" in words,
     "valkey": lambda words: "unixsocketperm" in words,
     "postgres": lambda words: "bin/postgres -D" in words,
