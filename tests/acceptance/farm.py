@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,11 +54,28 @@ class ProcessFarm:
 
     data: Path
     origin: str
-    process: subprocess.Popen[bytes]
+    up_command: Sequence[str]
+    environment: Mapping[str, str]
+    tree: Path
+    process: subprocess.Popen[bytes] = field(init=False)
     token: str = ""
     storage: S3Server | None = None
     patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
+
+    def start(self) -> None:
+        """Run `up` and wait until it is ready."""
+        log_path = self.data / "up.log"
+        with log_path.open("ab") as log:
+            before = log.tell()
+            self.process = subprocess.Popen(
+                self.up_command, cwd=self.tree, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while f"ready {self.origin}/api".encode() not in (said := log_path.read_bytes()[before:]):
+            assert self.process.poll() is None, said.decode()
+            assert time.monotonic() < deadline, said.decode()
+            time.sleep(0.1)
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
@@ -140,6 +157,8 @@ class ProcessFarm:
         """Kills one process of a part without warning; False where none lives just now. Storage is away for a while."""
         if part == "storage":
             return self._kill_storage()
+        if part == "supervisor":
+            return self._kill_supervisor()
         living = self.processes(part)
         if not living:
             return False
@@ -155,6 +174,15 @@ class ProcessFarm:
         self.storage.kill()
         time.sleep(STORAGE_AWAY_SECONDS)
         self.storage.start()
+        return True
+
+    def _kill_supervisor(self) -> bool:
+        """Kill `up`, with which everything ends, and start it again as the service manager would."""
+        below = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        self.process.wait()
+        psutil.wait_procs(below, timeout=5)
+        self.start()
         return True
 
 
@@ -186,31 +214,21 @@ def process_farm(
         **(settings or {}), **({} if tree is None else {"PYTHONPATH": str(tree)}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
-    with (data / "up.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=tree or ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process, storage=storage)
+    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", command, environment, tree or ROOT, storage=storage)
     try:
-        _wait_ready(farm)
+        farm.start()
         farm.token = session_token(Settings(data_folder=data), _database_url(data), "tester")
         yield farm
         assert deadlocks(_database_url(data)) == 0
-        below = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, (data / "up.log").read_text()
+        below = psutil.Process(farm.process.pid).children(recursive=True)
+        farm.process.send_signal(signal.SIGTERM)
+        assert farm.process.wait(60) == 0, (data / "up.log").read_text()
         _, left = psutil.wait_procs(below, timeout=10)
         assert [one.cmdline() for one in left] == [], "something was left running"
     finally:
         farm.client.close()
-        process.kill()
-        process.wait()
-
-
-def _wait_ready(farm: ProcessFarm) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while f"ready {farm.origin}/api" not in (farm.data / "up.log").read_text():
-        assert farm.process.poll() is None, (farm.data / "up.log").read_text()
-        assert time.monotonic() < deadline, (farm.data / "up.log").read_text()
-        time.sleep(0.1)
+        farm.process.kill()
+        farm.process.wait()
 
 
 def imported(farm: ProcessFarm, motion: bytes) -> str:
