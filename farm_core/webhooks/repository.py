@@ -77,6 +77,6 @@ async def end_attempt(
 
 
 async def next_due(session: Transaction) -> datetime | None:
-    """When the next delivery is due, None where none waits."""
+    """Return the time of the next delivery, or None if none waits."""
     found: datetime | None = (await session.execute(statement("next_delivery"))).scalar()
     return found
