@@ -43,7 +43,7 @@ PARTS: dict[str, Callable[[str], bool]] = {
     "api": lambda words: "-m api" in words,
     "ray": lambda words: "cluster.local.ray_node" in words,
     "raylet": lambda words: "raylet/raylet" in words,
-    "valkey": lambda words: "unixsocketperm" in words,
+    "valkey": lambda words: "valkey-server " in words,
     "postgres": lambda words: "bin/postgres -D" in words,
 }
 

@@ -200,3 +200,4 @@ def test_a_thousand_kills_lose_no_job_and_no_webhook(
         assert set(run.jobs) == {"completed"}
         assert set(run.webhooks) == {1}
     record_property("table", str(total))
+    assert total.kills.total() < 1000 or set(total.kills) == set(WEIGHTS), "a part was never found"
