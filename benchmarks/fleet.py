@@ -21,12 +21,12 @@ class _Case:
 
 
 CASES: Final = (
-    _Case("calm", Scenario(100, 5, 30, 10, schedulers=1, with_faults=False)),
-    _Case("calm", Scenario(1_000, 50, 300, 6, schedulers=2, with_faults=False)),
-    _Case("overload", Scenario(1_000, 50, 600, 5, schedulers=2, with_faults=False)),
-    _Case("faults", Scenario(1_000, 50, 300, 6, schedulers=2)),
-    _Case("calm", Scenario(10_000, 500, 3_000, 4, with_faults=False)),
-    _Case("faults", Scenario(10_000, 500, 3_000, 4)),
+    _Case("calm", Scenario(100, 5, 30, 6, schedulers=1, with_faults=False)),
+    _Case("calm", Scenario(1_000, 50, 300, 3, schedulers=2, with_faults=False)),
+    _Case("overload", Scenario(1_000, 50, 600, 2, schedulers=2, with_faults=False)),
+    _Case("faults", Scenario(1_000, 50, 300, 3, schedulers=2)),
+    _Case("calm", Scenario(10_000, 500, 3_000, 1.5, with_faults=False)),
+    _Case("faults", Scenario(10_000, 500, 3_000, 1.5)),
 )
 """Nine of ten workers are busy while jobs arrive; in the overload there are twice as many jobs as the workers can do."""
 

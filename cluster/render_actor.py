@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -68,6 +70,9 @@ class RenderActor:
             make, self._writer, may_pause=lambda work: work.maker.may_pause
         )
         self._leaving = False
+        self._lock = threading.Lock()
+        self._held = 0
+        """Assignments and stills that are here. They are taken in, and the actor ends, under the lock."""
         self._memory_max = settings.segment_memory_bytes_max
         self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
 
@@ -102,16 +107,18 @@ class RenderActor:
     @ray.method(concurrency_group="assignments")
     def execute(self, assignment: TaskAssignment) -> Finished | Ended:
         """Execute the assignment and return its one report."""
-        if self._leaving:
-            return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
-        return self._thread.submit(assignment).result()
+        with self._admitted() as admitted:
+            if admitted:
+                return self._thread.submit(assignment).result()
+        return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
 
     @ray.method(concurrency_group="stills", enable_task_events=False)
     def still(self, assignment: StillAssignment) -> DrawnStill:
         """A picture file, drawn between two frames of the segments under way."""
-        if self._leaving:
-            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
-        return self._thread.still(assignment)
+        with self._admitted() as admitted:
+            if admitted:
+                return self._thread.still(assignment)
+        return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
@@ -130,6 +137,27 @@ class RenderActor:
         message = f"The render needs more than {megabytes:,} MB of memory (SEGMENT_MEMORY_BYTES_MAX)."
         self._thread.fail_active(Failure(FailureKind.document, message, self._worker_id))
         threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
+
+    @contextmanager
+    def _admitted(self) -> Iterator[bool]:
+        with self._lock:
+            admitted = not self._leaving
+            self._held += admitted
+        try:
+            yield admitted
+        finally:
+            with self._lock:
+                self._held -= admitted
+
+    @ray.method(concurrency_group="control")
+    def leave_if_idle(self) -> bool:
+        """Refuse with False if an assignment of any scheduler is here. Otherwise take no more, and end after the answer."""
+        with self._lock:
+            self._leaving = self._leaving or not self._held
+            if not self._leaving:
+                return False
+        threading.Timer(LAST_WORDS_SECONDS, self.leave).start()
+        return True
 
     @ray.method(concurrency_group="control")
     def leave(self) -> Any:

@@ -50,7 +50,11 @@ class Settings(BaseSettings):
         None, pattern=WEB_ADDRESS, description="Address of an S3 server other than AWS."
     )
     s3_region: str | None = Field(None, description="Region of the bucket; the usual AWS variables apply too.")
-    ray_address: str | None = Field(None, description="A running Ray cluster; a local one when unset.")
+    ray_address: str | None = Field(
+        None,
+        description="A running Ray cluster; a local one when unset. Several, with commas between them: each scheduler joins one "
+        "(`python -m scheduler --cluster N`), and `./farm up` starts schedulers for each.",
+    )
     public_origin: str | None = Field(
         None,
         pattern=ORIGIN,
@@ -127,6 +131,12 @@ class Settings(BaseSettings):
         ge=1,
         description="Render actors that a Ray cluster is asked to grow to as the queue deepens; fixed when unset.",
     )
+    workers_min: int = Field(
+        0, ge=0, description="Render actors that stay while the queue is empty, if `WORKERS_MAX` is set."
+    )
+    workers_keep_seconds: float = Field(
+        300, ge=0, description="Seconds for which render actors stay after the queue has become shorter."
+    )
     workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
     worker_memory_bytes: int = Field(
         1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."
@@ -170,6 +180,11 @@ class Settings(BaseSettings):
     def accepted_formats(self) -> tuple[str, ...]:
         """The names of `output_formats`."""
         return tuple(dict.fromkeys(name.strip() for name in self.output_formats.split(",")))
+
+    @property
+    def ray_addresses(self) -> tuple[str, ...]:
+        """The addresses of `ray_address`, one for each Ray cluster; empty when it is unset."""
+        return tuple(filter(None, (address.strip() for address in (self.ray_address or "").split(","))))
 
     @property
     def further_fonts(self) -> tuple[Path, ...]:

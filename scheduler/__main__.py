@@ -43,10 +43,17 @@ def main(words: list[str]) -> int:
     """Run until a signal stops the scheduler, or its executor is gone for good (status 3: start it afresh)."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
     parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
+    parser.add_argument(
+        "--cluster", type=int, default=None, metavar="N", help="the N-th address of RAY_ADDRESS, from 1"
+    )
     arguments = parser.parse_args(words)
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     if chosen.database_url is None:
         parser.error("set DATABASE_URL")
+    if len(chosen.ray_addresses) > 1 or arguments.cluster is not None:
+        if arguments.cluster is None or not 1 <= arguments.cluster <= len(chosen.ray_addresses):
+            parser.error(f"RAY_ADDRESS names {len(chosen.ray_addresses)} clusters: choose one with --cluster, from 1")
+        chosen = chosen.model_copy(update={"ray_address": chosen.ray_addresses[arguments.cluster - 1]})
     logs.set_up(chosen.log_level)
     traces.set_up(chosen, "scheduler")
     if chosen.metrics_port is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, islice
 from typing import Final
@@ -31,11 +31,9 @@ DEPTH: Final = 2
 ROUND_TASKS_MAX: Final = 512
 """Tasks that one round leases: its statements stay short however many workers are free."""
 
-ROUND_WORKERS_MAX: Final = ROUND_TASKS_MAX // DEPTH
-"""Workers with room that one round asks about; the next round begins with others."""
-
-FULL_WORKERS_MAX: Final = 32
-"""Workers without room that one round asks about: accounts that have nothing running may get a place there."""
+SPARE_WORKERS: Final = 32
+"""Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room
+may be among them, for accounts that have nothing running."""
 
 
 class Dispatcher(Service):
@@ -55,7 +53,7 @@ class Dispatcher(Service):
 
         Return their number if the next round must follow at once.
         """
-        living = {worker.id: worker for worker in self.dependencies.executor.workers()}
+        living = self.dependencies.executor.workers()
         if not living:
             return 0
         # Of workers that are full, an account that has nothing running may still have one.
@@ -69,16 +67,17 @@ class Dispatcher(Service):
             self.dependencies.executor.submit(assignment, row["worker"])
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
-    async def _leased(self, living: Mapping[str, WorkerState], room: int) -> Sequence[RowMapping]:
+    async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[RowMapping]:
         """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        ids, renderers = self._candidates(list(living)), sorted({worker.renderer for worker in living.values()})
-        loads, rows = await asyncio.gather(
-            database.single(lambda connection: workers.usable_workers(connection, now, ids)),
-            database.single(lambda connection: tasks.open_work(connection, now, room, renderers)),
-        )
+        renderers = sorted({worker.renderer for worker in living})
+        rows = await database.single(lambda connection: tasks.open_work(connection, now, room, renderers))
+        if not rows:
+            return []
+        candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))
+        loads = await database.single(lambda connection: workers.usable_workers(connection, now, list(candidates)))
         accounts = loads_of(rows)
-        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(living, loads), now, accounts)
+        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), now, accounts)
         if not made:
             return []
         token = new_id("lease")
@@ -88,25 +87,29 @@ class Dispatcher(Service):
     def _order(self, row: RowMapping) -> TaskAssignment:
         return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
 
-    def _candidates(self, living: list[str]) -> list[str]:
-        """Return the workers that can get a task now, as far as this scheduler knows.
+    def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
+        """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
 
-        Other schedulers use them too. Each round begins where the last one stopped, so that all workers have their
-        turn.
+        As far as this scheduler knows: others use them too. Each round begins where the last one stopped, so that all
+        workers have their turn.
         """
         first = self._first_worker % len(living)
-        with_room, full = list[str](), list[str]()
-        for name in chain(islice(living, first, None), islice(living, first)):
-            (with_room if self.running_tasks.load(name) < DEPTH else full).append(name)
-            if len(with_room) == ROUND_WORKERS_MAX:
-                break
-        self._first_worker = first + len(with_room) + len(full)
-        return with_room + full[:FULL_WORKERS_MAX]
+        with_room, full, taken = list[WorkerState](), list[WorkerState](), Counter[str]()
+        for worker in chain(islice(living, first, None), islice(living, first)):
+            self._first_worker += 1
+            if self.running_tasks.load(worker.id) >= DEPTH:
+                full.append(worker)
+            elif taken[worker.renderer] < wanted:
+                taken[worker.renderer] += 1
+                with_room.append(worker)
+                if len(with_room) == wanted * renderers:
+                    break
+        return {worker.id: worker for worker in (*with_room, *full[:SPARE_WORKERS])}
 
-    def _free(self, living: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
+    def _free(self, candidates: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
         copies = self.running_tasks.copies_by_worker
         loads = {name: load + copies[name] for name, load in loads.items()}
-        return [FreeWorker(name, living[name].renderer, DEPTH - load, load) for name, load in loads.items()]
+        return [FreeWorker(name, candidates[name].renderer, DEPTH - load, load) for name, load in loads.items()]
 
 
 def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:

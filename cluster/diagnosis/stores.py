@@ -95,11 +95,12 @@ def _storage(settings: Settings) -> str:
 
 
 def _ray(settings: Settings) -> str:
-    if settings.ray_address is not None:
-        host, _, port = settings.ray_address.removeprefix("ray://").rpartition(":")
+    for address in settings.ray_addresses:
+        host, _, port = address.removeprefix("ray://").rpartition(":")
         if not port.isdecimal():
-            raise ValueError(f"{settings.ray_address!r} is not of the form HOST:PORT")
+            raise ValueError(f"{address!r} is not of the form HOST:PORT")
         socket.create_connection((host, int(port)), timeout=5).close()
+    if settings.ray_address is not None:
         return f"answers at {settings.ray_address}"
     if importlib.util.find_spec("ray") is None:
         raise OSError("not installed")

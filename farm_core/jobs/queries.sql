@@ -10,13 +10,19 @@
 -- The cost depends on neither the depth of the queue nor the number of accounts: `account_queues` knows the next turn of each
 -- account. An account ranked behind `candidates` others cannot have one of the next jobs, nor can a job whose turn is later than
 -- the last of those accounts' next turns. There are more candidates than jobs wanted, because others may lock some meanwhile.
+-- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each.
 WITH candidates AS MATERIALIZED (
-    SELECT account_id, processing, power(2, priority) AS weight, turn FROM account_queues
+    SELECT account_id, processing, queued, power(2, priority) AS weight, turn FROM account_queues
     WHERE next_job_id IS NOT NULL AND NOT held AND processing < :account_jobs_max
         AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
 ), bounds AS MATERIALIZED (
-    SELECT CASE WHEN count(*) < :candidates THEN 'infinity' ELSE max(turn) END AS last_turn FROM candidates
+    SELECT least(CASE WHEN count(*) < :candidates THEN 'infinity' ELSE max(turn) END, (
+        SELECT min(enough.turn) FROM (
+            SELECT first.turn + power(2, step) AS turn FROM (SELECT min(turn) AS turn FROM candidates) AS first, generate_series(-4, 16) AS step
+        ) AS enough
+        WHERE (SELECT sum(least(queued, :account_jobs_max - processing, greatest(0, floor(enough.turn * weight) - processing))) FROM candidates) >= :candidates
+    )) AS last_turn FROM candidates
 ), fair AS MATERIALIZED (
     SELECT waiting.id FROM candidates CROSS JOIN bounds CROSS JOIN LATERAL (
         SELECT jobs.id, jobs.created_at, candidates.processing + row_number() OVER (ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
@@ -475,6 +481,10 @@ DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
 SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)
     AND drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
 
+-- live_renderers --
+-- Kinds of workers that some scheduler has seen just now, whatever Ray cluster they belong to.
+SELECT DISTINCT renderer FROM workers WHERE seen_at >= :since
+
 -- surplus_segments --
 -- The least recently used segments beyond the budget that no running job needs, among the oldest ones.
 WITH surplus AS MATERIALIZED (
@@ -500,7 +510,7 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- one that is later than the longest attempt before it explains.
 -- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
 WITH ready AS (
-    SELECT deliveries.id, deliveries.due_at, jobs.account_id,
+    SELECT deliveries.id, deliveries.due_at, jobs.account_id, jobs.request_id, jobs.traceparent,
         row_number() OVER (PARTITION BY jobs.account_id ORDER BY deliveries.due_at, deliveries.id) AS turn
     FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND due_at <= :now AND (deliveries.lease_expires_at IS NULL
@@ -510,7 +520,7 @@ WITH ready AS (
     SELECT jobs.account_id, count(*) AS number FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND deliveries.lease_expires_at >= :now GROUP BY jobs.account_id
 ), due AS (
-    SELECT deliveries.id FROM deliveries JOIN ready ON ready.id = deliveries.id
+    SELECT deliveries.id, ready.request_id, ready.traceparent FROM deliveries JOIN ready ON ready.id = deliveries.id
         LEFT JOIN busy ON busy.account_id = ready.account_id
     WHERE deliveries.status = 'due' AND ready.turn + coalesce(busy.number, 0) <= :account_max
     ORDER BY deliveries.due_at LIMIT :deliveries_max FOR NO KEY UPDATE OF deliveries SKIP LOCKED
@@ -521,7 +531,7 @@ UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun":
     lease_token = :token || '.' || deliveries.id,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM due WHERE deliveries.id = due.id
-RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
+RETURNING due.request_id, due.traceparent, deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
     coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun, attempts -> -1 ->> 'place' AS place
 
 -- begin_delivery_attempt --

@@ -79,6 +79,13 @@ class StillExchange:
         order = _order(orjson.loads(found[1]))
         return order if order.deadline > time.time() else None
 
+    async def waiting(self) -> int:
+        """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
+        try:
+            return int(await self._redis.llen(_QUEUE))
+        except (RedisError, OSError):
+            return 0
+
     async def answer(self, order: StillOrder, answer: StillAnswer) -> None:
         """Hand the answer to whoever asked. Raises ExchangeAway."""
         head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})

@@ -34,10 +34,14 @@ class LeaseReaper(Service):
         now = self.dependencies.clock.now()
         database = self.dependencies.database
         freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now))
-        if renderers := self._renderers():
+        if own := self._renderers():
+            # Other clusters have workers too: jobs that wait for those are not stranded.
+            others = await database.single(lambda connection: workers.live_renderers(connection, now))
+            renderers = sorted(others.union(own))
             freed += await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
         open_tasks = await database.single(tasks.count_open)
-        self.dependencies.executor.demand(open_tasks)
+        stills = self.dependencies.stills
+        self.dependencies.executor.demand(open_tasks + (0 if stills is None else await stills.waiting()))
         metrics.OPEN_SEGMENTS.set(open_tasks)
         metrics.RESCUED.inc(freed)
         if freed:

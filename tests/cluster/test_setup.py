@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,6 +25,15 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
     assert done.returncode == 1
     assert "farm: the dependencies could not be installed" in done.stderr.splitlines()[-1]
     assert (project / ".venv" / "bin" / "pip").exists()
+
+
+def test_archives_are_unpacked_without_an_argument_that_the_python_of_debian_12_lacks() -> None:
+    sources = [
+        path
+        for room in ("cluster", "farm_core", "gpu_renderer", "api", "scheduler")
+        for path in (ROOT / room).rglob("*.py")
+    ]
+    assert [path for path in sources if re.search(r"\.extract(all)?\([^)]*filter=", path.read_text())] == []
 
 
 def test_a_python_that_is_too_old_is_named_with_what_to_install(tmp_path: Path) -> None:

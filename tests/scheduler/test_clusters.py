@@ -1,0 +1,140 @@
+"""Several Ray clusters on one farm: each has a scheduler with workers of its own, and Postgres is what they share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from sqlalchemy import text
+
+from cluster.executor import executor_of
+from farm_core.db.database import Database
+from farm_core.jobs import workers
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from scheduler.maintenance.lease_reaper import PATIENCE_TURNS, LeaseReaper
+from scheduler.scheduler import Scheduler
+from tests.scheduler.farm import DummyWork, FarmUnderTest, Gate, farm, parts_for
+
+pytestmark = pytest.mark.service
+
+
+@dataclass
+class Neighbour:
+    """The scheduler of a second cluster, whose workers have another renderer."""
+
+    scheduler: Scheduler
+    works: list[DummyWork]
+
+
+@asynccontextmanager
+async def second_cluster(url: str, folder: Path, renderer: str) -> AsyncIterator[Neighbour]:
+    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    maker = SimpleNamespace(renderer=renderer, device="none", encoder="none")
+    works = [DummyWork(storage, f"other-w{number}", maker=maker) for number in range(2)]
+    (folder / "second").mkdir()
+    scheduler = Scheduler(parts_for(Database(url), storage, works, folder / "second"), url)
+    await scheduler.start()
+    try:
+        yield Neighbour(scheduler, works)
+    finally:
+        await scheduler.stop()
+
+
+async def renderers_of(tested: FarmUnderTest) -> set[str]:
+    async with tested.database.reading() as session:
+        return set((await session.scalars(text("SELECT renderer FROM jobs"))).all())
+
+
+def test_two_clusters_share_the_jobs_of_one_farm(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as first, second_cluster(database_url, tmp_path, "dummy 2") as second:
+            ids = [await first.create(seconds=3, fps=30.0 + number / 100) for number in range(80)]
+            jobs = [await first.ended(job_id) for job_id in ids]
+            assert {job.status for job in jobs} == {"completed"}
+            assert await renderers_of(first) == {"dummy 1", "dummy 2"}
+            assert [work for work in first.works if work.done] and [work for work in second.works if work.done]
+
+    asyncio.run(story())
+
+
+def test_jobs_of_another_cluster_are_left_to_it_while_it_lives(database_url: str, tmp_path: Path) -> None:
+    gate = Gate()
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave=gate) as first:
+            job_id = await first.create(seconds=1)
+            await gate.reached()
+            async with second_cluster(database_url, tmp_path, "dummy 2") as second:
+                async with first.database.work() as session:
+                    await session.execute(
+                        text("UPDATE tasks SET status = 'pending', lease_token = NULL, not_before = 'infinity'")
+                    )
+                reaper = LeaseReaper(second.scheduler.dependencies, second.scheduler.dispatcher)
+                for _ in range(2 * PATIENCE_TURNS):
+                    await reaper.tick()
+                assert (await first.job(job_id)).renderer == "dummy 1", "its cluster lives"
+                async with first.database.work() as session:
+                    await session.execute(text("UPDATE tasks SET not_before = NULL"))
+                gate.open()
+                assert (await first.ended(job_id)).status == "completed"
+
+    asyncio.run(story())
+
+
+def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path, workers=1) as first:
+            async with first.database.work() as session:
+                await session.execute(text("UPDATE queue_state SET paused_at = now()"))
+            job_id = await first.create(seconds=2)
+            async with first.database.work() as session:
+                await session.execute(
+                    text(
+                        "UPDATE jobs SET status = 'processing', renderer = 'gone', document_key = 'frozen/a', started_at = now()"
+                    )
+                )
+                await session.execute(
+                    text(
+                        "INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)"
+                        " SELECT id || '.' || n, id, n, CASE n WHEN 2 THEN 'assemble' ELSE 'render' END, n % 2 * 30, 30 + n / 2 * 30,"
+                        " 'pending', 0, now() FROM jobs CROSS JOIN generate_series(0, 2) AS n"
+                    )
+                )
+                await session.execute(text("UPDATE queue_state SET paused_at = NULL"))
+            async with first.database.reading() as session:
+                assert "gone" not in await workers.live_renderers(session, first.dependencies.clock.now())
+            job = await first.ended(job_id)
+            assert (job.status, job.renderer) == ("completed", "dummy 1")
+
+    asyncio.run(story())
+
+
+def test_a_scheduler_joins_one_of_several_clusters() -> None:
+    chosen = Settings(ray_address="one:6379, two:6379")
+    assert chosen.ray_addresses == ("one:6379", "two:6379")
+    with pytest.raises(ValueError, match="choose it with --cluster"):
+        executor_of(chosen)
+
+
+@pytest.mark.parametrize("words", [(), ("--cluster", "0"), ("--cluster", "3")])
+def test_a_scheduler_that_is_not_told_its_cluster_says_so(words: tuple[str, ...], tmp_path: Path) -> None:
+    environment = os.environ | {
+        "RAY_ADDRESS": "one:6379,two:6379",
+        "DATABASE_URL": "postgresql://nobody@localhost/none",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "scheduler", "--data", str(tmp_path), *words],
+        env=environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert "RAY_ADDRESS names 2 clusters" in ended.stderr
