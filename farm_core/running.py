@@ -1,4 +1,4 @@
-"""What a running farm tells the processes that look for it: a file in its data folder."""
+"""The file in the data folder by which other processes find a running farm."""
 
 from __future__ import annotations
 

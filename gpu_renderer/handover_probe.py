@@ -1,7 +1,7 @@
-"""Whether frames can stay on the GPU on their way to the encoder: found by doing it, once for each session.
+"""Probe, once per session, if frames can stay on the GPU on their way to the encoder.
 
-The last step encodes the same pictures both ways: only the same bytes switch the way on, so that which worker renders a
-segment, with which driver, never shows in it.
+The last step encodes the same pictures both ways. Only equal bytes enable the handover, so the bytes of a segment never
+show which worker rendered it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether frames stay on the GPU: they do where there is no obstacle."""
+    """Result of the probe. Frames stay on the GPU if there is no obstacle."""
 
     obstacle: Obstacle | None = None
     detail: str = ""
@@ -66,7 +66,10 @@ class Verdict:
 
 
 def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:
-    """What was found, and the way where it is open; only asked where the `switch` is on. The context must be current."""
+    """Return the result and, if it is positive, the handover.
+
+    Probe only if `switch` is on. The context must be current.
+    """
     if not switch:
         return Verdict(Obstacle.TURNED_OFF), None
     vendor = identity(painter.context).vendor

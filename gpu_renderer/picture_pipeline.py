@@ -27,7 +27,7 @@ ENCODED_BEHIND = 2
 
 
 class PictureSource(Protocol[SnapshotT]):
-    """What is drawn."""
+    """Source of the pictures."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
         """A frame as numbers. Called in order, perhaps on another thread than `pictured`."""

@@ -57,7 +57,7 @@ ResolveMedia = Callable[[str], Path | None]
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """What a session draws and encodes with, for all of its jobs."""
+    """Device, encoder and options of a session, for all of its jobs."""
 
     fonts: FontFolders
     device_index: int | None = None
@@ -67,14 +67,14 @@ class SessionOptions:
     encoder: EncoderProfile | None = None
     """The first codec that passes its probe when None."""
     parity: Parity = REFERENCE
-    """Which oddities of the reference are matched."""
+    """Peculiarities of the reference that are matched."""
     drawing: Optimisations = field(default_factory=Optimisations)
     pipeline: PipelineOptions = field(default_factory=PipelineOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is asked for; None takes the composition's own value."""
+    """Requested output; None takes the composition's own value."""
 
     width: int | None = None
     height: int | None = None
@@ -87,7 +87,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What frames depend on apart from the document: equal identities, equal bytes."""
+    """Everything that frames depend on apart from the document. Equal identities give equal bytes."""
 
     gpu: GpuIdentity
     encoder: EncoderProfile
@@ -132,7 +132,7 @@ class Opened:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
+        """Return a line for everything known so far that is drawn differently or not at all."""
         found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
         return tuple(dict.fromkeys(found))
 

@@ -23,7 +23,8 @@ UNITS: Final = ROOT / "cluster" / "systemd"
 INSTALLED: Final = "/home/farm/render-farm"
 """Where the units of systemd expect the checkout."""
 _INIT: Final = (
-    'mount -t proc proc /proc && mount --bind "$1" /tmp && mount -t tmpfs tmpfs /dev/shm && hostname "$2" && echo up && '
+    'mount -t proc proc /proc && mount --bind "$1/hosts" /etc/hosts && mount --bind "$1/resolv.conf" /etc/resolv.conf && '
+    'mount --bind "$1" /tmp && mount -t tmpfs tmpfs /dev/shm && hostname "$2" && echo up && '
     "{ sleep infinity & wait; }"
 )
 
@@ -125,6 +126,9 @@ class Network:
         space, port, address = f"{self.bridge}-{name}", f"{self.bridge}v{number}", f"{self.prefix}.{number}"
         folder = self.folder / name
         folder.mkdir()
+        # A name server that cannot be reached would hold every look-up of the host's own name for seconds.
+        (folder / "hosts").write_text(f"127.0.0.1 localhost\n{address} {name}\n")
+        (folder / "resolv.conf").touch()
         _ip("netns", "add", space)
         _ip("link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", space)
         _ip("link", "set", port, "master", self.bridge, "up")

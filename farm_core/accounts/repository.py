@@ -34,7 +34,7 @@ async def locked_account(session: AsyncSession, account_id: str) -> Account:
 
 
 async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> int:
-    """How many keys of the account work: neither revoked nor expired."""
+    """Return the number of the account's keys that are neither revoked nor expired."""
     statement = select(func.count()).where(
         col(ApiKey.account_id) == account_id,
         col(ApiKey.revoked_at).is_(None),

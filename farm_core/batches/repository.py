@@ -20,7 +20,7 @@ from farm_core.usage import repository as usage
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How many jobs of a batch have each status, and their mean progress in percent."""
+    """Number of a batch's jobs in each status, and their mean progress in percent."""
 
     counts: dict[str, int]
     progress: float

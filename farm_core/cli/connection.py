@@ -1,6 +1,6 @@
-"""How a command finds the farm's database: that of the settings, or the embedded one of the data folder.
+"""Connect a command to the farm's database: that of the settings, or the embedded one of the data folder.
 
-`EmbeddedDatabase` is given by the composition root, which alone may start servers.
+`EmbeddedDatabase` comes from the composition root, which alone can start servers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How commands show tables: once, or with `--watch` again and again until interrupted."""
+"""Display of tables: once, or with `--watch` every second until interrupted."""
 
 from __future__ import annotations
 

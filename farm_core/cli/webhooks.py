@@ -57,7 +57,7 @@ async def _deliveries(database: Database, arguments: argparse.Namespace) -> List
 
 
 def _next(delivery: Delivery, now: datetime) -> str:
-    """When the next attempt will be."""
+    """Return the time of the next attempt."""
     return f"in {screen.span((delivery.due_at - now).total_seconds())}" if delivery.status == DeliveryStatus.due else ""
 
 

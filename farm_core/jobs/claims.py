@@ -118,7 +118,10 @@ async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str
 async def same_results(
     session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]
 ) -> dict[str, tuple[str, str | None, list[dict[str, Any]] | None]]:
-    """By the ids of these jobs: video, receipt and warnings of a completed job of the account with the same plan key; one statement."""
+    """Return video, receipt and warnings of completed jobs with the same plan keys, by job id; one statement.
+
+    The jobs belong to the same accounts.
+    """
     values = {
         "job_ids": [job.id for job, _ in keys],
         "account_ids": [job.account_id for job, _ in keys],

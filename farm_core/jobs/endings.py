@@ -1,4 +1,4 @@
-"""How jobs end: any number of them at once, each by its own guard, with all that belongs to their ends."""
+"""End jobs: any number at once, each under its own guard, with everything that belongs to its end."""
 
 from __future__ import annotations
 

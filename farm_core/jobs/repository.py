@@ -23,7 +23,7 @@ _SHOWN: Final = (
     Job.meta, Job.batch_index,
 )  # fmt: skip
 SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
-"""For lists: what callers see. Inputs and media of a job can have megabytes."""
+"""Columns of lists: those that callers see. Inputs and media of a job can have megabytes."""
 
 
 async def create(session: AsyncSession, job: Job) -> Job:

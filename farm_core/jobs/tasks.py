@@ -36,7 +36,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class RenderedSegment:
-    """What a worker has made of a segment's task; `bytes` is its size in storage."""
+    """Result of a segment's task; `bytes` is its size in storage."""
 
     token: str
     segment_key: str
@@ -47,7 +47,7 @@ class RenderedSegment:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided on a failed attempt."""
+    """Decision about a failed attempt."""
 
     job_id: str
     task_index: int
@@ -147,7 +147,7 @@ async def rescue_tasks(session: Transaction, now: datetime) -> int:
 
 
 async def count_open(session: Transaction) -> int:
-    """How many segments wait or are under way, and jobs that are not cut yet, each counted as one."""
+    """Return the number of segments that wait or run. A job that is not planned yet counts as one."""
     return int((await session.execute(statement("count_open"))).scalar_one())
 
 

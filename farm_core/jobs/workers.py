@@ -16,7 +16,7 @@ FAILURES_MAX: Final = 3
 
 
 class SeenWorker(Protocol):
-    """What is recorded of a worker."""
+    """Recorded properties of a worker."""
 
     @property
     def id(self) -> str: ...  # noqa: D102
@@ -38,7 +38,7 @@ STRIKE_SECONDS: Final = 600.0
 """Failures of workers count against the account of the job for so long."""
 
 STRIKES_MAX: Final = 5
-"""With so many of them the account's segments are rendered one at a time."""
+"""Number of strikes from which an account's segments are rendered one at a time."""
 
 
 async def striking_accounts(session: Transaction, now: datetime) -> dict[str, int]:
@@ -71,7 +71,7 @@ async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]
 
 
 async def restartable_workers(session: Transaction, ids: Sequence[str]) -> list[str]:
-    """Those of these workers that are to restart and are idle; each is returned to one caller, who restarts it."""
+    """Return idle workers that must restart. Each is returned to one caller, which restarts it."""
     return list((await session.execute(statement("restartable_workers"), {"ids": list(ids)})).scalars())
 
 
@@ -107,5 +107,5 @@ async def forget_segments(session: Transaction, keys: Sequence[str]) -> None:
 
 
 async def known_segments(session: Transaction, keys: Sequence[str]) -> set[str]:
-    """Those of the keys that the cache has a record of."""
+    """Return the keys that the cache has a record of."""
     return set((await session.execute(statement("known_segments"), {"keys": list(keys)})).scalars())

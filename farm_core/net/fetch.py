@@ -49,7 +49,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """How requests go out: whether private addresses are allowed, and who resolves names."""
+    """Rules of outgoing requests: whether private addresses are allowed, and who resolves names."""
 
     allow_private: bool = False
     resolve: Resolver = system_resolver

@@ -16,7 +16,7 @@ from farm_core.presets.models import Preset
 
 ORDER: Final = (col(Preset.name), col(Preset.id))
 WITHOUT_DATA: Final = defer(cast(Any, Preset.animation_data), raiseload=True)
-"""For lists: a preset's data may have megabytes."""
+"""Columns of lists: a preset's data can have megabytes."""
 
 
 def stored_key(preset_id: str) -> str:

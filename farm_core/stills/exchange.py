@@ -80,7 +80,7 @@ class StillExchange:
         return order if order.deadline > time.time() else None
 
     async def waiting(self) -> int:
-        """How many orders wait for a scheduler; 0 where Redis is away."""
+        """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
         try:
             return int(await self._redis.llen(_QUEUE))
         except (RedisError, OSError):

@@ -15,7 +15,7 @@ class Bounded(io.RawIOBase):
         self._left = count
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:

@@ -1,4 +1,4 @@
-"""What a key may be: the rule that keeps every implementation, and every path, in bounds."""
+"""Rule for keys, which keeps every implementation and every path in bounds."""
 
 from __future__ import annotations
 

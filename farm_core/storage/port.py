@@ -19,7 +19,7 @@ class StorageUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """What is known of an object without reading it."""
+    """Properties of an object that are known without reading it."""
 
     key: str
     bytes: int

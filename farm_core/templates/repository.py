@@ -18,10 +18,10 @@ _GALLERY: Final = (
 )  # fmt: skip
 _SHOWN: Final = (*_GALLERY, Template.description, Template.inputs, Template.updated_at)
 SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
-"""For lists of the API: everything that callers see. Write targets can have megabytes."""
+"""Columns of the API's lists: everything that callers see. Write targets can have megabytes."""
 
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
-"""For lists that show no inputs."""
+"""Columns of lists that show no inputs."""
 
 
 def of_account(account_id: str) -> Select[Template]:

@@ -18,7 +18,7 @@ BASE_PACKS = ("reference", "scripts")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which packs, and where to."""
+    """Packs, and the folder for them."""
     parser.add_argument("--base", action="store_true", help="only the fonts that the farm cannot do without")
     parser.add_argument("--list", action="store_true", help="only print the families that are installed")
     parser.add_argument("--folder", type=Path, default=FONTS, help=f"the font folder (default: {FONTS})")

@@ -29,7 +29,7 @@ FOLDER_FORMAT: Final = "png-sequence"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written."""
+    """A written file."""
 
     width: int
     height: int

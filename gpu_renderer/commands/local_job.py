@@ -18,7 +18,7 @@ from motion.schema.stored import Document
 
 @dataclass(frozen=True, slots=True)
 class LocalJob:
-    """What to render, and how. `width` and `height` None: the composition's own, times `scale`."""
+    """A local render. `width` and `height` None: the composition's own, times `scale`."""
 
     file: Path
     format_name: str
@@ -43,7 +43,7 @@ class LocalJob:
 
     @property
     def session_options(self) -> SessionOptions:
-        """What the job's sessions draw with."""
+        """Return the options of the job's sessions."""
         return options.default_session_options(self.machine, self.fonts)
 
     def open(self, session: RenderSession) -> OpenedJob:

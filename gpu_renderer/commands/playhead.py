@@ -1,4 +1,4 @@
-"""Where a preview is, and whether it runs. Pure: time comes in as seconds that have passed."""
+"""Position and state of a preview. Pure: elapsed time is an argument."""
 
 from __future__ import annotations
 

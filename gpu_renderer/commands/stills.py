@@ -43,7 +43,7 @@ class Case:
 
     @property
     def opens(self) -> tuple[object, ...]:
-        """What two cases share that can be drawn from one opened document."""
+        """Return the key of the opened document that two cases can share."""
         return self.document, self.output, self.inputs, self.media
 
 

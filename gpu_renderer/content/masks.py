@@ -29,7 +29,7 @@ def is_masked(paths: tuple[MaskPath, ...]) -> bool:
 
 
 def _radii(source: Source) -> Radii | None:
-    """How a picture's corners are rounded; None where they are not."""
+    """Return the corner radii of a picture, or None without rounded corners."""
     if not isinstance(source, (ImageSource, VideoSource, SvgSource)) or max(source.radii) <= RADIUS_PX_MIN:
         return None
     return source.radii

@@ -63,7 +63,7 @@ class Canvas(Surface):
         self._is_straight = False
         self._stores_straight = False
         self.is_picture = False
-        """Whether it holds an image or a frame of a video."""
+        """True if it holds an image or a video frame."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -95,7 +95,7 @@ class Canvas(Surface):
 
     @property
     def silhouette(self) -> Target:
-        """Where style generators take the layer's shape from: the picture before fill opacity, else the picture now."""
+        """Return the layer's shape for style generators: the picture before fill opacity, else the present picture."""
         return self._silhouette or self.target
 
     def fade(self, opacity: float) -> None:
@@ -269,7 +269,7 @@ class Canvas(Surface):
         )
 
     def shape(self, shader: str, margin: int = 0, uniforms: dict[str, UniformValue] | None = None) -> Target:
-        """What a shader makes of the silhouette, as `u_shape`, over the canvas grown by a margin; the caller owns it."""
+        """Run a shader on the silhouette (`u_shape`), over the canvas grown by a margin. The caller owns the result."""
         region = self.target.region.grown(margin)
         return self.painter.applied(shader, self.silhouette, region=region, uniforms=uniforms)
 
@@ -311,7 +311,7 @@ def _half(region: Region) -> Region:
 
 
 def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> Target:
-    """What the shader makes of a target, which goes back to the pool."""
+    """Run the shader on a target, which goes back to the pool, and return the result."""
     made = painter.applied(shader, target, region=region)
     painter.pool.give_back(target)
     return made

@@ -34,7 +34,7 @@ class GlowPass:
 
     @property
     def margin_px(self) -> float:
-        """How far it lies beyond the silhouette."""
+        """Margin outside the silhouette, px."""
         return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
 
@@ -168,5 +168,5 @@ def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *,
 
 
 def _levels_of(sigma: float) -> int:
-    """How often the silhouette is halved before a Gaussian of this sigma."""
+    """Return the number of halvings of the silhouette before a Gaussian of this sigma."""
     return min(LEVELS_MAX, max(0, math.floor(math.log2(max(1.0, sigma / SIGMA_CELLS)))))

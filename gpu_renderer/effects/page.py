@@ -90,7 +90,7 @@ def page() -> str:
 
 
 def shown_values(effect: Effect) -> dict[str, ParameterValue]:
-    """What the picture of an effect shows."""
+    """Return the parameter values of an effect's picture."""
     halves = {parameter.key: 50.0 for parameter in effect.parameters if parameter.key in HALFWAY}
     return halves | TELLING.get(effect.id, {})
 

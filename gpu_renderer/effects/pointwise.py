@@ -1,4 +1,4 @@
-"""Which passes make each pixel of that pixel of the picture alone: those whose shader includes nothing that reads around it."""
+"""Passes that compute each pixel from the same pixel alone: their shaders include nothing that reads neighbours."""
 
 from __future__ import annotations
 

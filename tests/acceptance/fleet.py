@@ -20,6 +20,9 @@ from tests.acceptance.farm import ROOT, ProcessFarm, imported, uploaded
 from tests.acceptance.stores import Stores, stores
 from tests.machines import Machine, Network, network
 
+PATIENCE_SECONDS = 600
+"""A machine that others use too may start Ray several times before it is quick enough for Ray's own limits."""
+
 OPEN_MAX = 6
 """Jobs that are open at once: the farm is busy all the time, and its queue short when the story ends."""
 
@@ -54,7 +57,7 @@ class Fleet:
             (count,) = connection.execute(query).fetchone() or (0,)
         return int(count)
 
-    def wait_for_workers(self, *names: str, seconds: float = 240) -> None:
+    def wait_for_workers(self, *names: str, seconds: float = PATIENCE_SECONDS) -> None:
         """Wait until workers live on these machines and on no others."""
         wanted = {self.nodes[name].address for name in names}
         wait_for(lambda: self.workers() == wanted, seconds, lambda: f"workers on {self.workers()}, not {wanted}")
@@ -96,7 +99,9 @@ class Feeder(threading.Thread):
     def wait_for_more(self, count: int = 2) -> None:
         """Wait until so many more jobs have ended: the farm works."""
         before = len(self.ended)
-        wait_for(lambda: len(self.ended) >= before + count or self.error is not None, 240, lambda: "no job ends")
+        wait_for(
+            lambda: len(self.ended) >= before + count or self.error is not None, PATIENCE_SECONDS, lambda: "no job ends"
+        )
         assert self.error is None, self.error
 
     def _create(self) -> None:
@@ -116,7 +121,7 @@ def fleet(folder: Path) -> Iterator[Fleet]:
     with head_only(folder) as made:
         made.add("one")
         made.add("two")
-        wait_for(lambda: _ready(made.farm.origin), 240, lambda: "the farm is not ready")
+        wait_for(lambda: _ready(made.farm.origin), PATIENCE_SECONDS, lambda: "the farm is not ready")
         made.wait_for_workers("one", "two")
         yield made
 
@@ -141,7 +146,7 @@ def head_only(folder: Path, cluster: Mapping[str, object] | None = None, **setti
         for number in "12":
             head.enable("render-farm-scheduler@", environment, number)
         head.enable("render-farm-api", environment)
-        wait_for(lambda: _lives(origin), 240, lambda: "the API does not answer")
+        wait_for(lambda: _lives(origin), PATIENCE_SECONDS, lambda: "the API does not answer")
         farm.token = session_token(Settings(jwt_secret="s" * 32, data_folder=folder), kept.database_url, "tester")
         try:
             yield Fleet(kept, lan, environment, head, farm)

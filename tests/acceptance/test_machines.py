@@ -14,7 +14,7 @@ import pytest
 
 from tests import machines
 from tests.acceptance.farm import ROOT, imported, run_farm, uploaded
-from tests.acceptance.fleet import Feeder, Fleet, fleet, head_only, wait_for
+from tests.acceptance.fleet import PATIENCE_SECONDS, Feeder, Fleet, fleet, head_only, wait_for
 from tests.acceptance.hooks import Hook, hook
 from tests.deadlocks import deadlocks
 
@@ -28,7 +28,7 @@ JOBS_MAX = 150
 
 @pytest.mark.slow
 @pytest.mark.acceptance
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 @pytest.mark.skipif(REFUSAL is not None, reason=str(REFUSAL))
 def test_no_job_is_lost_or_doubled_while_machines_come_and_go(tmp_path: Path) -> None:
     with fleet(tmp_path) as made, hook(made.network.address) as receiver:
@@ -46,7 +46,7 @@ def test_no_job_is_lost_or_doubled_while_machines_come_and_go(tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.acceptance
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.skipif(REFUSAL is not None, reason=str(REFUSAL))
 def test_a_cluster_grows_from_no_workers_as_the_queue_fills_and_shrinks_to_none_when_it_is_empty(
     tmp_path: Path,
@@ -56,12 +56,14 @@ def test_a_cluster_grows_from_no_workers_as_the_queue_fills_and_shrinks_to_none_
     ray_settings = {"RAY_FAKE_CLUSTER": "1", "AUTOSCALER_UPDATE_INTERVAL_S": "1"}
     with head_only(tmp_path, _growing_cluster(), **settings, **ray_settings) as made:
         for turn in range(2):
-            wait_for(lambda: _fake_nodes(made) == 0, 240, lambda: f"{_fake_nodes(made)} nodes")
+            wait_for(lambda: _fake_nodes(made) == 0, PATIENCE_SECONDS, lambda: f"{_fake_nodes(made)} nodes")
             assert made.worker_count() == 0
             jobs = _grown(made, turn)
             assert {made.farm.ended(job, seconds=300)["status"] for job in jobs} == {"completed"}
-            wait_for(lambda: made.worker_count() == 0, 240, lambda: f"{made.worker_count()} workers stayed")
-        wait_for(lambda: _fake_nodes(made) == 0, 240, lambda: f"{_fake_nodes(made)} nodes stayed")
+            wait_for(
+                lambda: made.worker_count() == 0, PATIENCE_SECONDS, lambda: f"{made.worker_count()} workers stayed"
+            )
+        wait_for(lambda: _fake_nodes(made) == 0, PATIENCE_SECONDS, lambda: f"{_fake_nodes(made)} nodes stayed")
 
 
 def _grown(made: Fleet, turn: int) -> list[str]:
@@ -76,7 +78,7 @@ def _grown(made: Fleet, turn: int) -> list[str]:
             jobs.append(made.farm.render(template, key, logo=logo, headline=key))
         return made.worker_count() == WORKERS_MAX
 
-    wait_for(has_grown, 240, lambda: f"{made.worker_count()} workers")
+    wait_for(has_grown, PATIENCE_SECONDS, lambda: f"{made.worker_count()} workers")
     return jobs
 
 

@@ -177,7 +177,7 @@ class AsyncFarmClient:
         return await self._send(calls.cancel_batch(batch_id))
 
     async def usage(self) -> dict[str, Any]:
-        """What the account has used this month, and its limits."""
+        """Return the account's usage of this month, and its limits."""
         return await self._send(calls.usage())
 
     async def close(self) -> None:

@@ -171,7 +171,7 @@ class FarmClient:
         return self._send(calls.cancel_batch(batch_id))
 
     def usage(self) -> dict[str, Any]:
-        """What the account has used this month, and its limits."""
+        """Return the account's usage of this month, and its limits."""
         return self._send(calls.usage())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""How migrations run: one transaction each, under an advisory lock, never waiting long for a table that is in use."""
+"""Run migrations: one transaction each, under an advisory lock, without long waits for tables in use."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Pictures:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not drawn of pictures, a line each, once."""
+        """Return a line for each undrawn part of pictures."""
         return tuple(self._faults)
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:

@@ -78,7 +78,7 @@ class PixelConverter:
         return self._native.colour_decode(samples_of(frame), by, part)
 
     def _scaled(self, frame: av.VideoFrame, part: Region | None) -> Pixels:
-        """By libswscale. Beyond a part, of even edges, chroma is not known."""
+        """Convert with libswscale. Chroma outside a part of even edges is unknown."""
         full_range = _is_full_range(frame)
         key = (frame.width, frame.height, frame.format.name, _matrix(frame), full_range, part)
         with self._lock:
@@ -105,7 +105,7 @@ def suits_kernels(frame: av.VideoFrame) -> bool:
 
 
 def is_encoder_colour(frame: av.VideoFrame) -> bool:
-    """Whether a frame's samples mean what our encoder's do: 8-bit 4:2:0, BT.709 (or no word of it), limited range."""
+    """Return True if a frame has our encoder's samples: 8-bit 4:2:0, limited range, BT.709 or untagged."""
     return frame.format.name == "yuv420p" and frame.color_range != _FULL_RANGE and _matrix(frame) == "bt709"
 
 

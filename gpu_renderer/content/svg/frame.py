@@ -1,4 +1,4 @@
-"""What surrounds an element while it is drawn, and the limits of a drawing."""
+"""State around an element while it is drawn, and the limits of a drawing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Frame(NamedTuple):
 
 
 class Scene(Protocol):
-    """What the parts of the renderer ask of the whole."""
+    """Interface of the whole renderer to its parts."""
 
     document: Document
     cascade: Cascade

@@ -19,7 +19,7 @@ _EM_UNITS = {"em": 1.0, "rem": 1.0, "ex": 0.5, "ch": 0.5}
 
 
 class Viewport(NamedTuple):
-    """What percentages refer to."""
+    """Reference of percentages."""
 
     width: float
     height: float

@@ -27,7 +27,7 @@ def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: An
 
 
 def _kept(style: Style) -> Any:
-    """What makes coverage of the mask's colours; None where its alpha is it."""
+    """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage."""
     if style.get("mask-type") == "alpha":
         return None
     luminance = skia.LumaColorFilter.Make()

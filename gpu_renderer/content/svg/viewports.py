@@ -12,7 +12,7 @@ from gpu_renderer.content.svg.lengths import Viewport, fitted, is_collapsed, len
 
 
 class Place(NamedTuple):
-    """Where a viewport lies in the user space around it."""
+    """Place of a viewport in the surrounding user space."""
 
     x: float
     y: float

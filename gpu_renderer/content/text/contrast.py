@@ -1,4 +1,4 @@
-"""How glyph coverage is strengthened by the text's colour (text.md 10.3)."""
+"""Contrast enhancement of glyph coverage by the text's colour (text.md 10.3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 GAMMA, CONTRAST = 1.1875, 0.2
 """The reference's browser."""
 SKIA_CONTRAST = 0.5
-"""Of the Skia that draws our masks; its curve is that of sRGB, and neither can be set."""
+"""Contrast of the Skia that draws our masks. Its curve is that of sRGB, and neither can be set."""
 NEUTRAL = 128
 """The grey in which masks are drawn: its table loses least when it is undone."""
 

@@ -44,7 +44,7 @@ class NoFonts(RenderError):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What selects a face."""
+    """Properties that select a face."""
 
     family: str
     weight: float

@@ -21,7 +21,7 @@ from gpu_renderer.content.text.scanning import described
 PACKS = ("reference", "scripts", "cjk", "offered")
 """The packs of `packages.json`, in the order in which a missing character looks through them."""
 REFERENCE_PACKS = ("reference", "scripts", "cjk")
-"""What the editor's render worker has, and the scripts it lacks; no family that only the editor's page loads."""
+"""Fonts of the editor's render worker, and scripts that it lacks. No family that only the editor's page loads."""
 FONT_ENDINGS = (".ttf", ".otf", ".ttc")
 LISTING = "faces.json"
 _ROOT = Path(__file__).resolve().parents[3]

@@ -1,6 +1,6 @@
-"""What glyphs are laid on: RGBA, or coverage alone where all of them have one colour.
+"""Canvas of glyphs: RGBA, or coverage alone if all glyphs have one colour.
 
-Coverage over coverage is worked out here: Skia takes twenty times as long for it, and its RGBA is four times the bytes.
+Coverage over coverage is computed here: Skia takes twenty times as long, and its RGBA is four times the bytes.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Package:
     path: str = ""
 
     def folder(self, root: Path) -> Path:
-        """Where the package's fonts lie under the root."""
+        """Return the folder of the package's fonts below the root."""
         return root / self.pack / self.name.rpartition("/")[2]
 
 

@@ -12,7 +12,7 @@ Channels = tuple[float, float, float, float]
 Axes = tuple[tuple[int, int], ...]
 ALPHA: Channels = (0.0, 0.0, 0.0, 1.0)
 CHANNELS: tuple[Channels, ...] = (ALPHA, (1, 1, 1, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
-"""What `minimax` can work on: alpha, all colours, red, green, blue."""
+"""Channels of `minimax`: alpha, all colours, red, green, blue."""
 AXES: Axes = ((1, 0), (0, 1))
 MARGIN_MAX_PX = 400
 """Bounds the work of an absurd radius: 100 px at the largest raster scale."""
