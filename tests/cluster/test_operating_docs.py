@@ -11,6 +11,7 @@ import pytest
 
 from farm_core.__main__ import COMMANDS
 from farm_core.settings import Settings
+from tests.runner import plugin
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "operating").glob("*.md"))]
@@ -36,12 +37,20 @@ def known_options(parser: argparse.ArgumentParser) -> set[str]:
     return found
 
 
+def runner_options() -> set[str]:
+    """Options that `./farm test` passes on to pytest: those of the suite's own plugin."""
+    parser = pytest.Parser(_ispytest=True)
+    plugin.pytest_addoption(parser)
+    return {name for option in parser._anonymous.options for name in option.names()}
+
+
 @pytest.mark.parametrize(("name", "options"), sorted(calls()))
 def test_every_command_and_option_exists(name: str, options: str) -> None:
     assert name in COMMANDS
     parser = argparse.ArgumentParser()
     importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
-    assert set(re.findall(r"(?<!\S)--[a-z-]+", options)) <= known_options(parser)
+    known = known_options(parser) | (runner_options() if name == "test" else set())
+    assert set(re.findall(r"(?<!\S)--[a-z-]+", options)) <= known
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
