@@ -18,6 +18,10 @@ fix:
 test *arguments:
     ./farm test {{arguments}}
 
+# Write a database migration, for example `just migration "Keep colours"`
+migration message:
+    .venv/bin/python -m cluster.embedded.new_migration '{{message}}'
+
 # Build the documentation into out/docs, or show it: `just docs --serve`
 docs *arguments:
     ./farm docs {{arguments}}

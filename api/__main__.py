@@ -23,11 +23,12 @@ DRAIN_SECONDS = 20
 
 
 def main(words: list[str]) -> int:
-    """Serves until SIGINT or SIGTERM, then finishes what has begun."""
+    """Serve until SIGINT or SIGTERM, then finish the requests in flight."""
     parser = argparse.ArgumentParser(prog="python -m api", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--share-port", action="store_true", help="let other API processes listen on the port too")
     arguments = parser.parse_args(words)
     chosen = located(settings(), arguments.data)
     if chosen.database_url is None or chosen.redis_url is None:
@@ -45,12 +46,12 @@ def main(words: list[str]) -> int:
         )
         gc.collect()
         gc.freeze()  # the code's own objects never die: a full collection that visits them delays requests by 30 ms and more
-        uvicorn.Server(options).run(sockets=listeners(options))
+        uvicorn.Server(options).run(sockets=listeners(options, is_shared=arguments.share_port))
     return 0
 
 
 def located(base: Settings, data_folder: Path | None) -> Settings:
-    """The settings with the data folder of the command line, and the parts of the farm that runs there."""
+    """Return the settings with the data folder of the command line and the servers of the farm that runs there."""
     folder = data_folder or base.data_folder
     found = running.read(folder)
     told = {} if found is None else {"database_url": found.database_url, "redis_url": found.redis_url}

@@ -1,4 +1,4 @@
-"""The app: its parts, its middleware in order, its routes."""
+"""The app: its dependencies, its middleware in order, its routes."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ from farm_core.storage.links import Links
 POOL_CONNECTIONS: Final = 12
 
 MIDDLEWARE: Final = (Telemetry, ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
-"""What every request passes, outermost first."""
+"""Middleware of every request, outermost first."""
 
 
 def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
-    """The parts that the settings name; `database_url` and `redis_url` must be set."""
+    """Build the app's state from the settings. `database_url` and `redis_url` must be set."""
     assert settings.database_url is not None and settings.redis_url is not None
     secret = farm_secret(settings)
     clock = clock or SystemClock()
@@ -80,7 +80,7 @@ def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver 
 
 
 def create_app(state: AppState) -> FastAPI:
-    """The app on these parts, which it closes when it ends."""
+    """Return the app of a state, which the app closes when it ends."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -118,12 +118,12 @@ def create_app(state: AppState) -> FastAPI:
 
 
 async def to_console() -> RedirectResponse:
-    """The console's first page."""
+    """Redirect to the console's first page."""
     return RedirectResponse("/console/")
 
 
 def _cors(settings: Settings) -> list[Middleware]:
-    """Lets browsers of the allowed origins call the API; without credentials of theirs, such as cookies."""
+    """Allow browsers of the allowed origins to call the API, without cookies."""
     if not settings.allowed_origins:
         return []
     return [
@@ -147,7 +147,7 @@ def _cors(settings: Settings) -> list[Middleware]:
 
 
 def _public() -> APIRouter:
-    """Everything under `/api/v1`."""
+    """Return the routes under `/api/v1`."""
     public = APIRouter(prefix="/api/v1")
     for router in (keys, templates, renders, assets, usage, animations, stills, batches):
         public.include_router(router)

@@ -1,4 +1,4 @@
-"""What the API works with; made once by the app, reached from requests."""
+"""Dependencies of the API, made once by the app and reached from requests."""
 
 from __future__ import annotations
 

@@ -25,21 +25,21 @@ from farm_core.telemetry import logs
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a route asks of its caller: a key with this scope or a session; with no scope, a session."""
+    """Credential that a route requires: a session, or a key with this scope. Without a scope only a session."""
 
     scope: Scope | None
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account that calls, and its limits at this moment."""
+    """The calling account, and its limits at this moment."""
 
     account: Account
     limits: Limits
 
 
 async def admit(request: Request, need: Need) -> Caller:
-    """The caller, if the route's need is met. Raises Unauthorized, or one of the kinds of Forbidden."""
+    """Return the caller if it meets the route's need. Raises Unauthorized, or a kind of Forbidden."""
     state = app_state_of(request)
     secret = presented_key(request.headers)
     if secret is not None:
@@ -51,13 +51,13 @@ async def admit(request: Request, need: Need) -> Caller:
 
 
 def bearer(headers: Headers) -> str | None:
-    """The credential of the Authorization header; None where it is not of the Bearer form."""
+    """Return the credential of an Authorization header of the Bearer form, else None."""
     scheme, _, value = headers.get("authorization", "").strip().partition(" ")
     return value.strip() or None if scheme.lower() == "bearer" else None
 
 
 def presented_key(headers: Headers) -> str | None:
-    """The API key that the request presents, in either form; None where it presents a token, or nothing."""
+    """Return the API key of the request in either form, or None for a token or nothing."""
     token = bearer(headers)
     if token is None:
         return headers.get("x-api-key", "").strip() or None
@@ -65,7 +65,7 @@ def presented_key(headers: Headers) -> str | None:
 
 
 async def session_account(state: AppState, token: str | None) -> Account:
-    """The account that a session token signs in; raises Unauthorized."""
+    """Return the account of a session token. Raises Unauthorized, Forbidden."""
     if token is None:
         raise Unauthorized
     try:

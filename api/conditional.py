@@ -6,6 +6,6 @@ from starlette.datastructures import Headers
 
 
 def is_known(headers: Headers, tag: str) -> bool:
-    """Whether the caller has what the entity tag names: `If-None-Match` lists it, strong or weak, or is `*`."""
+    """Return True if `If-None-Match` lists the entity tag, strong or weak, or is `*`."""
     listed = [part.strip().removeprefix("W/") for part in headers.get("if-none-match", "").split(",")]
     return tag in listed or "*" in listed

@@ -1,4 +1,4 @@
-"""What endpoints ask for."""
+"""Dependencies of endpoints."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def _origin(request: Request) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a list is asked for."""
+    """The requested part of a list."""
 
     limit: int
     offset: int

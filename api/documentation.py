@@ -1,4 +1,4 @@
-"""The OpenAPI document: what every route may answer, and how callers sign in."""
+"""The OpenAPI document: the answers of every route, and the ways to sign in."""
 
 from __future__ import annotations
 
@@ -149,12 +149,12 @@ def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
 
 
 def operation_id(route: APIRoute) -> str:
-    """The operation's name: that of its function, as generated clients call it (`createRender`)."""
+    """Return the operation's name in generated clients, made from its function's name (`createRender`)."""
     return to_camel(route.name)
 
 
 def _rename_pages(made: dict[str, Any]) -> None:
-    """Gives pages of lists names that read well in a generated client."""
+    """Give pages of lists names that read well in a generated client."""
     schemas = made["components"]["schemas"]
     renamed = {f"Listed_{item}_": page for page, item in PAGES.items()}
     for old, new in renamed.items():
@@ -175,7 +175,7 @@ def _hoist_output(schemas: dict[str, Any], accepted_formats: Sequence[str]) -> N
 
 
 def _format_fields(accepted: Sequence[str]) -> dict[str, Any]:
-    """The fields of an output that depend on `OUTPUT_FORMATS`; MP4 alone, they are those of the interface."""
+    """Return the fields of an output that depend on `OUTPUT_FORMATS`. With MP4 alone they are the interface's."""
     fields: dict[str, Any] = {"format": {"type": "string", "enum": list(accepted)}}
     if tuple(accepted) == (formats.DEFAULT,):
         return fields
@@ -191,7 +191,7 @@ def _format_fields(accepted: Sequence[str]) -> dict[str, Any]:
 
 
 def _drop_titles(schemas: dict[str, Any]) -> None:
-    """Takes out the titles that the framework makes of property names: generators would make types of them."""
+    """Remove the titles that the framework makes of property names: generators would make types of them."""
     for schema in schemas.values():
         for node in _nodes(schema.get("properties", {})):
             if isinstance(node.get("title"), str):
@@ -210,7 +210,7 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _webhook() -> dict[str, Any]:
-    """The one event that the service sends."""
+    """Return the one event that the service sends."""
     nullable: dict[str, Any] = {"type": ["string", "null"]}
     schema = {
         "type": "object", "required": list(FINISHED), "properties": {
@@ -235,7 +235,7 @@ def _webhook() -> dict[str, Any]:
 
 
 def _add_examples(operation: dict[str, Any]) -> None:
-    """Shows an answer of every kind."""
+    """Add an example of every answer."""
     for answer in operation["responses"].values():
         shown = answer.get("content", {}).get("application/json", {})
         name = str(shown.get("schema", {}).get("$ref", "")).removeprefix(_REFERENCE)
@@ -245,7 +245,7 @@ def _add_examples(operation: dict[str, Any]) -> None:
 
 
 def _complete(operation: dict[str, Any]) -> None:
-    """Takes out what the framework supposes and the farm never answers; adds headers and conditional answers."""
+    """Remove answers that the framework supposes and the farm never gives; add headers and conditional answers."""
     operation["responses"].pop("422", None)
     scopes = {scope for option in operation.get("security", []) for held in option.values() for scope in held}
     if scopes:  # only OAuth has scopes that tools understand

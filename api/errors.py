@@ -25,13 +25,13 @@ _NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "U
 _MESSAGES: Final = {404: "There is nothing here.", 405: "This route does not have this method."}
 GENERIC: Final = "Something went wrong on our side. Try again; if it stays, tell the operator the requestId."
 _NUL_STATES: Final = (None, "22021", "22P05")
-"""The driver refuses to send a text with a NUL character; Postgres refuses JSON with one."""
+"""Errors for NUL characters: the driver refuses them in texts, Postgres in JSON."""
 
 log = logger("api.errors")
 
 
 def envelope(scope: Scope, error: FarmError, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer for a failure."""
+    """Return the response to a failure."""
     body: dict[str, Any] = {
         "statusCode": error.status,
         "message": error.message,
@@ -49,12 +49,12 @@ def envelope(scope: Scope, error: FarmError, headers: Mapping[str, str] | None =
 
 
 def status_name(status: int) -> str:
-    """The status in words."""
+    """Return the status in words."""
     return _NAMES.get(status) or HTTPStatus(status).phrase
 
 
 def translated(error: Exception) -> FarmError:
-    """What the caller is told of an unexpected failure: nothing internal."""
+    """Return the public error for an unexpected failure, without anything internal."""
     if isinstance(error, FarmError):
         return error
     away = OperationalError | InterfaceError | PoolTimeout | StorageUnavailable | ConnectionError | TimeoutError
@@ -122,7 +122,7 @@ def _methods(request: Request) -> list[str]:
 
 
 def _known_fields(request: Request) -> list[str]:
-    """The fields of the route's body, none where it has no body."""
+    """Return the fields of the route's body, none without a body."""
     body = getattr(request.scope.get("route"), "body_field", None)
     fields = getattr(body.field_info.annotation, "model_fields", {}) if body is not None else {}
     return [field.alias or name for name, field in fields.items()]

@@ -71,7 +71,7 @@ EXAMPLES: Final[dict[str, Any]] = {
         "warnings": [_WARNING],
     },
 }  # fmt: skip
-"""By the name of the schema."""
+"""Examples by schema name."""
 
 
 PAGES: Final = {
@@ -83,7 +83,7 @@ FINISHED: Final = {
     "jobId": _JOB_ID, "status": "completed", "videoUrl": "https://farm.example/files/results/video.mp4", "error": None,
     "renderDurationMs": 4210,
 }  # fmt: skip
-"""The body of a webhook."""
+"""Body of a webhook."""
 
 
 def example_of(schema: str) -> Any:

@@ -16,9 +16,10 @@ _ESCAPE: Final = re.compile(r"\\(.)")
 
 
 def parameters(value: str) -> tuple[str, dict[str, str]]:
-    """The value before the first semicolon in lower case, and its parameters by lower-case name; of repeated ones the first.
+    """Return the value before the first semicolon in lower case, and its parameters by lower-case name.
 
-    `name*=UTF-8''...` (RFC 8187) counts as `name`. Raises BadRequest for values over 1 kB.
+    The first of repeated parameters counts. `name*=UTF-8''...` (RFC 8187) counts as `name`. Raises BadRequest for
+    values over 1 kB.
     """
     if len(value) > VALUE_LENGTH_MAX:
         raise BadRequest(f"A header's value is longer than {VALUE_LENGTH_MAX} characters.")

@@ -16,7 +16,7 @@ class JSONResponse(responses.JSONResponse):
     """An answer in JSON."""
 
     def render(self, content: Any) -> bytes:
-        """The body's bytes."""
+        """Return the body's bytes."""
         return orjson.dumps(content)
 
 
@@ -24,7 +24,10 @@ class JSONRequest(Request):
     """A request whose body is read strictly."""
 
     async def json(self) -> Any:
-        """The body's value; raises json.JSONDecodeError, or BadRequest for what JSON allows and the farm does not."""
+        """Return the body's value.
+
+        Raises json.JSONDecodeError, or BadRequest for values that JSON allows and the farm does not.
+        """
         if not hasattr(self, "_json"):
             value = parsed(await self.body())
             refuse_control_characters(value)

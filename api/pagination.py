@@ -26,7 +26,7 @@ async def listed(
     shaped: Callable[[Any], Item],
     total: int | None = None,
 ) -> Listed[Item]:
-    """The page of what the statement selects, and how many that is in all; they are counted unless `total` says so."""
+    """Return the page of the statement's rows, with their total. `total`: the number of rows, counted if None."""
     if total is None:
         total = int(await session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0)
     rows = await session.scalars(statement.order_by(*order).limit(page.limit).offset(page.offset))
@@ -34,7 +34,7 @@ async def listed(
 
 
 def found(row: Row | None, what: str) -> Row:
-    """The row; raises NotFound, in words that do not tell a missing row from someone else's."""
+    """Return the row. Raises NotFound with the same words for a missing row and another account's."""
     if row is None:
         raise NotFound(f"There is no such {what}.")
     return row

@@ -24,9 +24,9 @@ _SESSION: Final = "session"
 
 
 def needs(scope: Scope | None, *, conditional: bool = False, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What a route demands, as its part of the OpenAPI document, from which `FarmRoute` reads it back.
+    """Return a route's requirements as its part of the OpenAPI document, where `FarmRoute` reads them.
 
-    `conditional`: answers carry an ETag. `body`: the request body's description, where the framework cannot tell it.
+    `conditional`: answers have an ETag. `body`: description of the request body, if the framework cannot derive it.
     """
     bearer: list[dict[str, list[str]]] = [{"session": []}]
     keys: list[dict[str, list[str]]] = [] if scope is None else [{"bearerKey": [scope]}, {"headerKey": [scope]}]
@@ -39,22 +39,22 @@ def needs(scope: Scope | None, *, conditional: bool = False, body: dict[str, Any
 
 
 class HeadRoute(APIRoute):
-    """What answers GET answers HEAD too (RFC 9110, 9.3.2): the server leaves the body out."""
+    """Route that answers HEAD like GET (RFC 9110, 9.3.2). The server leaves the body out."""
 
     def matches(self, scope: Connection) -> tuple[Match, Connection]:
-        """Whether the route is the request's."""
+        """Return the match of the request."""
         return super().matches(_as_get(scope))
 
     async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Handle the request."""
         await super().handle(_as_get(scope), receive, send)
 
 
 class FarmRoute(HeadRoute):
-    """Admits the caller (`request.state.caller`) by what `needs` declared, then reads the body strictly."""
+    """Admit the caller (`request.state.caller`) by the declared needs, then read the body strictly."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The route's handler, with what comes before and after it."""
+        """Return the route's handler, with admission before and conditional answers after it."""
         handle = super().get_route_handler()
         declared = self.openapi_extra or {}
         scope = declared[_NEED]
@@ -88,7 +88,7 @@ async def _require_json(request: JSONRequest) -> None:
 
 
 def _conditional(request: Request, response: Response) -> Response:
-    """The answer with an ETag, or 304 where the caller has it already."""
+    """Add an ETag to the answer, or return 304 if the caller has it already."""
     if response.status_code != 200:
         return response
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'

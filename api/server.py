@@ -28,13 +28,13 @@ HEADERS_MAX: Final = 100
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 20.0
 BODY_BYTES_LEAST: Final = 8 * 1024
-"""Of every BODY_SECONDS in which the app waits for a body."""
+"""Least number of bytes of a body in every BODY_SECONDS in which the app waits for it."""
 
 CONNECTIONS_PER_ADDRESS: Final = 256
 CONNECTIONS_MAX: Final = 10_000
 LISTENERS: Final = 16
 _RESERVED_DESCRIPTORS: Final = 200
-"""For the database, Redis, storage and worker processes."""
+"""File descriptors for the database, Redis, storage and worker processes."""
 
 _MESSAGES: Final = {
     400: "The request is not valid HTTP.",
@@ -45,7 +45,7 @@ _MESSAGES: Final = {
 
 
 def config(app: Any, **options: Any) -> uvicorn.Config:
-    """The server's configuration with its limits; `options` are uvicorn's."""
+    """Return the server's configuration with its limits. `options` are uvicorn's."""
     fixed: dict[str, Any] = {
         "http": LimitedProtocol, "ws": "none", "log_config": None, "access_log": False, "server_header": False,
         "limit_concurrency": _connections_max(), "timeout_keep_alive": 75,
@@ -54,18 +54,29 @@ def config(app: Any, **options: Any) -> uvicorn.Config:
     return uvicorn.Config(app, **(fixed | options))
 
 
-def listeners(chosen: uvicorn.Config) -> list[socket.socket]:
-    """The listening socket, LISTENERS times: the event loop accepts one connection of each in an iteration.
+def listeners(chosen: uvicorn.Config, *, is_shared: bool = False) -> list[socket.socket]:
+    """Return the listening socket LISTENERS times: the event loop accepts one connection of each per iteration.
 
-    With a single one, a client that opens hundreds of connections at once keeps others from being accepted for as many
-    iterations, which are slow on a busy machine.
+    With one socket, a client that opens hundreds of connections at once would delay all others by as many iterations,
+    which are slow on a busy machine. `is_shared`: other processes of this user listen on the same port, and the kernel
+    spreads connections over all of them. Raises OSError.
     """
-    first = chosen.bind_socket()
+    first = _shared_socket(chosen.host, chosen.port) if is_shared else chosen.bind_socket()
     return [first, *(first.dup() for _ in range(LISTENERS - 1))]
 
 
+def _shared_socket(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    shared = socket.socket(family, kind, protocol)
+    shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    shared.bind(address)
+    shared.set_inheritable(True)
+    return shared
+
+
 def _connections_max() -> int:
-    """As many as the process has file descriptors for, after it has asked for as many as it may have."""
+    """Return the number of connections for which the process has file descriptors, after raising its soft limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = CONNECTIONS_MAX + _RESERVED_DESCRIPTORS
     wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
@@ -80,7 +91,7 @@ class TooLong(Exception):
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. Everything that a client can make the server hold is counted while it arrives."""
+    """One connection. Everything that a client can make the server hold is counted as it arrives."""
 
     per_address: ClassVar[Counter[str]] = Counter()
 
@@ -96,7 +107,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._body_seen = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Counts the connection, and waits for its first request only so long."""
+        """Count the connection, and limit the wait for its first request."""
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
         if address and address not in str(self.config.forwarded_allow_ips or "").split(","):
@@ -109,7 +120,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forgets the connection."""
+        """Forget the connection."""
         self._stop_timer()
         if self._counted is not None:
             self.per_address[self._counted] -= 1
@@ -138,7 +149,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._timer = self.loop.call_later(BODY_SECONDS, self._check_body)
 
     def send_400_response(self, msg: str) -> None:
-        """What the parser cannot read is refused in the interface's envelope."""
+        """Answer unreadable requests in the interface's envelope."""
         self._refuse(431 if self._head_bytes > HEAD_BYTES_MAX or len(self.headers or ()) >= HEADERS_MAX else 400)
 
     def on_message_begin(self) -> None:
@@ -159,7 +170,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is there; a body has a time limit of its own."""
+        """Stop the head's timer. The body has its own time limit."""
         self._stop_timer()
         super().on_headers_complete()
 
@@ -170,7 +181,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """Stop the body's timer."""
         self._stop_timer()
         super().on_message_complete()
         if self.cycle.response_complete:  # refused early; its keep-alive time ended as the rest arrived
@@ -185,7 +196,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(HEAD_SECONDS, self._refuse, 408)
 
     def _check_body(self) -> None:
-        """Closes a connection whose body stands still, unless it is the app that does not read."""
+        """Close a connection whose body does not arrive, unless the app does not read."""
         self._timer = None
         if self.transport.is_closing() or self.cycle.response_complete or not self.cycle.more_body:
             return
@@ -203,7 +214,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _refuse(self, status: int) -> None:
-        """Answers with the status, unless an answer has begun, and closes the connection."""
+        """Send the status, unless an answer has begun, and close the connection."""
         self._stop_timer()
         if self._refused or self.transport.is_closing():
             return

@@ -1,4 +1,4 @@
-"""What schemas share: camelCase names outside, moments in UTC."""
+"""Base of all schemas: camelCase names outside, moments in UTC."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Body(Asked):
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
-    """What is wrong with a field that a body does not have."""
+    """Return the fault of a field that a body does not have."""
     near = get_close_matches(name.replace("_", "").lower(), {one.lower(): one for one in known}, 1, 0.6)
     named = next((one for one in known if near and one.lower() == near[0]), None)
     return "is not a field of this request" + (f"; did you mean {named}?" if named else "")
@@ -44,7 +44,7 @@ def iso(moment: datetime) -> str:
 
 
 def whole(number: float) -> float | int:
-    """The number, without a fraction where it has none."""
+    """Return the number as an integer if it has no fraction."""
     return int(number) if number == int(number) else number
 
 
@@ -71,6 +71,6 @@ class Listed(Shape, Generic[Item]):
 
 
 class Deleted(Shape):
-    """What was asked for is gone."""
+    """The object is deleted."""
 
     deleted: bool = True

@@ -38,9 +38,9 @@ class Upload:
 
 @asynccontextmanager
 async def received(request: Request, limit_bytes: int | None) -> AsyncIterator[Upload]:
-    """The upload in the field `file`; its temporary file is gone after the block.
+    """Yield the upload of the field `file`. Its temporary file exists for the length of the block.
 
-    Raises BadRequest, or UploadTooLarge with the file's true size (what is over the limit is counted, not kept).
+    Raises BadRequest, or UploadTooLarge with the file's true size (bytes above the limit are counted, not kept).
     """
     with tempfile.NamedTemporaryFile(prefix="farm-upload-") as file:
         body = _Body(file, limit_bytes)  # type: ignore[arg-type]
@@ -76,7 +76,7 @@ def _boundary(request: Request) -> bytes:
 
 
 class _Body:
-    """Takes the parser's events: the file goes to disk, other fields are kept as text."""
+    """Receiver of the parser's events: the file goes to disk, other fields are kept as text."""
 
     def __init__(self, file: BinaryIO, limit_bytes: int | None) -> None:
         self.limit_bytes = limit_bytes
@@ -95,7 +95,7 @@ class _Body:
         self._ended = False
 
     def callbacks(self) -> Any:
-        """The parser's events."""
+        """Return the handlers of the parser's events."""
         return {
             "on_part_begin": self._part_begin,
             "on_header_field": lambda data, start, end: self._collect(self._header, data[start:end]),
@@ -107,7 +107,7 @@ class _Body:
         }
 
     def upload(self, path: Path) -> Upload:
-        """What has come, once all of it has."""
+        """Return the complete upload."""
         if not self._ended:
             raise BadRequest("The multipart body is malformed or was cut off.")
         if not self._seen_file:

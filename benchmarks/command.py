@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs and reports; 1 for a name that is none, or results that cannot be compared, 130 where it was interrupted."""
+    """Run and reports; 1 for a name that is none, or results that cannot be compared, 130 where it was interrupted."""
     console = Console(highlight=False)
     if arguments.compare:
         return _compare(arguments.compare[0], arguments.compare[1], console)
@@ -66,7 +66,7 @@ def discovered() -> dict[str, Benchmark]:
 
 
 def _run(name: str, benchmark: Benchmark, arguments: argparse.Namespace, console: Console) -> bool:
-    """Whether it ran to its end. Of one that was interrupted the rows so far are shown, and kept nowhere."""
+    """Return True if it ran to its end. Of one that was interrupted the rows so far are shown, and kept nowhere."""
     machine = machine_line(_renderer())
     rows, is_whole = _measured(name, benchmark, arguments.quick, console)
     advice = benchmark.advice(rows) if is_whole else "Interrupted: nothing was written."

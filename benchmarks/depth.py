@@ -140,7 +140,10 @@ class Meter:
 
 
 def _fill(url: str, depth: int) -> None:
-    """Replaces what is in the tables. Jobs are loaded without triggers and before their indexes: ten million take minutes."""
+    """Replace what is in the tables.
+
+    Jobs are loaded without triggers and before their indexes: ten million take minutes.
+    """
     sizes = {"accounts": min(ACCOUNTS, depth), "workers": WORKERS}
     with psycopg.connect(libpq_url(url), autocommit=True) as connection:
         connection.execute("SET synchronous_commit = off")
@@ -164,7 +167,7 @@ def _fill(url: str, depth: int) -> None:
 
 @contextmanager
 def _without_indexes(connection: psycopg.Connection[tuple[str, ...]]) -> Iterator[None]:
-    """Drops the indexes of jobs that no constraint needs, and builds them again when the block ends."""
+    """Drop the indexes of jobs that no constraint needs, and build them again when the block ends."""
     found = connection.execute(
         "SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'jobs'::regclass"
         " AND NOT indisprimary"

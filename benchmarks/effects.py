@@ -117,7 +117,7 @@ _HALF_FLOATS = (_PICTURE / np.float32(255)).astype(np.float16).tobytes()
 
 
 def main(words: list[str]) -> int:
-    """Prints the table, of the effects named or of all."""
+    """Print the table, of the effects named or of all."""
     context = create_context()
     painter = Painter(context)
     for effect in every_effect():

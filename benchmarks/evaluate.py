@@ -27,7 +27,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def animated_document(still: bool = False) -> dict[str, Any]:
-    """Shapes and texts under nulls, with keyframes, effects, masks, gradients and a few expressions; or all at rest."""
+    """Shape and texts under nulls, with keyframes, effects, masks, gradients and a few expressions; or all at rest."""
     nodes: list[dict[str, Any]] = [_node("comp_root", None, "group", [f"n{index}" for index in range(LAYERS)])]
     nodes += [_layer(index) for index in range(LAYERS)]
     tracks = {} if still else {f"n{index}": _tracks(index) for index in range(LAYERS)}

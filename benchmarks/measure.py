@@ -81,7 +81,7 @@ class Measured:
 
 
 def measured(case: Case) -> Measured:
-    """Measures in a process of its own, so that memory and warmth are the case's; footage is made before."""
+    """Measure in a process of its own, so that memory and warmth are the case's; footage is made before."""
     video_of(case)
     words = [sys.executable, "-m", "benchmarks.measure", json.dumps(asdict(case))]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=CASE_SECONDS_MAX, check=False)

@@ -48,7 +48,7 @@ class Result:
             raise ValueError(f"{path} is no benchmark result: {error}") from error
 
     def write(self, folder: Path) -> Path:
-        """Writes the result as JSON; returns the file."""
+        """Write the result as JSON; return the file."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -56,7 +56,7 @@ class Result:
 
 
 def show(result: Result, console: Console) -> None:
-    """Prints the question, all columns in as many tables as the console's width takes, and the recommendation."""
+    """Print the question, all columns in as many tables as the console's width takes, and the recommendation."""
     console.print(result.question, style="italic")
     first = result.rows[0] if result.rows else {}
     rest = [column for column in first if column not in names(result.label, first)]
@@ -72,7 +72,7 @@ def show(result: Result, console: Console) -> None:
 
 
 def plot(result: Result, folder: Path) -> Path:
-    """Draws the bars and the limit; returns the PNG."""
+    """Draw the bars and the limit; return the PNG."""
     import matplotlib as mpl  # noqa: PLC0415  # slow to import, and only needed here
 
     mpl.use("Agg")

@@ -59,7 +59,7 @@ class ServedFarm:
         return str(found.json()["id"])
 
     def render(self, template: str, *inputs: Mapping[str, str], width: int = 1280, height: int = 720) -> Rendered:
-        """Renders the template once for each mapping of inputs, all at once, and waits for the last."""
+        """Render the template once for each mapping of inputs, all at once, and wait for the last."""
         output = {"width": width, "height": height}
         began, cpu = time.perf_counter(), self._cpu_seconds()
         jobs = [self._posted({"templateId": template, "inputs": {"logo": self.logo, **one}, "output": output}) for one in inputs]  # fmt: skip

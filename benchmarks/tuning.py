@@ -38,7 +38,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _advice(rows: Sequence[Row]) -> str:
-    """Names the fastest of each scene that keeps the preset."""
+    """Name the fastest of each scene that keeps the preset."""
     kept = [row for row in rows if "preset" not in row["variant"]]
     of_scenes = [[row for row in kept if row["variant"].startswith(scene)] for scene in SCENES]
     best = [max(found, key=lambda row: float(row["fps"]))["variant"] for found in of_scenes if found]

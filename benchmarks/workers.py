@@ -55,7 +55,7 @@ def _row(workers: int, segment_frames: int, frames: int) -> Row:
 
 
 def work(segment_frames: int, frames: int, raster_threads: int) -> tuple[float, float]:
-    """Renders the scene in segments, warm; returns when it began and ended, in seconds of the wall clock."""
+    """Render the scene in segments, warm; return when it began and ended, in seconds of the wall clock."""
     from benchmarks.scenes import SCENES  # noqa: PLC0415  # only the worker processes need the renderer
     from gpu_renderer.commands.options import default_session_options  # noqa: PLC0415
     from gpu_renderer.session import Output, RenderSession  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Joins the segments of a job into its file, with its sound if the job has one."""
+"""Join the segments of a job into its file, with its sound if the job has one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from scheduler.ports import AssemblyAssignment
 def write_file(
     assignment: AssemblyAssignment, segments: Sequence[Path], output: Path, media: MediaCache
 ) -> tuple[str, ...]:
-    """Writes and checks the file; returns what its sound leaves out. `output`'s folder is scratch.
+    """Write and check the file; return what its sound leaves out. `output`'s folder is scratch.
 
-    Raises what `finish` raises, and DocumentError.
+    Raises the errors of `finish`, and DocumentError.
     """
     wanted = assignment.video_format
     held = named(wanted.format)

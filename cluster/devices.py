@@ -1,4 +1,4 @@
-"""Which EGL device is which GPU. `CUDA_VISIBLE_DEVICES`, which Ray sets for every actor, does not order EGL devices."""
+"""Map GPUs to EGL devices. `CUDA_VISIBLE_DEVICES`, which Ray sets for every actor, does not order EGL devices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EglDevice:
 
     @property
     def is_software(self) -> bool:
-        """Whether Mesa says that this device draws on the processor."""
+        """True if Mesa draws on the processor with this device."""
         return "EGL_MESA_device_software" in self.extensions
 
 
@@ -66,9 +66,9 @@ def _cuda_index(attribute: int | None, device: int | None) -> int | None:
 
 
 def device_index(cuda_index: int | None, *, software: bool, devices: list[EglDevice] | None = None) -> int | None:
-    """The EGL device to draw on: Mesa's software one, or the GPU that CUDA counts as `cuda_index`.
+    """Return the EGL device to draw on: Mesa's software device, or the GPU with CUDA's number `cuda_index`.
 
-    None, the driver's own choice, where nothing is asked for or no device is the one that is.
+    None, the driver's own choice, if nothing is requested or no device matches.
     """
     if cuda_index is None and not software:
         return None

@@ -1,6 +1,6 @@
-"""The executor without Ray: workers are threads of this process. For tests, and for benchmarks of the scheduler itself.
+"""The executor without Ray: workers are threads of this process, for tests and for benchmarks of the scheduler.
 
-Only one of the workers may draw: a process has one GL context.
+Only one of the workers can draw: a process has one GL context.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class InlineExecutor:
-    """Runs every assignment on the thread of its worker."""
+    """Executor that runs every assignment on the thread of its worker."""
 
     def __init__(self, works: Sequence[TaskRunner], writer: ProgressWriter | None = None) -> None:
         self._writer = writer or ProgressWriter(None)
@@ -40,13 +40,13 @@ class InlineExecutor:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
-        """Starts the threads."""
+        """Start the threads."""
         self._loop = asyncio.get_running_loop()
         for name, work in self._works.items():
             self._threads[name] = RenderThread(partial(_as_it_is, work), self._writer, self._advanced)
 
     def workers(self) -> Sequence[WorkerState]:
-        """All of them, always."""
+        """Return all workers. They always live."""
         return [
             replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds)
             if (thread := self._threads.get(name)) is not None else state
@@ -54,20 +54,20 @@ class InlineExecutor:
         ]  # fmt: skip
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Queues the assignment at the worker."""
+        """Queue the assignment at the worker."""
         if worker_id not in self._threads:
             self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         self._threads[worker_id].submit(assignment).add_done_callback(lambda done: self._hand_over(done.result()))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draws a still on the worker's thread, between two frames."""
+        """Draw a still on the worker's thread, between two frames."""
         if worker_id not in self._threads:
             return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id))
         return await asyncio.to_thread(self._threads[worker_id].still, assignment)
 
     async def reports(self, wait_seconds: float) -> list[Report]:
-        """What has been reported since the last call."""
+        """Return the reports since the last call."""
         if not self._reports:
             try:
                 await asyncio.wait_for(self._reported.wait(), wait_seconds)
@@ -78,7 +78,7 @@ class InlineExecutor:
         return reports
 
     def cancel(self, token: str) -> None:
-        """Stops the assignment at its next frame."""
+        """Stop the assignment at its next frame."""
         for thread in self._threads.values():
             thread.cancel(token)
 
@@ -86,10 +86,10 @@ class InlineExecutor:
         """A thread cannot be killed; its assignment is told to stop."""
 
     def demand(self, open_tasks: int) -> None:
-        """The threads stay as many as they are."""
+        """Do nothing: the number of threads is fixed."""
 
     async def close(self) -> None:
-        """Ends the threads after what they are at."""
+        """End the threads after their current assignments."""
         await asyncio.gather(*(asyncio.to_thread(thread.join) for thread in self._threads.values()))
         await asyncio.to_thread(self._writer.close)
 

@@ -24,9 +24,9 @@ _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
 _READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 _FILES_BY_ABI: Final = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many kinds of access to files each version of the interface knows."""
+"""Number of access rights to files in each version of the interface."""
 NETWORK_ABI: Final = 4
-"""The first version that limits ports."""
+"""First version that restricts ports."""
 
 _SCOPE_ABI: Final = 6
 _BIND, _CONNECT = 1, 2
@@ -48,7 +48,7 @@ class _PortRule(ctypes.Structure):
 
 
 class SandboxUnavailable(Exception):
-    """The kernel has no Landlock, or does not let this process use it."""
+    """The kernel has no Landlock, or does not allow this process to use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Policy:
 
 
 def version() -> int:
-    """The version of the kernel's interface; 0 where there is none."""
+    """Return the version of the kernel's interface, 0 without one."""
     if sys.platform != "linux":
         return 0
     return max(0, _call(_CREATE, None, 0, _ABI_QUESTION))

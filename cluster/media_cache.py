@@ -23,7 +23,7 @@ class MediaCache:
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
-        """The object as a file that lasts at least until the next assignment. Raises ObjectMissing."""
+        """Return the object as a file that exists at least until the next assignment. Raises ObjectMissing."""
         path = self._folder / Path(key).name
         if key in self._sizes:
             self._sizes.move_to_end(key)
@@ -33,11 +33,11 @@ class MediaCache:
         return path
 
     def resolver(self, media: Mapping[str, str]) -> Callable[[str], Path | None]:
-        """Finds a document's sources: the file of a source, or None where the job has no media for it."""
+        """Return a function from a document's source to its file, or None for a source without media."""
         return lambda source: self.path(media[source]) if source in media else None
 
     def trim(self) -> None:
-        """Deletes what exceeds the budget; called between assignments, when no file is in use."""
+        """Delete files above the budget. Call it between assignments, when no file is in use."""
         while len(self._sizes) > 1 and sum(self._sizes.values()) > self._bytes_max:
             key, _ = self._sizes.popitem(last=False)
             (self._folder / Path(key).name).unlink(missing_ok=True)

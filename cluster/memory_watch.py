@@ -1,7 +1,7 @@
-"""Watches the memory of a worker's process while it draws, and acts when it exceeds the limit.
+"""Watch the memory of a worker's process while it draws, and act if it exceeds the limit.
 
-A resource limit (RLIMIT_AS, RLIMIT_DATA) would fail allocations in the middle of the driver or of a library, which end the process
-without a reason that could be reported. Control groups would need a privilege that a worker does not have.
+A resource limit (RLIMIT_AS, RLIMIT_DATA) fails allocations inside the driver or a library, which ends the process
+without a reason that could be reported. Control groups need a privilege that a worker does not have.
 """
 
 from __future__ import annotations

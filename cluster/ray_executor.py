@@ -19,7 +19,7 @@ from ray.exceptions import RayActorError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.render_actor import ActorReport, RenderActor
-from cluster.slots import Growth, Slot, slots_of
+from cluster.slots import Growth, Slot, kept_slots, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
@@ -32,6 +32,7 @@ from scheduler.ports import (
     StillAssignment,
     TaskAssignment,
     WorkerState,
+    about,
 )
 
 _log = logs.logger(__name__)
@@ -42,6 +43,8 @@ RECONCILE_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.25
 RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
+ASK_SECONDS: Final = 30.0
+"""The autoscaler forgets what it was asked for when the head is restarted."""
 SILENCE_SECONDS: Final = 15.0
 """A cluster that has not answered for so long is given up."""
 
@@ -61,6 +64,8 @@ class _Worker:
     """The assignment that it died of. Those that waited behind are lost without fault."""
     condemned: bool = False
     """This scheduler has killed it for hanging."""
+    leaving: bool = False
+    """The queue is not worth it: it gets no more assignments, and ends when it is idle."""
 
 
 class RayExecutor:
@@ -76,20 +81,22 @@ class RayExecutor:
         self._reported = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
-        self._growth = Growth()
-        self._target_workers: int | None = None
+        self._growth: Growth | None = None
+        self._asked: tuple[float, int] | None = None
 
     async def start(self) -> None:
         """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
         await _answers(self._address)
         await asyncio.wait_for(asyncio.to_thread(_join, self._address), CONNECT_SECONDS)
+        if self._settings.workers_max is not None:
+            self._growth = Growth(self._settings, len(await asyncio.to_thread(_named)), time.monotonic())
         await self._reconcile()
         self._spawn(self._keep_reconciled())
         self._spawn(self._keep_polling())
 
     def workers(self) -> Sequence[WorkerState]:
         """The actors that are ready."""
-        return [worker.state for worker in self._workers.values() if not worker.condemned]
+        return [worker.state for worker in self._workers.values() if not (worker.condemned or worker.leaving)]
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Sends the order to the actor; its report comes when it ends."""
@@ -134,10 +141,15 @@ class RayExecutor:
             self._spawn(asyncio.to_thread(ray.kill, worker.actor))
 
     def demand(self, open_tasks: int) -> None:
-        """Asks the cluster's autoscaler for as many workers as the queue is worth, or lets go of those it is not."""
-        if self._settings.workers_max is not None:
-            self._target_workers = self._growth.target_workers(open_tasks, self._settings.workers_max, time.monotonic())
-            self._spawn(asyncio.to_thread(_ask_for, self._target_workers, self._settings))
+        """Ask the cluster's autoscaler for as many workers as the queue is worth. Workers beyond that leave once they are idle."""
+        if self._growth is None:
+            return
+        now = time.monotonic()
+        self._growth.demand(open_tasks, now)
+        target = self._growth.target_workers
+        if self._asked is None or self._asked[1] != target or now - self._asked[0] > ASK_SECONDS:
+            self._asked = now, target
+            self._spawn(asyncio.to_thread(_ask_for, target, self._settings))
 
     async def close(self) -> None:
         """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
@@ -156,7 +168,7 @@ class RayExecutor:
         except RayActorError as error:
             report = Ended(assignment.token, await self._failure(worker, assignment.token, error))
         except RayError as error:
-            _log.warning("assignment lost", task=assignment.task_id, error=type(error).__name__)
+            _log.warning("assignment lost", **about(assignment), error=type(error).__name__)
             report = Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
         worker.tokens.pop(assignment.token, None)
         if isinstance(report, Ended) and report.worker_ends:
@@ -207,16 +219,37 @@ class RayExecutor:
                     self.gone.set()
 
     async def _reconcile(self) -> None:
-        """Compares the slots that should have an actor with those that have, and starts what is missing."""
+        """Compare the slots that should have an actor with those that have, start what is missing, and let surplus actors go."""
         nodes = await asyncio.to_thread(ray.nodes)
-        wanted = {slot.name: slot for slot in list(slots_of(nodes, self._settings))[: self._target_workers]}
-        for name in set(self._workers) - set(wanted):
+        slots = {slot.name: slot for slot in slots_of(nodes, self._settings)}
+        kept = slots if self._growth is None else await self._kept(slots, self._growth.target_workers)
+        for name in set(self._workers) - set(slots):
             self._workers.pop(name).actor.leave.remote()
-        for name, slot in wanted.items():
+        for name, slot in kept.items():
             if name not in self._workers and name not in self._starting:
                 self._starting[name] = asyncio.create_task(self._started(slot), name=name)
+        for name, worker in list(self._workers.items()):
+            worker.leaving = name not in kept
+        await asyncio.gather(*(self._left(worker) for worker in list(self._workers.values()) if worker.leaving))
         if not any(node["Alive"] for node in nodes):
             self.gone.set()
+
+    async def _kept(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
+        """The slots of a fleet that follows the queue. Actors of schedulers that have gone are joined, so that they can leave."""
+        taken = set(await asyncio.to_thread(_named))
+        for name in taken & set(slots):
+            if name not in self._workers and name not in self._starting:
+                self._starting[name] = asyncio.create_task(self._started(slots[name]), name=name)
+        return {slot.name: slot for slot in kept_slots(list(slots.values()), target_workers, taken)}
+
+    async def _left(self, worker: _Worker) -> None:
+        """End a surplus actor, if nobody's assignments are there."""
+        if worker.tokens:
+            return
+        with contextlib.suppress(TimeoutError, RayError):
+            if await asyncio.wait_for(worker.actor.leave_if_idle.remote(), SILENCE_SECONDS):
+                self._workers.pop(worker.state.id, None)
+                _log.info("worker released", worker=worker.state.id)
 
     async def _started(self, slot: Slot) -> None:
         try:
@@ -286,6 +319,11 @@ def _join(address: str) -> None:
     ray.init(
         address=address, namespace=NAMESPACE, logging_level="ERROR", log_to_driver=False, configure_logging=False,
     )  # fmt: skip
+
+
+def _named() -> list[str]:
+    """Names of the actors that live, whoever has started them."""
+    return [str(name) for name in ray.util.list_named_actors()]
 
 
 def _ask_for(workers: int, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The actor that renders: one process, one GL context on one thread, kept warm between assignments.
+"""The render actor: one process with one GL context on one thread, kept warm between assignments.
 
 Frames never pass through Ray: documents and media come from storage, segments go there.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -47,7 +49,7 @@ class ActorReport:
     active: str | None = None
     quiet_seconds: float = 0.0
     backend: str = ""
-    """What composites: `gl`, or `cpu` for the native kernels."""
+    """Backend that composites: `gl`, or `cpu` for native kernels."""
 
 
 @ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
@@ -68,16 +70,19 @@ class RenderActor:
             make, self._writer, may_pause=lambda work: work.maker.may_pause
         )
         self._leaving = False
+        self._lock = threading.Lock()
+        self._held = 0
+        """Assignments and stills that are here. They are taken in, and the actor ends, under the lock."""
         self._memory_max = settings.segment_memory_bytes_max
         self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
 
     def __repr__(self) -> str:
-        """What Ray calls the actor in its dashboard and in logs."""
+        """Name of the actor in Ray's dashboard and logs."""
         return self._worker_id
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
-        """Waits until the renderer is ready; one that cannot be made ready ends the actor, for a fresh one."""
+        """Wait until the renderer is ready. If it cannot start, the actor ends, and a fresh one replaces it."""
         try:
             return self._report()
         except Exception:
@@ -87,7 +92,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control", enable_task_events=False)
     def report(self) -> ActorReport:
-        """How far the assignment under way is, and how large the process. Asked so often that Ray keeps no record of it."""
+        """Return the actor's progress and memory. Ray keeps no record of this frequent call."""
         return self._report()
 
     def _report(self) -> ActorReport:
@@ -101,26 +106,28 @@ class RenderActor:
 
     @ray.method(concurrency_group="assignments")
     def execute(self, assignment: TaskAssignment) -> Finished | Ended:
-        """The assignment's one report."""
-        if self._leaving:
-            return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
-        return self._thread.submit(assignment).result()
+        """Execute the assignment and return its one report."""
+        with self._admitted() as admitted:
+            if admitted:
+                return self._thread.submit(assignment).result()
+        return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
 
     @ray.method(concurrency_group="stills", enable_task_events=False)
     def still(self, assignment: StillAssignment) -> DrawnStill:
         """A picture file, drawn between two frames of the segments under way."""
-        if self._leaving:
-            return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
-        return self._thread.still(assignment)
+        with self._admitted() as admitted:
+            if admitted:
+                return self._thread.still(assignment)
+        return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
-        """Stops an assignment soon."""
+        """Stop an assignment soon."""
         self._thread.cancel(token)
 
     @ray.method(concurrency_group="control")
     def process_id(self) -> int:
-        """The process that a test kills."""
+        """Return the process id, for tests that kill it."""
         return os.getpid()
 
     def _out_of_memory(self) -> None:
@@ -131,9 +138,30 @@ class RenderActor:
         self._thread.fail_active(Failure(FailureKind.document, message, self._worker_id))
         threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
 
+    @contextmanager
+    def _admitted(self) -> Iterator[bool]:
+        with self._lock:
+            admitted = not self._leaving
+            self._held += admitted
+        try:
+            yield admitted
+        finally:
+            with self._lock:
+                self._held -= admitted
+
+    @ray.method(concurrency_group="control")
+    def leave_if_idle(self) -> bool:
+        """Refuse with False if an assignment of any scheduler is here. Otherwise take no more, and end after the answer."""
+        with self._lock:
+            self._leaving = self._leaving or not self._held
+            if not self._leaving:
+                return False
+        threading.Timer(LAST_WORDS_SECONDS, self.leave).start()
+        return True
+
     @ray.method(concurrency_group="control")
     def leave(self) -> Any:
-        """Ends the process for good: drivers have been seen to hang in an ordinary exit, holding the GPU."""
+        """End the process at once. An ordinary exit can hang in a driver and hold the GPU."""
         self._leaving = True
         self._thread.close()
         self._writer.close()
@@ -152,6 +180,6 @@ def _sandboxed_runner(
 
 
 def _cuda_index() -> int | None:
-    """The GPU that Ray has given this actor, as CUDA counts all GPUs of the machine."""
+    """Return CUDA's number, among all GPUs of the machine, of the GPU that Ray assigned to this actor."""
     ids = ray.get_runtime_context().get_accelerator_ids().get("GPU", [])
     return int(ids[0]) if ids and ids[0].isdigit() else None

@@ -1,4 +1,4 @@
-"""The thread that owns a worker's GL context and runs all its assignments, by turns (`turns.py`)."""
+"""The thread that owns a worker's GL context and runs all its assignments in turns (`turns.py`)."""
 
 from __future__ import annotations
 

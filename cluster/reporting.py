@@ -20,7 +20,7 @@ class Runner(Drawer, Protocol):
 
     @property
     def worker_id(self) -> str:
-        """The worker's name."""
+        """Name of the worker."""
         ...
 
     def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:

@@ -1,7 +1,7 @@
-"""What a render thread may touch once it draws: its scratch folder, storage, and what Python, fonts and drivers read.
+"""Access rights of a render thread while it draws: its scratch folder, storage, and files of Python, fonts and drivers.
 
-The sandbox keeps libraries that read foreign files (decoders, SVG, fonts) from opening other files and connections. It is one of
-several walls: it holds for the render thread and its helpers, not for the threads that talk to Ray and Redis.
+The sandbox keeps libraries that read foreign files (decoders, SVG, fonts) from opening other files and connections. It
+is one of several walls: it restricts the render thread and its helpers, not the threads that talk to Ray and Redis.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DNS_PORT: Final = 53
 
 
 def policy_of(settings: Settings, scratch: Path) -> Policy:
-    """The policy of a render thread."""
+    """Return the policy of a render thread."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, *(path for path in sys.path if path)}
     fonts = (fonts_folder(), *settings.further_fonts)
     read = [*map(Path, sorted(prefixes)), ROOT, *fonts, *map(Path, _SYSTEM), *_credentials(settings)]
@@ -60,7 +60,7 @@ def enter(settings: Settings, scratch: Path) -> bool:
 
 
 def _without(path: Path, secret: list[Path]) -> list[Path]:
-    """The path or, where something secret lies in it, what else lies there. Never `/`, which would allow everything."""
+    """Return the path, or its parts that contain nothing secret. Never `/`, which would allow everything."""
     resolved = path.resolve()
     if resolved == Path("/") or any(resolved.is_relative_to(hidden) for hidden in secret):
         return []
@@ -77,7 +77,7 @@ def _credentials(settings: Settings) -> list[Path]:
 
 
 def _ports(settings: Settings) -> tuple[int, ...]:
-    """Of the bucket's server; of AWS's own where none is named. A proxy is not passed through."""
+    """Return the ports of the bucket's server, or AWS's own without one. Proxies are not supported."""
     if settings.s3_bucket is None:
         return ()
     server = urlsplit(settings.s3_endpoint_url or "https://s3")

@@ -1,4 +1,4 @@
-"""Renders segments with the real renderer. One per process: it owns the GL context."""
+"""Render segments with the real renderer. One per process: it owns the GL context."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ class SessionMaker:
         self.encoder = identity.encoder.codec
 
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
-        """The frames' keys, and what turns them into bytes. Sources that are named by content are in the keys already."""
+        """Return a digest of the frames' keys and the encoder's settings.
+
+        Sources named by content are in the frames' keys already.
+        """
         opened = self._open(assignment, media)
         frames = [opened.frame_key(assignment.first_frame + index) for index in range(assignment.frame_count)]
         loose = sorted((source, key) for source, key in assignment.media.items() if source != f"/files/{key}")
@@ -63,7 +66,7 @@ class SessionMaker:
     def render(
         self, assignment: SegmentAssignment, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
     ) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Draws and encodes the segment."""
+        """Draw and encode the segment."""
         opened = self._open(assignment, media)
         self._in_use.append(opened)
         try:
@@ -83,7 +86,10 @@ class SessionMaker:
         )
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
-        """Draws one frame. Stills have documents of their own open, so that one may be drawn amid a segment of the same."""
+        """Draw one frame.
+
+        Stills have their own open documents, so that one can be drawn during a segment of the same document.
+        """
         opened = self._open(assignment, media)
         return StillPicture(self._session.still(opened, frame_index), opened.warnings)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ class Slot:
 
 
 def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
-    """The slots of all live nodes, given as Ray lists them: by GPUs where a node has any, else by processor cores."""
+    """Yield the slots of all live nodes, given as Ray lists them: per GPU, or per processor core without a GPU."""
     for node in nodes:
         if node["Alive"]:
             yield from _slots_of_node(node, settings)
@@ -41,7 +41,7 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
     count = settings.workers or int(gpus * settings.workers_per_gpu if by_gpu else cpus)
     threads = raster_share(cpus, count) if settings.raster_threads is None else settings.raster_threads
     for index in range(count):
-        name = f"render-{node_id[:8]}-{index}"
+        name = f"render-{node_id[-8:]}-{index}"
         cpu_share = 0.0 if by_gpu else min(1.0, cpus / count)
         gpu_share = 1 / math.ceil(count / gpus) if by_gpu else 0.0
         yield Slot(name, node_id, node_name, cpu_share, gpu_share, threads)
@@ -57,22 +57,40 @@ def raster_share(cores: float, workers: int) -> int:
 TASKS_PER_WORKER: Final = 4
 """A worker is worth having for so many waiting segments: each is about a second of output."""
 
-KEEP_SECONDS: Final = 300.0
-"""Workers stay for a while after the queue has become shorter: the next job is often near."""
-
 
 class Growth:
-    """How many workers a queue is worth: at once when it grows, and only after a while when it shrinks."""
+    """How many workers a queue is worth: at once when it grows, and only after a while when it shrinks.
 
-    def __init__(self) -> None:
-        self._peaks: deque[tuple[float, int]] = deque()
+    `workers_max` must be set. `workers` lives already: a scheduler that has just started lets nobody go before `keep_seconds`.
+    """
 
-    def target_workers(self, open_tasks: int, workers_max: int, now: float) -> int:
-        """The most workers that the queue was worth within the last KEEP_SECONDS; at least one, at most `workers_max`."""
-        worth = max(1, min(workers_max, math.ceil(open_tasks / TASKS_PER_WORKER)))
+    def __init__(self, settings: Settings, workers: int, now: float) -> None:
+        assert settings.workers_max is not None, "the fleet can grow"
+        self._least, self._most = min(settings.workers_min, settings.workers_max), settings.workers_max
+        self._keep_seconds = settings.workers_keep_seconds
+        self._peaks: deque[tuple[float, int]] = deque([(now, self._bounded(workers))])
+
+    @property
+    def target_workers(self) -> int:
+        """The most workers that the queue was worth lately."""
+        return self._peaks[0][1]
+
+    def demand(self, open_tasks: int, now: float) -> None:
+        """Take note of the queue's length at a moment. Moments never go back."""
+        worth = self._bounded(math.ceil(open_tasks / TASKS_PER_WORKER))
         while self._peaks and self._peaks[-1][1] <= worth:
             self._peaks.pop()
         self._peaks.append((now, worth))
-        while self._peaks[0][0] < now - KEEP_SECONDS:
+        while self._peaks[0][0] < now - self._keep_seconds:
             self._peaks.popleft()
-        return self._peaks[0][1]
+
+    def _bounded(self, workers: int) -> int:
+        return max(self._least, min(self._most, workers))
+
+
+def kept_slots(slots: Sequence[Slot], target_workers: int, taken: Collection[str]) -> list[Slot]:
+    """The slots that should have a worker: `target_workers` of them, first those whose names are `taken`, which have one.
+
+    All schedulers keep the same ones, because all see the same names.
+    """
+    return sorted(slots, key=lambda slot: (slot.name not in taken, slot.name))[:target_workers]

@@ -19,7 +19,10 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
 
 
 def still_file(frames: Sequence[npt.NDArray[np.uint8]], columns: int, format: Literal["png", "jpeg", "webp"]) -> bytes:
-    """One picture of opaque RGBA frames of one size, (height, width, 4), in rows of `columns`; a last row may be short."""
+    """Encode opaque RGBA frames of one size, (height, width, 4), as one picture with rows of `columns`.
+
+    The last row can be shorter.
+    """
     image = Image.fromarray(frames[0] if len(frames) == 1 else _grid(frames, columns)).convert("RGB")
     out = io.BytesIO()
     image.save(out, format.upper(), **_OPTIONS[format])

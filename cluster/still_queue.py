@@ -19,11 +19,11 @@ class Drawer(Protocol):
     """Draws frames of stills on the thread of the GL context (`TaskRunner`)."""
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
-        """One frame. Raises what `still_failure` names."""
+        """Draw one frame. Raises the errors that `still_failure` translates."""
         ...
 
     def still_failure(self, error: Exception) -> Failure:
-        """The failure to report for what `still` raised."""
+        """Return the failure to report for an error of `still`."""
         ...
 
 
@@ -44,7 +44,7 @@ class StillQueue:
         self._waiting: queue.SimpleQueue[_Frame] = queue.SimpleQueue()
 
     def drawn(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
-        """Waits for each frame, and encodes the picture on the calling thread. Nothing is raised."""
+        """Wait for each frame, and encode the picture on the calling thread. Nothing is raised."""
         began = time.perf_counter()
         try:
             frames = [self._frame(assignment, index) for index in assignment.frames]
@@ -56,7 +56,7 @@ class StillQueue:
         return DrawnStill(picture, None, warnings, (time.perf_counter() - began) * 1000)
 
     def draw_next(self, drawer: Drawer) -> None:
-        """Draws one frame, if one waits: no more at once, so that a segment under way goes on. On the drawing thread."""
+        """Draw at most one waiting frame, so that the segment in flight continues. Call it on the drawing thread."""
         try:
             frame = self._waiting.get_nowait()
         except queue.Empty:

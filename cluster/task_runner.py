@@ -1,4 +1,4 @@
-"""What a worker does with an assignment, whoever brought it: Ray's actor and the inline executor both call this."""
+"""Execution of an assignment on a worker, the same for Ray's actor and the inline executor."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SegmentMissing(Exception):
 
 
 class SegmentMaker(Protocol):
-    """Renders segments: the part that needs a GPU. Tests put something quicker in its place."""
+    """Renders segments: the part that needs a GPU. Tests replace it by something faster."""
 
     @property
     def renderer(self) -> str:
@@ -56,22 +56,22 @@ class SegmentMaker(Protocol):
 
     @property
     def backend(self) -> str:
-        """What composites: `gl` or `cpu`."""
+        """Backend that composites: `gl` or `cpu`."""
         ...
 
     @property
     def device(self) -> str:
-        """What draws, for operators."""
+        """Device that draws, for operators."""
         ...
 
     @property
     def encoder(self) -> str:
-        """What encodes, for operators."""
+        """Encoder, for operators."""
         ...
 
     @property
     def may_pause(self) -> bool:
-        """Whether another segment can be rendered between two frames of one."""
+        """True if another segment can be rendered between two frames of one."""
         ...
 
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
@@ -81,11 +81,11 @@ class SegmentMaker(Protocol):
     def render(
         self, assignment: SegmentAssignment, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
     ) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Writes the segment; returns milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
+        """Write the segment; return milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
         ...
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
-        """One frame of a still."""
+        """Draw one frame of a still."""
         ...
 
 
@@ -101,7 +101,7 @@ class TaskRunner:
         self._failed = FailureOf(worker_id)
 
     def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
-        """The assignment's one report; nothing is raised."""
+        """Execute the assignment and return its one report. Nothing is raised."""
         try:
             if should_stop():
                 raise RenderStopped("withdrawn before it began", "The render was stopped.")
@@ -120,11 +120,11 @@ class TaskRunner:
             return Ended(assignment.token, self._failed(error))
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
-        """One frame of a still, on the thread that draws. Raises what `still_failure` names."""
+        """Draw one frame of a still on the drawing thread. Raises the errors that `still_failure` translates."""
         return self.maker.still(assignment, frame_index, self._media)
 
     def still_failure(self, error: Exception) -> Failure:
-        """The failure to report for what `still` raised."""
+        """Return the failure to report for an error of `still`."""
         return self._failed(error)
 
     def _segment(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
@@ -199,13 +199,13 @@ class TaskRunner:
 
 
 class FailureOf:
-    """Says what an exception means for the task: whether it would come again elsewhere, and what callers may read."""
+    """Translate an exception to a failure: its kind, which decides about another try, and its public message."""
 
     def __init__(self, worker_id: str) -> None:
         self._worker_id = worker_id
 
     def __call__(self, error: Exception) -> Failure:
-        """The failure to report."""
+        """Return the failure to report."""
         match error:
             case RenderStopped():
                 return Failure(FailureKind.lost, "The render was stopped.", self._worker_id)

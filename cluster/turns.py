@@ -49,13 +49,13 @@ class Entry:
 
     @property
     def seconds_max(self) -> float:
-        """How long it may run."""
+        """Time limit, seconds."""
         limit = self.assignment.time_limit if isinstance(self.assignment, SegmentAssignment) else None
         return float("inf") if limit is None else limit.seconds
 
 
 class Turns:
-    """Runs the entries that `arrivals` gives, all on the thread that calls `run_next`."""
+    """Run the entries of `arrivals` on the thread that calls `run_next`."""
 
     def __init__(
         self,
@@ -70,13 +70,13 @@ class Turns:
         self._used: dict[str, float] = {}
         self._began = 0.0
         self.active: Entry | None = None
-        """The entry whose frame is being drawn."""
+        """Entry whose frame is being drawn."""
         self.moved = clock()
-        """When a frame or an assignment last ended, on the clock."""
+        """Time of the last finished frame or assignment, on the clock."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing runs, is paused, or waits."""
+        """Return True if no entry runs, is paused, or waits."""
         return not self._entries
 
     def run_next(self) -> None:
@@ -125,7 +125,10 @@ class Turns:
         return bool(begun if len(begun) >= PAUSED_MAX else others)
 
     def _next(self) -> Entry:
-        """The first entry of the account that has used the least time. Cancelled ones stop before anything else runs."""
+        """Return the first entry of the account that has used the least time.
+
+        Cancelled entries stop before all others.
+        """
         first: dict[str, Entry] = {}
         for entry in self._entries:
             if entry.is_cancelled:
@@ -156,7 +159,7 @@ class Turns:
         return self._clock() - self._began
 
     def _judged(self, entry: Entry, report: Finished | Ended) -> Finished | Ended:
-        """What stopped because of its time limit fails by its own doing, and its job with it."""
+        """Turn the report of an entry that reached its time limit into a failure of the document."""
         assignment = entry.assignment
         if not (entry.is_overdue and isinstance(report, Ended) and isinstance(assignment, SegmentAssignment)):
             return report

@@ -1,4 +1,4 @@
-"""What every answer of the console carries, and what no request may do."""
+"""Headers of every answer of the console, and checks of every request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from api.app_state import app_state_of
 from console.errors import shown
 
 REQUESTS_PER_MINUTE: Final = 3_000
-"""Of one address. A page of fifty renders asks for fifty posters, so the API's own limit would be too tight."""
+"""Limit of one address. A page of fifty renders loads fifty posters, so the API's own limit is too low."""
 
 _CSP: Final = "; ".join(
     (
@@ -41,7 +41,7 @@ class Guard:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Answer the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,1 +1,1 @@
-"""What the service's processes share: settings, tables, job machine, storage, quotas, net, telemetry, command line."""
+"""Shared by all processes of the service: settings, tables, job states, storage, quotas, network, telemetry, CLI."""

@@ -61,7 +61,7 @@ READER_GONE: Final = 128 + signal.SIGPIPE
 
 
 def main(words: list[str] | None = None) -> int:
-    """Runs one command; returns its exit status."""
+    """Run one command; return its exit status."""
     try:
         status = _run(sys.argv[1:] if words is None else words)
         sys.stdout.flush()
@@ -117,7 +117,7 @@ def _embedded_database(data_folder: Path) -> AbstractContextManager[str]:
 
 
 def _machine() -> object:
-    """What the settings say of drawing, for the commands that draw without the farm."""
+    """Return the drawing settings, for commands that draw without the farm."""
     from farm_core.settings import settings
 
     chosen, options = settings(), importlib.import_module("gpu_renderer.commands.options")

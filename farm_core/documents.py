@@ -63,7 +63,7 @@ def _shown(default: Any) -> str:
 
 
 def main(folder: Path = DOCS) -> int:
-    """Writes the pages."""
+    """Write the pages."""
     for name, page in PAGES.items():
         (folder / name).write_text(page())
     return 0

@@ -1,4 +1,4 @@
-"""What stops a command and can be mended by whoever gave it."""
+"""Failures of a command that its user can fix."""
 
 from __future__ import annotations
 

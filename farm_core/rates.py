@@ -1,7 +1,6 @@
-"""How often something may happen: at most so many times in any stretch of a window's length.
+"""Rate limits: at most so many events in any window of a given length.
 
-Counted in Redis, so that all processes count together; where Redis does not answer, each process counts for itself and goes
-on limiting.
+Redis counts for all processes. If it does not answer, each process counts for itself and continues to limit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a running farm tells the processes that look for it: a file in its data folder."""
+"""The file in the data folder by which other processes find a running farm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Running:
 
 
 def write(data_folder: Path, running: Running) -> None:
-    """Tells of the farm; readable by its owner only."""
+    """Tell of the farm; readable by its owner only."""
     path = data_folder / _FILE
     draft = path.with_suffix(".draft")
     draft.touch(mode=0o600)

@@ -66,7 +66,7 @@ class Sandbox:
         self._waiting: dict[str, int] = defaultdict(int)
 
     def warm(self) -> None:
-        """Starts a worker in the background."""
+        """Start a worker in the background."""
         self._threads.submit(self._warmed)
 
     async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -100,7 +100,7 @@ class Sandbox:
         return answer["result"]
 
     def close(self) -> None:
-        """Ends every worker."""
+        """End every worker."""
         with self._lock:
             self._closed = True
             workers, self._all = self._all, set()
@@ -164,7 +164,7 @@ class _Worker:
         return told
 
     def kill(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):

@@ -21,14 +21,14 @@ from motion.errors import DocumentError
 
 
 def ready() -> bool:
-    """Imports the modules that calls need, so that the first one does not wait for them."""
+    """Import the modules that calls need, so that the first one does not wait for them."""
     import_module("farm_core.assets.inspection")
     import_module("motion.template")
     return True
 
 
 def main(words: list[str]) -> int:
-    """Serves calls until the input ends."""
+    """Serve calls until the input ends."""
     cpu_seconds, memory_bytes = map(int, words)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which drains first
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

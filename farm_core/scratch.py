@@ -42,7 +42,7 @@ class Scratch:
         self._removed = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # or at the process's end
 
     def close(self) -> None:
-        """Removes the folder with all that is in it."""
+        """Remove the folder with all that is in it."""
         tempfile.tempdir = self._outer
         self._removed()
         with suppress(OSError):

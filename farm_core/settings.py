@@ -131,6 +131,12 @@ class Settings(BaseSettings):
         ge=1,
         description="Render actors that a Ray cluster is asked to grow to as the queue deepens; fixed when unset.",
     )
+    workers_min: int = Field(
+        0, ge=0, description="Render actors that stay while the queue is empty, if `WORKERS_MAX` is set."
+    )
+    workers_keep_seconds: float = Field(
+        300, ge=0, description="Seconds for which render actors stay after the queue has become shorter."
+    )
     workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
     worker_memory_bytes: int = Field(
         1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."

@@ -10,7 +10,7 @@ import orjson
 from farm_core.errors import BadRequest
 
 DEPTH_MAX: Final = 254
-"""As deep as orjson writes."""
+"""Nesting depth that orjson can write."""
 
 CONTAINERS_MAX: Final = 250_000
 VALUES_MAX: Final = 2_000_000
@@ -35,7 +35,7 @@ def check_counts(data: bytes) -> None:
 
 
 def refuse_nul(value: Any) -> None:
-    """Raises BadRequest where a name or text holds a NUL character, or the value cannot be written."""
+    """Raise BadRequest where a name or text holds a NUL character, or the value cannot be written."""
     storable(value, sort=False)
 
 

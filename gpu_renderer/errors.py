@@ -1,4 +1,4 @@
-"""What can go wrong while drawing or encoding."""
+"""Errors of drawing and encoding."""
 
 from __future__ import annotations
 

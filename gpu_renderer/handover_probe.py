@@ -1,7 +1,7 @@
-"""Whether frames can stay on the GPU on their way to the encoder: found by doing it, once for each session.
+"""Probe, once per session, if frames can stay on the GPU on their way to the encoder.
 
-The last step encodes the same pictures both ways: only the same bytes switch the way on, so that which worker renders a
-segment, with which driver, never shows in it.
+The last step encodes the same pictures both ways. Only equal bytes enable the handover, so the bytes of a segment never
+show which worker rendered it.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether frames stay on the GPU: they do where there is no obstacle."""
+    """Result of the probe. Frames stay on the GPU if there is no obstacle."""
 
     obstacle: Obstacle | None = None
     detail: str = ""
 
     @property
     def works(self) -> bool:
-        """Whether they do."""
+        """True if they do."""
         return self.obstacle is None
 
     def __str__(self) -> str:
@@ -66,7 +66,10 @@ class Verdict:
 
 
 def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:
-    """What was found, and the way where it is open; only asked where the `switch` is on. The context must be current."""
+    """Return the result and, if it is positive, the handover.
+
+    Probe only if `switch` is on. The context must be current.
+    """
     if not switch:
         return Verdict(Obstacle.TURNED_OFF), None
     vendor = identity(painter.context).vendor
@@ -83,7 +86,7 @@ def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) ->
 
 
 def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:
-    """Whether the same pictures give the same segment by the handover and by the processor's memory."""
+    """Return True if the same pictures give the same segment by the handover and by the processor's memory."""
     with TemporaryDirectory() as folder, _pictures(painter) as pictures:
         try:
             ways = [_segment(painter, pictures, profile, way, Path(folder) / "a.mp4") for way in (None, handover)]

@@ -21,4 +21,4 @@ class Optimisations:
     video_passthrough: bool = True
     """A video that fills the frame passes its own samples to the encoder; another size is resampled by a kernel."""
     native_kernels: bool = True
-    """Where OpenGL runs on the processor, native kernels composite: the CPU backend."""
+    """Composite with native kernels (the CPU backend) if OpenGL runs on the processor."""

@@ -27,7 +27,7 @@ ENCODED_BEHIND = 2
 
 
 class PictureSource(Protocol[SnapshotT]):
-    """What is drawn."""
+    """Source of the pictures."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
         """A frame as numbers. Called in order, perhaps on another thread than `pictured`."""
@@ -43,7 +43,10 @@ def write_pictures(
     on_progress: Callable[[int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> SegmentReport:
-    """Draws the frames into the segment and closes it. Raises RenderStopped when `should_stop` says so; the file is deleted."""
+    """Draw the frames into the segment and close it.
+
+    Raises RenderStopped when `should_stop` says so; the file is deleted.
+    """
     began = time.perf_counter()
     with segment:
         with _EncoderThread(segment) as encoder, closing(_evaluated(source, frame_indices)) as snapshots:
@@ -74,7 +77,7 @@ class _EncoderThread:
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
 
     def send(self, picture: Picture) -> None:
-        """Queues a picture; waits while the encoder is too far behind."""
+        """Queue a picture; wait while the encoder is too far behind."""
         self._sent.put(picture)
         self._raise_error()
 

@@ -44,10 +44,10 @@ class Ring(Protocol):
     """Frames on their way to the encoder, oldest first. A ring takes the frames of its own backend."""
 
     def __len__(self) -> int:
-        """How many frames are on their way."""
+        """Return the number of frames in flight."""
 
     def holds(self, frame: av.VideoFrame) -> bool:
-        """Whether the frame is still on its way."""
+        """Return True if the frame is still on its way."""
 
     def put(
         self, frame: Any, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
@@ -77,7 +77,7 @@ class RenderedFrame(NamedTuple):
 
 
 class FrameSource(Protocol[SnapshotT]):
-    """What the pipeline turns into a segment."""
+    """Source of the frames of a segment."""
 
     @property
     def width(self) -> int:
@@ -104,7 +104,7 @@ class FrameSource(Protocol[SnapshotT]):
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """What makes the pipeline fast; each can be turned off, and the bytes stay the same."""
+    """Optimisations of the pipeline. Each can be turned off without changing the bytes."""
 
     evaluate_ahead_frames: int = 3
     readback_depth: int = 2
@@ -121,8 +121,10 @@ class PipelineOptions:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """What rendering a segment took. `converted_frames` is less than `frames` where nothing changed, and
-    `held_frames` of those were not even encoded."""
+    """Cost of a segment.
+
+    `converted_frames` is less than `frames` if frames do not change; `held_frames` of those were not encoded.
+    """
 
     frames: int
     converted_frames: int
@@ -152,7 +154,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         software: bool,
         handover: Handover | None = None,
     ) -> None:
-        """With a `handover` frames do not leave the GPU; what it does not manage is raised as InteropFailed or by PyAV."""
+        """With a `handover` frames do not leave the GPU. Its failures raise InteropFailed or errors of PyAV."""
         self._painter, self._source, self._profile, self._options = painter, source, profile, options
         self._layout: PlaneLayout = layout(source.width, source.height)
         self._pixel_buffers = not software
@@ -169,7 +171,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         on_progress: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> SegmentReport:
-        """Writes the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
+        """Write the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
         started = time.perf_counter()
         ring = self._ring()
         writer = SegmentWriter(
@@ -218,7 +220,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         on_progress: Callable[[int], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        """Keeps frames in order: one that is still on its way back holds up those behind it."""
+        """Keep frames in order: one that is still on its way back holds up those behind it."""
         current = self._pool.take()
         waiting: deque[_Waiting] = deque()
         for number, snapshot in enumerate(snapshots):
@@ -248,7 +250,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._converted_frames += 1
 
     def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, unread_count: int) -> None:
-        """Brings back all but the `in_flight` youngest frames and sends on what is complete."""
+        """Bring back all but the `in_flight` youngest frames and send on what is complete."""
         while len(ring) > unread_count:
             with self._clock.stage("readback"):
                 ring.collect()

@@ -57,7 +57,7 @@ def _produce(source: Iterator[T], ready: queue.Queue[_Item[T] | _End], closed: t
 
 
 def _empty(ready: queue.Queue[_Item[T] | _End]) -> None:
-    """Makes room, so that a producer that waits on the full queue sees that it is closed."""
+    """Make room, so that a producer that waits on the full queue sees that it is closed."""
     while True:
         try:
             ready.get_nowait()

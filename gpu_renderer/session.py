@@ -57,7 +57,7 @@ ResolveMedia = Callable[[str], Path | None]
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """What a session draws and encodes with, for all of its jobs."""
+    """Device, encoder and options of a session, for all of its jobs."""
 
     fonts: FontFolders
     device_index: int | None = None
@@ -67,14 +67,14 @@ class SessionOptions:
     encoder: EncoderProfile | None = None
     """The first codec that passes its probe when None."""
     parity: Parity = REFERENCE
-    """Which oddities of the reference are matched."""
+    """Peculiarities of the reference that are matched."""
     drawing: Optimisations = field(default_factory=Optimisations)
     pipeline: PipelineOptions = field(default_factory=PipelineOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is asked for; None takes the composition's own value."""
+    """Requested output; None takes the composition's own value."""
 
     width: int | None = None
     height: int | None = None
@@ -87,7 +87,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What frames depend on apart from the document: equal identities, equal bytes."""
+    """Everything that frames depend on apart from the document. Equal identities give equal bytes."""
 
     gpu: GpuIdentity
     encoder: EncoderProfile
@@ -132,7 +132,7 @@ class Opened:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is not drawn, or drawn otherwise than asked, as far as known by now: a line each, once."""
+        """Return a line for everything known so far that is drawn differently or not at all."""
         found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
         return tuple(dict.fromkeys(found))
 
@@ -168,7 +168,7 @@ class Opened:
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:
-        """Frees the textures and closes the media. Targets go too: the next job may be of another size."""
+        """Free the textures and close the media. Targets go too: the next job may be of another size."""
         self._session.make_current()
         self._renderer.release()
         self._session.painter.pool.release()
@@ -185,7 +185,7 @@ class RenderSession:
     """Owns the process's one GL context and what is shared by its jobs."""
 
     def __init__(self, options: SessionOptions) -> None:
-        """Raises GpuUnavailable, EncoderUnavailable, NoFonts."""
+        """Raise GpuUnavailable, EncoderUnavailable, NoFonts."""
         return_large_blocks()
         self.options = options
         self.profile = chosen(options.encoder)
@@ -203,7 +203,7 @@ class RenderSession:
         """Whether frames stay on the GPU on their way to the encoder, or why not. Once it failed, they do not for good."""
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
-        """Builds the composition and makes its media known. Raises motion.errors.* for what cannot be rendered."""
+        """Build the composition and make its media known. Raises motion.errors.* for what cannot be rendered."""
         return Opened(self, build.build(document, output.composition_id, self.options.parity), output, resolve_media)
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
@@ -221,7 +221,7 @@ class RenderSession:
         on_progress: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> SegmentReport:
-        """Renders frames [first, first + count) into a file with a fresh encoder.
+        """Render frames [first, first + count) into a file with a fresh encoder.
 
         `on_progress` gets the number of frames encoded. Raises RenderStopped soon after `should_stop` says so.
         """

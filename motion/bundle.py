@@ -188,7 +188,10 @@ def _lenient(data: bytes) -> Record | None:
 
 
 def _check_counts(chunks: Iterable[bytes]) -> None:
-    """Raises BundleUnreadable before anything is parsed: parsed, a byte of `[],[]` takes fifty. Brackets in texts count too."""
+    """Raise BundleUnreadable before anything is parsed: parsed, a byte of `[],[]` takes fifty.
+
+    Brackets in texts count too.
+    """
     held = list(chunks)
     if sum(data.count(b"{") + data.count(b"[") for data in held) > MAX_CONTAINERS:
         raise BundleUnreadable(f"The project holds more than {MAX_CONTAINERS} objects and lists.")

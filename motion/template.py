@@ -222,7 +222,7 @@ def _layers(document: Document, composition_id: str | None) -> list[Node]:
 
 
 def _shows_source(layer: Node) -> bool:
-    """Whether replacing its `src` changes what it shows (document.md 5.3 and 5.5)."""
+    """Return True if replacing its `src` changes what it shows (document.md 5.3 and 5.5)."""
     if layer.kind == "svg":
         return not layer.component("svg")
     return layer.kind in {"image", "video"} and not sequence_frames(layer)
@@ -244,7 +244,7 @@ def _sources(layer: Node) -> tuple[str, ...]:
 
 
 def _add_media(fields: _Fields, layer: Node) -> list[str]:
-    """Makes a media layer an input; answers what its author should know."""
+    """Make a media layer an input; answer what its author should know."""
     source = layer.string("src") or ""
     fault = source_fault(source)
     public = source.startswith(("http://", "https://"))

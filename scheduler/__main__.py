@@ -40,7 +40,7 @@ _log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
-    """Runs until it is told to stop, or its executor is gone for good (status 3: start it afresh)."""
+    """Run until a signal stops the scheduler, or its executor is gone for good (status 3: start it afresh)."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
     parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
     parser.add_argument(
@@ -81,7 +81,7 @@ async def _run(chosen: Settings) -> int:
 
 
 def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
-    """The scheduler's dependencies as the settings say."""
+    """Build the scheduler's dependencies from the settings."""
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     database = Database(chosen.database_url, ping=False)
@@ -107,7 +107,7 @@ def _listen_to_signals(end: Callable[[], None]) -> None:
 
 
 async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
-    """Waits for either; says whether the executor is gone."""
+    """Wait for either event; return True if the executor is gone."""
     waits = [asyncio.create_task(event.wait()) for event in (stop, gone)]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:

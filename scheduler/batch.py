@@ -1,4 +1,4 @@
-"""Writes of many things at once, of which one that cannot be written must not hurt the others."""
+"""Batched writes: an item that cannot be written does not affect the others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Write = Callable[[Sequence[Item]], Awaitable[None]]
 
 
 async def together(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, Exception]]:
-    """Writes all items at once or, where that is refused, each by itself; returns those refused even so, and why.
+    """Write all items at once or, if that is refused, each alone; return the refused items with their errors.
 
-    Raises what says that a store is away: then trying again later helps, and `write` must be harmless twice.
+    Raises an error that says that a store is away: a later try can succeed, so `write` must be harmless twice.
     """
     if not items:
         return []
@@ -43,7 +43,7 @@ async def _apart(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, 
 
 
 def _is_absence(error: Exception) -> bool:
-    """Whether a store is away or busy, rather than unwilling to take what it was given."""
+    """Return True if a store is away or busy, and did not refuse the item itself."""
     if isinstance(error, StatementError):
         return isinstance(error, DBAPIError) and not isinstance(error, DataError | IntegrityError | ProgrammingError)
     return isinstance(error, SQLAlchemyError | OSError | StorageUnavailable)
@@ -64,7 +64,7 @@ class Batch(Generic[Item]):
         self._writing: asyncio.Task[None] | None = None
 
     async def add(self, item: Item) -> None:
-        """Returns when the item is written; raises what refused it, or what says that a store is away."""
+        """Wait until the item is written. Raises the error that refused it, or one that says that a store is away."""
         entry = _Entry(item, asyncio.get_running_loop().create_future())
         self._waiting.append(entry)
         if self._writing is None:
@@ -72,7 +72,7 @@ class Batch(Generic[Item]):
         await entry.written
 
     async def drained(self) -> None:
-        """Waits until all that was added is written or refused."""
+        """Wait until all added items are written or refused."""
         if self._writing is not None:
             await self._writing
 

@@ -39,7 +39,10 @@ class CircuitBreaker(Service):
         return 0
 
     def admitted(self, jobs: Sequence[OpenJob], loads: Mapping[str, AccountLoad]) -> list[OpenJob]:
-        """The jobs that may get a worker now. A restricted account gets one task, of its first job, while nothing of it runs."""
+        """Return the jobs that can get a worker now.
+
+        A restricted account gets one task, of its first job, while nothing of it runs.
+        """
         busy = {account_id for account_id, load in loads.items() if load.leased_frames}
         admitted: list[OpenJob] = []
         for job in jobs:

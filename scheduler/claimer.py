@@ -1,4 +1,4 @@
-"""Claims queued jobs, adopts orphaned ones, and prepares them: ingest, then plan. Holds them by renewed leases."""
+"""Claim queued jobs, adopt orphaned ones, and prepare them: ingest, then plan. Renewed leases hold them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ATTEMPTS_MAX: Final = 5
 
 
 class Claimer(Service):
-    """Keeps up to PREPARATIONS_MAX jobs in preparation."""
+    """Keep up to PREPARATIONS_MAX jobs in preparation."""
 
     every_seconds = 1.0
 
@@ -49,7 +49,10 @@ class Claimer(Service):
         self._held: Counter[str] = Counter()
 
     async def tick(self) -> int:
-        """Claims as many jobs as there is room for, orphans first; where that is all the room, the next end of one wakes."""
+        """Claim as many jobs as there is room for, orphans first.
+
+        If they fill the room, the next end of one wakes this.
+        """
         active = sum(min(ACCOUNT_PREPARATIONS_MAX, held) for held in self._held.values())
         room = min(PREPARATIONS_MAX - active, HELD_MAX - len(self.preparations))
         jobs = await self._taken(room)
@@ -62,7 +65,7 @@ class Claimer(Service):
         return 0
 
     async def stop(self) -> None:
-        """Stops claiming, gives preparations up, and hands their jobs back."""
+        """Stop claiming, cancel preparations, and hand their jobs back."""
         await super().stop()
         tokens = list(self.preparations)
         for task in list(self.preparations.values()):
@@ -134,7 +137,7 @@ class Claimer(Service):
         self.dependencies.changes.publish(changed(job.id, job.account_id, JobStatus.failed) for _ in ended)
 
     async def _handed_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
-        """For another attempt; where the database is away, the lease's end does the same."""
+        """Hand the job back for another attempt. If the database is away, the end of the lease does the same."""
         try:
             async with self.dependencies.database.work() as session:
                 now = self.dependencies.clock.now() + timedelta(seconds=after_seconds)
@@ -144,12 +147,12 @@ class Claimer(Service):
 
 
 def _frozen(job: ClaimedJob) -> FrozenJob | None:
-    """What an earlier attempt has frozen."""
+    """Return the frozen job of an earlier attempt, or None."""
     return None if job.document_key is None else FrozenJob(job, job.document_key, job.media, 0)
 
 
 class ClaimKeeper(Service):
-    """Renews the leases of jobs in preparation, and drops preparations whose job is no longer ours."""
+    """Renew the leases of jobs in preparation, and cancel preparations of jobs that another scheduler holds."""
 
     every_seconds = claims.LEASE_SECONDS / 4
 

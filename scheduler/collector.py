@@ -1,4 +1,4 @@
-"""Takes in what workers report, and writes what follows from it. A report whose lease is gone changes nothing."""
+"""Process the reports of workers. A report whose lease is gone changes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ from scheduler.batch import together
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.job_completion import Assembled, JobCompleter
-from scheduler.ports import Advanced, AssemblyAssignment, Ended, Finished, Report, SegmentAssignment, TaskAssignment
+from scheduler.ports import (
+    Advanced,
+    AssemblyAssignment,
+    Ended,
+    Finished,
+    Report,
+    SegmentAssignment,
+    TaskAssignment,
+    about,
+)
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service, in_a_line
 
@@ -37,7 +46,7 @@ Answer = TypeVar("Answer", bound=Finished | Ended)
 
 @dataclass(frozen=True, slots=True)
 class _Landing(Generic[GivenOrder, Answer]):
-    """The end of a running_task that was waited for."""
+    """End of a running task."""
 
     running_task: RunningTask
     assignment: GivenOrder
@@ -46,7 +55,7 @@ class _Landing(Generic[GivenOrder, Answer]):
 
 @dataclass(frozen=True, slots=True)
 class _Landings:
-    """By their leases: of an assignment and its copy, the first result counts. Each failure counts."""
+    """Ends by lease: of an assignment and its copy the first result counts. Every failure counts."""
 
     rendered: dict[str, _Landing[SegmentAssignment, Finished]] = field(default_factory=dict)
     assembled: dict[str, _Landing[AssemblyAssignment, Finished]] = field(default_factory=dict)
@@ -57,7 +66,7 @@ class _Landings:
 
 
 class Collector(Service):
-    """Waits for reports and settles them, those of one turn together."""
+    """Wait for reports and process those of one turn together."""
 
     every_seconds = 0.0
     wait_seconds = 0.5
@@ -92,7 +101,7 @@ class Collector(Service):
         return len(landings)
 
     def _landings(self, reports: Iterable[Report]) -> _Landings:
-        """What is to be written. A report whose running_task has completed was written before, or was another's."""
+        """Return the reports to write. Reports of completed tasks were written before, or by another scheduler."""
         landings = _Landings()
         for report in reports:
             match report, self.running_tasks.get(report.token):
@@ -110,7 +119,7 @@ class Collector(Service):
         return landings
 
     async def _complete(self, landings: _Landings) -> None:
-        """Writes each kind in its own way; raises where a store is away, when all have been tried."""
+        """Write each kind of report. Raises the absence of a store after all have been tried."""
         outcomes = await asyncio.gather(
             together(self._rendered, list(landings.rendered.values())),
             together(self._assembled, list(landings.assembled.values())),
@@ -124,10 +133,11 @@ class Collector(Service):
                 self._drop(landing, error)
 
     def _drop(self, landing: _Landing[Any, Any], error: Exception) -> None:
-        """Not a store's absence: trying again would not help. The lease ends, and the task is tried anew."""
-        _log.error(
-            "report dropped", job_id=landing.assignment.job_id, task=landing.assignment.task_id, error=in_a_line(error)
-        )
+        """Drop a report that cannot be written although the stores are there.
+
+        The lease ends, and the task is tried again.
+        """
+        _log.error("report dropped", **about(landing.assignment), error=in_a_line(error))
         self.running_tasks.complete(landing.report.token)
 
     async def _rendered(self, landings: Sequence[_Landing[SegmentAssignment, Finished]]) -> None:
@@ -142,7 +152,7 @@ class Collector(Service):
         for landing in landings:
             assignment, report = landing.assignment, landing.report
             if landing.running_task.lease not in counted:
-                _log.info("result discarded", job_id=assignment.job_id, task=assignment.task_id)
+                _log.info("result discarded", **about(assignment))
             if not report.cached:
                 size = assignment.video_format.width, assignment.video_format.height
                 self.estimator.learn(assignment.job_id, assignment.frame_count, *size, report.seconds)
@@ -175,7 +185,7 @@ class Collector(Service):
     async def _judged(self, running_task: RunningTask, report: Ended) -> None:
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
-        _log.info("attempt failed", job_id=job_id, task=running_task.assignment.task_id, kind=str(report.failure.kind))
+        _log.info("attempt failed", **about(running_task.assignment), kind=str(report.failure.kind))
         percent = await self.dependencies.progress.percent(job_id)
         async with self.dependencies.database.work() as session:
             verdict = await tasks.judge_task(session, now, running_task.lease, report.failure)
@@ -199,7 +209,7 @@ class Collector(Service):
             _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())
 
     def _land_all(self, running_task: RunningTask) -> None:
-        """The lease is settled: the assignment's copy, or the assignment whose copy was quicker, may stop."""
+        """Complete a lease: stop the assignment's copy, or the assignment if its copy was faster."""
         for other in self.running_tasks.of_lease(running_task.lease):
             self.running_tasks.complete(other.assignment.token)
             if other is not running_task:

@@ -14,12 +14,13 @@ from datetime import datetime
 from typing import Final
 
 import orjson
+from opentelemetry.trace import Span, SpanKind
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_post
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
@@ -41,7 +42,7 @@ class LeaseLost(Exception):
 
 
 class Deliverer(Service):
-    """Keeps up to POSTS_MAX posts under way."""
+    """Keep up to POSTS_MAX posts in flight."""
 
     every_seconds = 1.0
 
@@ -52,7 +53,7 @@ class Deliverer(Service):
         self.posts: set[asyncio.Task[None]] = set()
 
     async def tick(self) -> int:
-        """Begins to post what is due."""
+        """Begin to post due webhooks."""
         room = POSTS_MAX - len(self.posts)
         if room <= 0:
             return 0
@@ -67,12 +68,15 @@ class Deliverer(Service):
         return 0
 
     async def stop(self) -> None:
-        """Begins no more posts, and waits for those under way: each has its own time limit."""
+        """Begin no more posts, and wait for those in flight. Each has its own time limit."""
         await super().stop()
         await asyncio.gather(*self.posts, return_exceptions=True)
 
     def _pause(self, next_at: float | None, *, idle: bool) -> float:
-        """Until the next one is due, at most a second; what is due and not claimed waits for a post of its account to end."""
+        """Return the seconds until the next post is due, at most one.
+
+        A due post that is not claimed waits for a post of its account to end.
+        """
         least = 0.25 if idle else 0.02
         wait = 1.0 if next_at is None else next_at - self.dependencies.clock.now().timestamp()
         return min(1.0, wait if wait > 0 else least)
@@ -82,6 +86,15 @@ class Deliverer(Service):
         self.wake()
 
     async def _posted(self, delivery: DueDelivery) -> None:
+        """Post the webhook. Its log lines and its span name the request that created the job."""
+        about = {"job_id": delivery.job_id, "attempt": delivery.attempt}
+        with (
+            logs.bound(job_id=delivery.job_id, request_id=delivery.trace.request_id),
+            traces.linked("webhook", delivery.trace.traceparent, SpanKind.CLIENT, **about) as span,
+        ):
+            await self._settled(delivery, span)
+
+    async def _settled(self, delivery: DueDelivery, span: Span) -> None:
         began = time.monotonic()
         try:
             answer, again, problem = await self._answer(delivery)
@@ -93,12 +106,13 @@ class Deliverer(Service):
             "at": self.dependencies.clock.now().isoformat(), "status": answer, "error": problem,
             "ms": round((time.monotonic() - began) * 1000),
         }  # fmt: skip
-        _log.info("webhook", job_id=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
+        span.set_attributes({"http.response.status_code": answer or 0, "farm.outcome": str(result.status)})
+        _log.info("webhook", attempt=delivery.attempt, outcome=str(result.status), **record)
         await self._written(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
         self.journal.forget(_post(delivery))
 
     async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
-        """The status of the answer or None, whether a repeat may help, what went wrong."""
+        """Return the answer's status (or None), whether a repeat can help, and the error."""
         if delivery.begun:
             return self._left(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
@@ -130,7 +144,10 @@ class Deliverer(Service):
         return status, True, None
 
     def _left(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
-        """As `_answer`, of an attempt whose sender died, by what it has noted; where it noted elsewhere, nothing is known."""
+        """Return the same as `_answer` for an attempt whose sender died, from its journal.
+
+        Nothing is known if the sender used another journal.
+        """
         if delivery.place != self.journal.place:
             return None, False, SENDER_DIED
         match self.journal.read(_post(delivery)):
@@ -144,7 +161,10 @@ class Deliverer(Service):
                 return None, False, SENDER_DIED
 
     async def _written(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
-        """What `write` returns, once it is committed: repeated while Postgres is away, for only this process knows."""
+        """Return the result of `write` once it is committed.
+
+        Repeat it while Postgres is away: only this process knows it.
+        """
         while True:
             try:
                 async with self.dependencies.database.work() as session:

@@ -1,7 +1,7 @@
-"""What became of posts under way, noted in files that outlive a process which is killed (`docs/decisions/0008`).
+"""Journal of posts in flight, in files that survive a killed process (`docs/decisions/0008`).
 
-A note takes a few microseconds, where a commit takes milliseconds: so a sender's death between what it did and the note of it is
-next to impossible. DeliveryJournal are gone, or worth nothing, once the machine has started anew; their place then has another name.
+An entry takes a few microseconds, a commit takes milliseconds, so a sender's death between an act and its entry is very
+unlikely. Journals are lost, or worthless, after a restart of the machine; their place then has another name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FAILED: Final = b"failed"
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """What a sender knew of its post: whether the whole request went out, the answer's status, a failure to get one."""
+    """State of a post: whether the whole request was sent, the answer's status, or a failure to get one."""
 
     sent: bool = False
     status: int | None = None
@@ -32,7 +32,7 @@ class JournalEntry:
 
 
 class DeliveryJournal:
-    """The journal of all senders that share a folder. `place` names the folder and the machine's run, for the database."""
+    """Journal of all senders that share a folder. `place` names the folder and the machine's boot in the database."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,19 +41,19 @@ class DeliveryJournal:
         self._forget_old()
 
     def begin(self, post: str) -> None:
-        """Nothing is known of the post yet."""
+        """Record that the post has begun."""
         self.forget(post)
 
     def sent(self, post: str) -> None:
-        """The rest of the request goes to the kernel now, which sends it though this process may die."""
+        """Record that the rest of the request goes to the kernel, which sends it even if this process dies."""
         self._append(post, b"sent")
 
     def answered(self, post: str, status: int | None) -> None:
-        """The receiver has answered, or (None) no answer will come."""
+        """Record the receiver's status, or None if no answer will come."""
         self._append(post, _FAILED if status is None else str(status).encode())
 
     def read(self, post: str) -> JournalEntry:
-        """What is known of the post."""
+        """Return the recorded state of the post."""
         try:
             lines = (self._folder / post).read_bytes().split(b"\n")[:-1]
         except FileNotFoundError:
@@ -62,7 +62,7 @@ class DeliveryJournal:
         return JournalEntry(True, statuses[-1] if statuses else None, _FAILED in lines)
 
     def forget(self, post: str) -> None:
-        """The database knows."""
+        """Delete the entry: the database has the result."""
         (self._folder / post).unlink(missing_ok=True)
 
     def _append(self, post: str, word: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What the scheduler's services work with."""
+"""Dependencies of the scheduler's services."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scheduler.ports import RenderExecutor
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Everything outside the scheduler: the database is the memory, the executor the muscle."""
+    """Everything outside the scheduler: database, storage, executor, network guards, clock, settings."""
 
     database: Database
     storage: Storage
@@ -33,6 +33,6 @@ class Dependencies:
     progress: ProgressReader
     changes: ChangePublisher
     stills: StillExchange | None = None
-    """Where requests for stills come from; none are drawn when None."""
+    """Source of requests for stills, or None if none are drawn."""
     sandbox: Sandbox = field(default_factory=Sandbox)
     """Workers that read media and documents."""

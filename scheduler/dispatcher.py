@@ -1,4 +1,4 @@
-"""Leases waiting tasks to free workers and gives out their assignments."""
+"""Lease waiting tasks to free workers and submit their assignments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ may be among them, for accounts that have nothing running."""
 
 
 class Dispatcher(Service):
-    """Fills free workers, fairest first."""
+    """Fill free workers, fairest first."""
 
     every_seconds = 1.0
 
@@ -49,7 +49,10 @@ class Dispatcher(Service):
         self._first_worker = 0
 
     async def tick(self) -> int:
-        """One round of assignments, ROUND_TASKS_MAX at most; returns how many where the next round must follow at once."""
+        """Run one round of at most ROUND_TASKS_MAX assignments.
+
+        Return their number if the next round must follow at once.
+        """
         living = self.dependencies.executor.workers()
         if not living:
             return 0
@@ -65,7 +68,7 @@ class Dispatcher(Service):
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
     async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[RowMapping]:
-        """Leases at most `room` tasks; workers may have less room, since other schedulers give them assignments too."""
+        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
         rows = await database.single(lambda connection: tasks.open_work(connection, now, room, renderers))
@@ -85,9 +88,10 @@ class Dispatcher(Service):
         return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
-        """At most `wanted` workers of each renderer that may get a task now, as far as this scheduler knows, and some full ones.
+        """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
 
-        Each round begins where the last one stopped, so that all have their turn where there are more than a round asks about.
+        As far as this scheduler knows: others use them too. Each round begins where the last one stopped, so that all
+        workers have their turn.
         """
         first = self._first_worker % len(living)
         with_room, full, taken = list[WorkerState](), list[WorkerState](), Counter[str]()
@@ -109,7 +113,7 @@ class Dispatcher(Service):
 
 
 def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
-    """The limit that a segment of a job reaches first, when finished segments have taken so many seconds."""
+    """Return the limit that a segment reaches first if the job's finished segments took `spent_seconds`."""
     left = settings.job_seconds_max - spent_seconds
     if left < settings.segment_seconds_max:
         return TimeLimit(left, f"The render took longer than {settings.job_seconds_max:g} s (JOB_SECONDS_MAX).")
@@ -146,7 +150,7 @@ def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
 
 
 def _rendered(row: RowMapping) -> RenderedJob | None:
-    """The job of an assembly: its segments are all done."""
+    """Return the job of an assembly for its receipt. All its segments are done."""
     if TaskKind(row["kind"]) is not TaskKind.assemble:
         return None
     return RenderedJob(
@@ -156,12 +160,12 @@ def _rendered(row: RowMapping) -> RenderedJob | None:
 
 
 def jobs_of(rows: Sequence[RowMapping]) -> list[OpenJob]:
-    """The rows of `open_work`, a job's tasks together."""
+    """Return the jobs in the rows of `open_work`, each with its tasks."""
     return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])]
 
 
 def loads_of(rows: Sequence[RowMapping]) -> dict[str, AccountLoad]:
-    """The loads of the accounts in the rows of `open_work`, whose jobs are not all there."""
+    """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
     return {row["account_id"]: AccountLoad(row["account_frames"], row["account_priority"]) for row in rows}
 
 

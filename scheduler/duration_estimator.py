@@ -1,4 +1,4 @@
-"""How long a segment should take, learned from those that are done. Pure: times come in as numbers."""
+"""Estimate of a segment's duration, learned from finished segments. A pure function of the given times."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class DurationEstimator:
     per_megapixel: float | None = None
 
     def learn(self, job_id: str, frame_count: int, width: int, height: int, seconds: float) -> None:
-        """Takes a finished segment into account, newer ones more."""
+        """Learn from a finished segment. Recent ones weigh more."""
         per_frame = seconds / frame_count
         self.by_job[job_id] = _blend(self.by_job.get(job_id), per_frame)
         self.per_megapixel = _blend(self.per_megapixel, per_frame / (width * height / 1e6))
 
     def forget(self, job_id: str) -> None:
-        """Drops what was learned of a job that has ended."""
+        """Forget a job that has ended."""
         self.by_job.pop(job_id, None)
 
     def frame_seconds(self, job_id: str, width: int, height: int) -> float | None:
@@ -42,12 +42,12 @@ class DurationEstimator:
         return None if self.per_megapixel is None else self.per_megapixel * width * height / 1e6
 
     def stalled(self, job_id: str, width: int, height: int, quiet_seconds: float) -> bool:
-        """Whether a worker that has shown no new frame for so long is taken for hung."""
+        """Return True if a worker without a new frame for `quiet_seconds` counts as hung."""
         expected = self.frame_seconds(job_id, width, height) or 0.0
         return quiet_seconds > max(GRACE_SECONDS, STALL_FACTOR * expected)
 
     def straggles(self, job_id: str, frame_count: int, elapsed_seconds: float) -> bool:
-        """Whether a segment takes so much longer than its siblings did that a second copy is worth it."""
+        """Return True if a segment is so much slower than its siblings that a second copy is worth its cost."""
         if job_id not in self.by_job:
             return False
         expected = self.by_job[job_id] * frame_count

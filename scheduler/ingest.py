@@ -37,31 +37,31 @@ FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
 SOURCES_MAX: Final = 200
 BYTES_MAX: Final = 2_000_000_000
-"""Of all media of a job together."""
+"""Limit of the bytes of all media of a job."""
 
 INGEST_SECONDS: Final = 300
 _MEDIA_KINDS: Final = ("image", "media")
 
 
 class IngestFailed(Exception):
-    """The job cannot be rendered; the message is fit for callers."""
+    """The job cannot be rendered; the message can be shown to callers."""
 
 
 @dataclass(slots=True)
 class _Budget:
-    """What a job may still fetch."""
+    """Sources and bytes that a job can still fetch."""
 
     sources: int = SOURCES_MAX
     bytes: int = BYTES_MAX
 
     def take_sources(self, count: int) -> None:
-        """Raises IngestFailed where the job names more sources than SOURCES_MAX."""
+        """Count sources. Raises IngestFailed above SOURCES_MAX."""
         self.sources -= count
         if self.sources < 0:
             raise IngestFailed(f"It shows more than {SOURCES_MAX} different media; a render can fetch no more.")
 
     def take_bytes(self, count: int) -> None:
-        """Raises IngestFailed where the job's media hold more than BYTES_MAX."""
+        """Count bytes. Raises IngestFailed above BYTES_MAX."""
         self.bytes -= count
         if self.bytes < 0:
             raise IngestFailed(f"Its media hold more than {BYTES_MAX // 1_000_000} MB; a render can fetch no more.")
@@ -153,7 +153,10 @@ def frozen(
 async def _fetched(
     dependencies: Dependencies, job: ClaimedJob, sources: Mapping[str, str], budget: _Budget
 ) -> dict[str, _Kept]:
-    """The stored media of each source; `sources` says of each what it is for. Raises IngestFailed beyond the job's budget."""
+    """Return the stored media of each source.
+
+    `sources` gives each one's purpose. Raises IngestFailed above the budget.
+    """
     budget.take_sources(len(sources))
     gate = asyncio.Semaphore(FETCHES_AT_ONCE)
 
@@ -209,7 +212,10 @@ def _store_document(dependencies: Dependencies, path: Path) -> tuple[str, int]:
 
 
 def _is_fresh(dependencies: Dependencies, key: str) -> bool:
-    """Whether the object is there and will be until its job is frozen: an old one that no job names yet may go any moment."""
+    """Return True if the object exists and will until its job is frozen.
+
+    An old object that no job names yet can be deleted at any moment.
+    """
     try:
         age = dependencies.clock.now() - dependencies.storage.describe(key).modified_at
     except ObjectMissing:

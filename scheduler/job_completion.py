@@ -1,4 +1,4 @@
-"""Ends jobs whose segments have been joined: their receipts, then the one statement that completes them."""
+"""Complete jobs whose segments are joined: write their receipts, then end them in one statement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class JobCompleter:
         self.dependencies = dependencies
 
     async def complete(self, assembled: Sequence[Assembled]) -> None:
-        """Writes the receipts beside the videos and completes the jobs; passes over those whose lease no longer counts."""
+        """Write the receipts beside the videos and complete the jobs. Skip jobs whose lease is gone."""
         endings = await asyncio.gather(*(self._ending(one) for one in assembled))
         now = self.dependencies.clock.now()
         ended = await self.dependencies.database.single(

@@ -19,7 +19,7 @@ RECONNECT_SECONDS: Final = 0.5
 
 
 class Listener:
-    """Wakes services by channel. A lost connection is made again; polling bridges the gap."""
+    """Wake services by channel of Postgres. A lost connection is made again; polling bridges the gap."""
 
     def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Service]]) -> None:
         self._url = libpq_url(database_url)
@@ -27,11 +27,11 @@ class Listener:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begins to listen."""
+        """Start to listen."""
         self._running = asyncio.create_task(self._run(), name="Listener")
 
     async def stop(self) -> None:
-        """Stops listening."""
+        """Stop listening."""
         if self._running is not None:
             self._running.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""Where the media of a job come from: public addresses through the guard, and the account's own uploads from storage."""
+"""Sources of a job's media: public addresses through the guard, and the account's uploads from storage."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FetchedMedia:
 
 @asynccontextmanager
 async def fetched_media(dependencies: Dependencies, job: ClaimedJob, source: str) -> AsyncIterator[FetchedMedia]:
-    """The source's bytes, in a file that is gone after the block. Raises MediaUnavailable."""
+    """Yield a file with the source's bytes, which exists for the length of the block. Raises MediaUnavailable."""
     origins = {origin for origin in (job.origin, dependencies.settings.public_origin) if origin is not None}
     key = assets.own_key(f"{job.origin}{source}" if source.startswith("/") else source, origins)
     media = await (_own(dependencies, job, key) if key else _foreign(dependencies, job, source))

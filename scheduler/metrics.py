@@ -1,4 +1,4 @@
-"""What a scheduler tells Prometheus, on the port of the settings. Figures of the queue as a whole come from the API."""
+"""Prometheus metrics of a scheduler, on the port of the settings. The API serves the metrics of the whole queue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORKER_MEMORY_BYTES: Final = Gauge("farm_worker_memory_bytes", "Resident memory.
 
 
 def segment(report: Finished, frame_count: int) -> None:
-    """Counts a finished segment."""
+    """Count a finished segment."""
     SEGMENTS.labels("cache" if report.cached else "rendered").inc()
     if report.cached:
         return
@@ -47,12 +47,12 @@ def segment(report: Finished, frame_count: int) -> None:
 
 
 def still(drawn: bool, seconds: float) -> None:
-    """Counts an answered request for a still."""
+    """Count an answered request for a still."""
     STILL_SECONDS.labels("drawn" if drawn else "failed").observe(seconds)
 
 
 def workers(living: Sequence[WorkerState]) -> None:
-    """Shows the workers that live now, and no others."""
+    """Show the workers that live now, and no others."""
     WORKERS.clear()
     WORKER_MEMORY_BYTES.clear()
     kinds = Tally((worker.device, worker.encoder, worker.backend) for worker in living)

@@ -1,10 +1,10 @@
-"""Which worker gets which task next: a pure function over what is open and who is free.
+"""Placement of tasks on workers: a pure function of open tasks and free workers.
 
-Accounts take turns by frames running, divided by the weight of their priority, so nobody's long job holds up another's; of
-accounts with the same load the one with the most pressing job goes first. Within an account the job that has least left to draw
-goes first, less the time it has waited and a day for each step of its priority, so short jobs overtake and long ones are never
-starved. Assemblies come before everything: the job is nearly done. All segments of a job go to workers of one renderer, because
-only they give the same bytes.
+Accounts take turns by frames in flight, divided by the weight of their priority, so one account's long job does not
+hold up another's. Among accounts of equal load the one with the most urgent job goes first. Within an account the job
+with the least work left goes first, less its waiting time and a day for each step of its priority: short jobs overtake,
+and long ones never starve. Assemblies come before everything, because the job is nearly done. All segments of a job go
+to workers of one renderer, because only they give the same bytes.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def assign(
     now: datetime,
     accounts: Mapping[str, AccountLoad] | None = None,
 ) -> list[Placement]:
-    """The assignments to make now, fairest first; at most one per task and `room` per worker.
+    """Return the assignments to make now, fairest first: at most one per task and `room` per worker.
 
-    `accounts` gives the loads of accounts of which `jobs` is only a part; else a load is the sum over the account's jobs.
+    `accounts`: loads of accounts of which `jobs` is only a part. Other loads are sums over the account's jobs.
     """
     pool = _Pool(workers)
     shares = _shares(jobs, now, accounts or {})
@@ -105,7 +105,7 @@ EXPRESS_ROOM: Final = 4
 
 
 def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
-    """One assignment for each account that has nothing running, where workers are full of others' tasks."""
+    """Return one assignment for each account without running work, if all workers are full."""
     waiting = [share for share in shares if share.leased_frames == 0 and share.jobs]
     if not waiting:
         return []
@@ -116,7 +116,7 @@ def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list
 
 @dataclass(slots=True, order=False)
 class _Share:
-    """What one account has open, its most pressing job first."""
+    """Open work of one account, the most urgent job first."""
 
     leased_frames: int = 0
     weight: float = 1.0
@@ -130,7 +130,7 @@ class _Share:
         return self.leased_frames / self.weight, self.jobs[0][0] if self.jobs else (True, math.inf)
 
     def take(self, pool: _Pool) -> Placement | None:
-        """The account's next assignment, or None where none of its tasks can go to anybody who is free."""
+        """Return the account's next assignment, or None if no free worker can take one of its tasks."""
         for _, _, job in self.jobs:
             at = self.cursors.get(job.id, 0)
             if at >= len(job.heads):
@@ -187,7 +187,7 @@ class _Pool:
         return any(self._idle.values())
 
     def take(self, renderer: str | None, avoid: str | None) -> FreeWorker | None:
-        """One place at the least loaded worker of the renderer (of any, where None), elsewhere than `avoid` if possible."""
+        """Return one place at the least loaded worker of the renderer (any if None), preferably not at `avoid`."""
         heaps = self._idle.values() if renderer is None else [self._idle.get(renderer, [])]
         heap = min((heap for heap in heaps if heap), key=lambda heap: heap[0][:2], default=None)
         if not heap:

@@ -40,14 +40,14 @@ class Planner:
         self._batch = Batch(self._write)
 
     async def plan(self, frozen: FrozenJob) -> None:
-        """Writes what ingest made and the job's tasks; or completes it at once with the video of an equal job of the account.
+        """Write the ingested job and its tasks, or complete it with the video of an equal job of the account.
 
-        Does nothing where the claim no longer holds.
+        Does nothing if the claim no longer holds.
         """
         await self._batch.add(frozen)
 
     async def drained(self) -> None:
-        """Waits for what is being written."""
+        """Wait for pending writes."""
         await self._batch.drained()
 
     async def _write(self, jobs: Sequence[FrozenJob]) -> None:
@@ -74,7 +74,7 @@ class Planner:
         )
 
     async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, _Video]:
-        """By the ids of jobs: the videos of equal jobs, if they still lie in storage."""
+        """Return the videos of equal jobs by job id, if storage still has them."""
         wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
         if not wanted:
             return {}
@@ -116,6 +116,6 @@ def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -
 
 
 def _most_common_renderer(dependencies: Dependencies) -> str | None:
-    """The kind of worker that most workers are, so that a job can use as many of them as possible."""
+    """Return the renderer of most workers, so that a job can use as many of them as possible."""
     counts = Counter(worker.renderer for worker in dependencies.executor.workers())
     return max(sorted(counts), key=lambda name: counts[name], default=None)

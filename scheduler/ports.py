@@ -1,4 +1,4 @@
-"""What the scheduler asks of whoever renders. It knows no Ray: `cluster` implements this, and so does the simulation."""
+"""The scheduler's interface to workers. It knows no Ray: `cluster` implements it, and so does the simulation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from farm_core.telemetry.traces import UNKNOWN, TraceContext
 
 @dataclass(frozen=True, slots=True)
 class VideoFormat:
-    """What the frames of a job look like from outside: size in pixels, frames a second, composition, length, format.
+    """Output properties of a job: size in pixels, frames per second, composition, length, format.
 
-    `format` is a name of `farm_core/jobs/formats.py`; `transparent` leaves the composition's background out.
+    `format` is a name of `farm_core/jobs/formats.py`. `transparent` leaves the composition's background out.
     """
 
     width: int
@@ -80,6 +80,11 @@ class AssemblyAssignment:
 TaskAssignment = SegmentAssignment | AssemblyAssignment
 
 
+def about(assignment: TaskAssignment) -> dict[str, str | None]:
+    """Return the fields of log lines about an assignment: its job and task, and the request that created the job."""
+    return {"job_id": assignment.job_id, "task": assignment.task_id, "request_id": assignment.trace.request_id}
+
+
 @dataclass(frozen=True, slots=True)
 class Advanced:
     """So many frames of a segment are done."""
@@ -112,7 +117,7 @@ class Ended:
     failure: Failure
     missing: tuple[str, ...] = ()
     worker_ends: bool = False
-    """The worker's process ends after this report. What else waited there is lost without fault."""
+    """True if the worker's process ends after this report. Its other assignments are lost without fault."""
 
 
 Report = Advanced | Finished | Ended
@@ -158,9 +163,9 @@ class WorkerState:
     active: str | None = None
     """Token of the assignment whose frame is being drawn."""
     moved: float = 0.0
-    """When a frame or an assignment was last seen to end there, whoever gave it; on the clock of `time.monotonic`."""
+    """Time of the worker's last finished frame or assignment of any scheduler, on the clock of `time.monotonic`."""
     backend: str = ""
-    """What composites there: `gl`, or `cpu` for the native kernels. Software OpenGL with `gl` lacks the kernels."""
+    """Backend that composites: `gl`, or `cpu` for native kernels. Software OpenGL with `gl` lacks the kernels."""
 
 
 class RenderExecutor(Protocol):
@@ -170,27 +175,27 @@ class RenderExecutor(Protocol):
     """Set when the executor can do nothing more and the process should be started afresh."""
 
     async def start(self) -> None:
-        """Makes the workers ready, as far as they are there; more may come later."""
+        """Start the workers that are available now. More can join later."""
         ...
 
     def workers(self) -> Sequence[WorkerState]:
-        """The workers that live now."""
+        """Return the workers that live now."""
         ...
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Gives an order to a worker; it waits there if the worker is busy. An unknown worker ends it as lost."""
+        """Submit an assignment to a worker, which queues it. An unknown worker ends it as lost."""
         ...
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draws a still at a worker, between two frames if it renders a segment. A worker that is gone is a failure."""
+        """Draw a still at a worker, between two frames if it renders a segment. A lost worker is a failure."""
         ...
 
     async def reports(self, wait_seconds: float) -> list[Report]:
-        """What has happened since the last call; waits so long for something to happen."""
+        """Return the reports since the last call. Wait up to `wait_seconds` for the first one."""
         ...
 
     def cancel(self, token: str) -> None:
-        """Asks that an assignment stop soon; it still ends in one report."""
+        """Ask an assignment to stop soon. It still ends in one report."""
         ...
 
     def restart(self, worker_id: str) -> None:
@@ -198,9 +203,9 @@ class RenderExecutor(Protocol):
         ...
 
     def demand(self, open_tasks: int) -> None:
-        """Tells how many tasks wait or are under way, so that a fleet that can grow and shrink does."""
+        """Announce the number of waiting and running tasks, so that an elastic cluster grows and shrinks."""
         ...
 
     async def close(self) -> None:
-        """Lets go of all workers within a bounded time."""
+        """Release all workers within a bounded time."""
         ...

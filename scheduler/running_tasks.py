@@ -29,17 +29,17 @@ class RunningTask:
     job: RenderedJob | None = None
 
     def is_fresh(self, now: float) -> bool:
-        """Whether the assignment was given out so lately that its worker may not have been asked about it yet."""
+        """Return True if the assignment is so recent that its worker has perhaps not reported it yet."""
         return now - self.started < FRESH_SECONDS
 
     @property
     def is_copy(self) -> bool:
-        """Whether this is a second copy of an assignment."""
+        """True for a second copy of an assignment."""
         return self.assignment.token != self.lease
 
 
 class RunningTasks:
-    """The running tasks by token, by lease and by worker: no look-up reads all of them."""
+    """The running tasks by token, by lease and by worker. No look-up reads all of them."""
 
     def __init__(self) -> None:
         self._by_token: dict[str, RunningTask] = {}
@@ -55,7 +55,7 @@ class RunningTasks:
         return iter(list(self._by_token.values()))
 
     def add(self, running_task: RunningTask) -> None:
-        """Takes note of an assignment that was given out."""
+        """Add a submitted assignment."""
         self._by_token[running_task.assignment.token] = running_task
         self._by_lease.setdefault(running_task.lease, []).append(running_task)
         self._by_worker.setdefault(running_task.worker_id, []).append(running_task)
@@ -63,11 +63,11 @@ class RunningTasks:
             self.copies_by_worker[running_task.worker_id] += 1
 
     def get(self, token: str) -> RunningTask | None:
-        """The running_task of a token, if it is still waited for."""
+        """Return the running task of a token, or None if it has ended."""
         return self._by_token.get(token)
 
     def complete(self, token: str) -> RunningTask | None:
-        """Ends the wait for one assignment."""
+        """Remove an assignment that has ended."""
         running_task = self._by_token.pop(token, None)
         if running_task is not None:
             _remove(self._by_lease, running_task.lease, running_task)
@@ -77,15 +77,15 @@ class RunningTasks:
         return running_task
 
     def leases(self) -> set[str]:
-        """The leases that are to be renewed."""
+        """Return the leases to renew."""
         return set(self._by_lease)
 
     def of_lease(self, lease: str) -> list[RunningTask]:
-        """The order of a lease and its copy, as far as they are under way."""
+        """Return the running assignment of a lease and its copy."""
         return list(self._by_lease.get(lease, ()))
 
     def of_worker(self, worker_id: str) -> list[RunningTask]:
-        """The assignments of a worker, in the order in which they were given."""
+        """Return the assignments of a worker in the order of submission."""
         return list(self._by_worker.get(worker_id, ()))
 
     def load(self, worker_id: str) -> int:
@@ -93,7 +93,7 @@ class RunningTasks:
         return len(self._by_worker.get(worker_id, ()))
 
     def busy_workers(self) -> set[str]:
-        """The workers that hold an assignment."""
+        """Return the workers that hold an assignment."""
         return set(self._by_worker)
 
 

@@ -1,4 +1,4 @@
-"""One scheduler: all its services, started and stopped in order. Any number of them may run on one database."""
+"""One scheduler: all its services, started and stopped in order. Any number of schedulers can run on one database."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Scheduler:
         )
 
     async def start(self) -> None:
-        """Makes the workers ready and starts every service."""
+        """Start the workers and every service."""
         self.dependencies.sandbox.warm()
         await self.dependencies.executor.start()
         for service in (*self.keepers, *self.takers):

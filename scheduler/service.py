@@ -16,9 +16,9 @@ RETRY_SECONDS: Final = 0.5
 
 
 class Service(ABC):
-    """Turns every `every_seconds`, and at once when woken or while a turn found something to do.
+    """A loop that runs `tick` every `every_seconds`, and at once if it is woken or the last tick found work.
 
-    A turn that raises is logged and tried again: the stores it needs may be away, and nothing is lost by waiting.
+    A tick that raises is logged and tried again: the stores it needs can be away, and waiting loses nothing.
     """
 
     every_seconds: float = 1.0
@@ -36,11 +36,11 @@ class Service(ABC):
         """Does what there is to do now; returns how much was done."""
 
     def wake(self) -> None:
-        """Has the next turn begin at once."""
+        """Run the next tick at once."""
         self._awake.set()
 
     def wake_within(self, seconds: float) -> None:
-        """Has the next turn begin after so long; wishes that come meanwhile are one with this."""
+        """Run the next tick after at most `seconds`. Several calls have one effect."""
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(seconds, self._wake_late)
 
@@ -49,12 +49,12 @@ class Service(ABC):
         self.wake()
 
     def start(self) -> None:
-        """Begins to turn."""
+        """Start the loop."""
         if self._running is None:
             self._running = asyncio.create_task(self._run(), name=type(self).__name__)
 
     async def stop(self) -> None:
-        """Lets a turn that is under way end, then stops."""
+        """Let a running tick end, then stop."""
         self._stopping = True
         self.wake()
         if self._soon is not None:

@@ -1,4 +1,4 @@
-"""Takes requests for stills from Redis, prepares their documents, and has a worker draw them before any segment."""
+"""Take requests for stills from Redis, prepare their documents, and have a worker draw them before any segment."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Prepared:
 
 
 class StillService(Service):
-    """Keeps up to `AT_ONCE_MAX` orders in preparation and at workers."""
+    """Keep up to `AT_ONCE_MAX` requests in preparation and at workers."""
 
     every_seconds = 0.2
 
@@ -64,7 +64,7 @@ class StillService(Service):
         self._warm: OrderedDict[str, str] = OrderedDict()
 
     async def tick(self) -> int:
-        """Takes the next order, waiting a second for one; returns 1, so that the next tick follows at once."""
+        """Take the next request, waiting a second for one. Return 1, so that the next tick follows at once."""
         exchange = self.dependencies.stills
         if exchange is None:
             return 0
@@ -80,7 +80,7 @@ class StillService(Service):
         return 1
 
     async def stop(self) -> None:
-        """Takes no more orders, and ends those under way."""
+        """Take no more requests, and cancel those in flight."""
         await super().stop()
         for task in self._drawing:
             task.cancel()
@@ -126,7 +126,7 @@ class StillService(Service):
         )
 
     async def _frozen(self, order: StillOrder) -> _Prepared:
-        """The document with inputs applied. Raises IngestFailed, and what ingest raises."""
+        """Return the document with inputs applied. Raises IngestFailed and the errors of ingest."""
         subject, now = order.subject, time.monotonic()
         if subject.frozen:
             return _Prepared(subject.document_key, subject.media, now)
@@ -139,7 +139,7 @@ class StillService(Service):
         return known
 
     async def _drawn(self, assignment: StillAssignment) -> DrawnStill:
-        """Draws at the best worker; once more elsewhere if that worker is lost."""
+        """Draw at the best worker. Try once more at another one if that worker is lost."""
         lost: set[str] = set()
         while True:
             worker_id = self._worker(assignment.document_key, lost)
@@ -162,7 +162,10 @@ class StillService(Service):
 
 
 def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:
-    """The worker for the next still: fewest stills waiting, then one that has the document open, then one that renders nothing."""
+    """Return the worker for the next still.
+
+    Order: fewest waiting stills, then a worker with the document open, then an idle worker.
+    """
     return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))
 
 
@@ -174,7 +177,7 @@ def _remember(cache: OrderedDict[str, Value], key: str, value: Value, most: int)
 
 
 def _as_job(still_id: str, subject: StillSubject) -> ClaimedJob:
-    """What ingest needs to know, in the shape of a job that nobody claims."""
+    """Return the still in the form of a claimed job, for ingest. No such job exists."""
     return ClaimedJob(
         id=still_id, lease_token="", attempt=1, account_id=subject.account_id, origin=subject.origin, inputs=subject.inputs,
         width=0, height=0, fps=subject.fps, frame_count=subject.frame_count, document_key=None, media={}, template_id="",

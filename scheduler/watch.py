@@ -1,4 +1,4 @@
-"""Watches over what is running: that its leases hold, and that it moves."""
+"""Watch running tasks: renew their leases, and find those that make no progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.ports import SegmentAssignment, WorkerState
+from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
@@ -24,14 +24,14 @@ WITHDRAWN_SECONDS: Final = 5.0
 
 
 RENEWALS_MAX: Final = 1000
-"""Leases that one statement renews."""
+"""Number of leases that one statement renews."""
 
 COPY_CANDIDATES_MAX: Final = 64
 """Idle workers that the database is asked about for one straggler."""
 
 
 class RunningTaskWatcher(Service):
-    """Renews leases, stops what is no longer ours, kills what hangs, copies what straggles."""
+    """Renew leases, stop tasks that were taken away, restart hung workers, copy stragglers."""
 
     every_seconds = tasks.LEASE_SECONDS / 5
 
@@ -44,7 +44,7 @@ class RunningTaskWatcher(Service):
         """Assignments that were cancelled or given away, by token, until their worker has let go of them."""
 
     async def tick(self) -> int:
-        """One round over everything running."""
+        """Run one round over all running tasks."""
         await self._renew()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         for running_task in self.running_tasks:
@@ -83,7 +83,7 @@ class RunningTaskWatcher(Service):
             if now - worker.moved < WITHDRAWN_SECONDS:
                 self.wake_within(WITHDRAWN_SECONDS)
                 continue
-            _log.warning("worker held by a withdrawn assignment", worker=worker.id, job_id=task.assignment.job_id)
+            _log.warning("worker held by a withdrawn assignment", worker=worker.id, **about(task.assignment))
             del self._withdrawn[str(token)]
             self.dependencies.executor.restart(worker.id)
             async with self.dependencies.database.connection() as session:
@@ -99,7 +99,7 @@ class RunningTaskWatcher(Service):
         size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task, states)
         if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
-            _log.warning("worker hangs", worker=running_task.worker_id, job_id=assignment.job_id)
+            _log.warning("worker hangs", worker=running_task.worker_id, **about(assignment))
             running_task.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
         elif not self._has_copy(running_task) and self.estimator.straggles(
@@ -108,7 +108,10 @@ class RunningTaskWatcher(Service):
             await self._copy(running_task, assignment, states)
 
     def _moved(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> float:
-        """When the task or its worker last moved: a task may be paused while the worker renders for another account."""
+        """Return the time of the last progress of the task or its worker.
+
+        A task can be paused while its worker renders for another account.
+        """
         state = states.get(running_task.worker_id)
         own = (task.advanced for task in self.running_tasks.of_worker(running_task.worker_id))
         return max(running_task.advanced, 0.0 if state is None else state.moved, *own)
@@ -124,7 +127,7 @@ class RunningTaskWatcher(Service):
     async def _copy(
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
     ) -> None:
-        """Gives the order to an idle worker of the same renderer that may get work as well; the first result counts."""
+        """Submit the assignment to an idle worker of the same renderer as well. The first result counts."""
         if running_task.worker_id not in states:
             return
         renderer = states[running_task.worker_id].renderer
@@ -138,6 +141,6 @@ class RunningTaskWatcher(Service):
         if idle:
             begun = self.dependencies.clock.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
-            _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
+            _log.info("straggler copied", **about(assignment), worker=idle[0])
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
             self.dependencies.executor.submit(copy, idle[0])

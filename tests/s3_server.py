@@ -24,12 +24,13 @@ class S3Server:
 
     folder: Path
     port: int = field(default_factory=free_port)
+    host: str = "127.0.0.1"
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -43,7 +44,7 @@ class S3Server:
         """Starts it on what lies in the folder; returns once it listens."""
         (self.folder / BUCKET).mkdir(parents=True, exist_ok=True)
         command = [
-            str(Path(sys.executable).with_name("rclone")), "serve", "s3", "--addr", f"127.0.0.1:{self.port}",
+            str(Path(sys.executable).with_name("rclone")), "serve", "s3", "--addr", f"{self.host}:{self.port}",
             "--auth-key", ",".join(ACCESS), str(self.folder),
         ]  # fmt: skip
         environment = os.environ | {"RCLONE_CONFIG": str(self.folder.with_suffix(".conf"))}
@@ -63,4 +64,4 @@ class S3Server:
 
     def _listens(self) -> bool:
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+            return probe.connect_ex((self.host, self.port)) == 0

@@ -24,14 +24,14 @@ _READ, _WRITE = Scope.templates_read, Scope.templates_write
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
 async def list_presets(work: Reading, caller: CallerOf, page: PageOf) -> Listed[PresetRow]:
-    """The account's presets by name, without their payload."""
+    """List the account's presets by name, without their payload."""
     statement = repository.of_account(caller.account.id).options(WITHOUT_DATA)
     return await listed(work, statement, repository.ORDER, page, _row)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
 async def get_preset(work: Reading, caller: CallerOf, id: str) -> PresetRecord:
-    """One preset."""
+    """Return one preset."""
     return _record(
         found(await repository.owned(work, caller.account.id, checked_id(id, "animation preset")), "animation preset")
     )
@@ -48,7 +48,7 @@ async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: Pres
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
 async def delete_preset(work: Work, caller: CallerOf, id: str) -> Deleted:
-    """Deletes a preset."""
+    """Delete a preset."""
     if not await repository.remove(work, caller.account.id, checked_id(id, "animation preset")):
         raise NotFound("There is no such animation preset.")
     await forget(work, caller.account.id, repository.stored_key(id))

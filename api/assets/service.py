@@ -21,7 +21,7 @@ from farm_core.usage.stored import charge, check_room
 
 
 async def store(session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
-    """Stores the upload and counts its bytes. Raises BadRequest for a type that cannot be rendered, and QuotaExceeded."""
+    """Store the upload and count its bytes. Raises BadRequest for a type that cannot be rendered, and QuotaExceeded."""
     limit = caller.limits.max_storage_bytes
     async with state.database.reading() as reading:
         await check_room(reading, caller.account.id, limit, upload.bytes)

@@ -24,7 +24,7 @@ async def create_batch(
     body: BatchRequest,
     idempotency_key: IdempotencyKey = None,
 ) -> BatchRecord:
-    """Queues a render for each row, all of them or, where that is asked for, those without faults."""
+    """Queue a render for each row: all rows, or with `partial` those without faults."""
     return await service.create(state, caller, body, idempotency_key, origin)
 
 
@@ -36,5 +36,5 @@ async def get_batch(state: AppStateOf, caller: CallerOf, origin: Origin, page: P
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
 async def cancel_batch(state: AppStateOf, caller: CallerOf, id: str) -> BatchCancelled:
-    """Cancels the renders of a batch that have not ended."""
+    """Cancel the renders of a batch that have not ended."""
     return await service.cancel(state, caller, id)

@@ -58,7 +58,7 @@ class BatchItem(Shape):
 
 
 class BatchTotals(Shape):
-    """How many rows are where."""
+    """Number of rows in each state."""
 
     queued: int
     processing: int
@@ -84,7 +84,7 @@ class BatchRecord(Shape):
 
 
 class BatchCancelled(Shape):
-    """How many renders of a batch were cancelled by this request."""
+    """Number of renders of a batch that this request cancelled."""
 
     batch_id: str
     cancelled: int

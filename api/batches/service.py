@@ -26,7 +26,7 @@ from farm_core.templates.models import Template
 
 _FIRST_PAGE = Page(LIMIT_DEFAULT, 0)
 Refusals = list[dict[str, Any]]
-"""For each refused row its index and its faults, as `Batch.refused` keeps them."""
+"""Index and faults of each refused row, in the form of `Batch.refused`."""
 
 
 async def create(
@@ -66,7 +66,7 @@ async def get(state: AppState, caller: Caller, batch_id: str, page: Page, origin
 
 
 async def cancel(state: AppState, caller: Caller, batch_id: str) -> BatchCancelled:
-    """Cancels what has not ended. Raises NotFound."""
+    """Cancel the renders that have not ended. Raises NotFound."""
     wanted = checked_id(batch_id, "batch")
 
     async def cancelled(session: AsyncSession) -> int:
@@ -86,7 +86,7 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
 async def _uploads(
     session: AsyncSession, state: AppState, caller: Caller, wanted: BatchRequest, origin: str
 ) -> rules.Uploads:
-    """The account's uploads among the values of all rows."""
+    """Return the account's uploads among the values of all rows."""
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     values = [value for row in wanted.rows if isinstance(row.inputs, dict) for value in row.inputs.values()]
     numbered = dict(enumerate(values))
@@ -141,7 +141,7 @@ def _jobs(
 
 
 async def _stored(session: AsyncSession, state: AppState, caller: Caller, batch: Batch, jobs: Sequence[Job]) -> Batch:
-    """Stores the batch if the minutes of all its renders fit, under the account's lock."""
+    """Store the batch under the account's lock if the minutes of all its renders fit."""
     account = await accounts.locked_account(session, caller.account.id)
     repeated = await _repeat(session, caller, batch.idempotency_key, batch.request_hash)
     if repeated is not None:

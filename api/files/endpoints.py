@@ -35,7 +35,7 @@ _NOT_HERE: Final = "There is no such file, or it has expired."
 
 @router.api_route("/files/{key:path}", methods=["GET", "HEAD"])
 async def get_file(request: Request, state: AppStateOf, key: str) -> Response:
-    """The object's bytes, all of them or a range."""
+    """Return the object's bytes, all of them or a range."""
     if not is_key(key):
         raise NotFound(_NOT_HERE)
     await _admit(request, state, key)
@@ -47,7 +47,10 @@ async def get_file(request: Request, state: AppStateOf, key: str) -> Response:
 
 
 async def _admit(request: Request, state: AppState, key: str) -> None:
-    """Raises Forbidden for a link that does not open, Unauthorized without any, NotFound for another account's file."""
+    """Check access.
+
+    Raises Forbidden for an invalid link, Unauthorized without one, NotFound for another account's file.
+    """
     query = request.query_params
     if "signature" in query:
         parts = (query.get("expires", ""), query["signature"], query.get("filename", ""))

@@ -17,11 +17,14 @@ class Span:
 
 
 class Unsatisfiable(Exception):
-    """The range lies outside the object."""
+    """The range is outside the object."""
 
 
 def span_of(header: str | None, size: int) -> Span | None:
-    """The part that a Range header asks for; None for the whole: no header, several ranges, or one that is not understood."""
+    """Return the part named by a Range header, or None for the whole object.
+
+    The whole object is the answer without a header, and to several or malformed ranges.
+    """
     match = _RANGE.fullmatch((header or "").strip())
     if match is None or match.groups() == ("", ""):
         return None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from fastapi import APIRouter, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import text
 
 from api.app_state import AppState
@@ -17,7 +17,7 @@ from api.route import HeadRoute
 from api.shapes import Shape
 from farm_core.jobs.workers import live_workers
 from farm_core.telemetry.logs import logger
-from farm_core.telemetry.metrics import REGISTRY
+from farm_core.telemetry.metrics import exposition
 
 router = APIRouter(tags=["health"], route_class=HeadRoute)
 CHECK_SECONDS = 3.0
@@ -31,7 +31,7 @@ class Health(Shape):
 
 
 class Readiness(Shape):
-    """Whether each part that requests need is there."""
+    """State of each dependency of requests."""
 
     ready: bool
     checks: dict[str, bool]
@@ -65,7 +65,7 @@ async def metrics(state: AppStateOf) -> Response:
     stores = asyncio.gather(_passes(measures.queue(state)), _passes(_storage(state)))
     _, storage_up = await stores
     measures.storage(state.settings, up=storage_up)
-    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+    return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _passes(check: Awaitable[bool]) -> bool:

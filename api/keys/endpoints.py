@@ -16,7 +16,7 @@ router = APIRouter(prefix="/keys", tags=["keys"], route_class=FarmRoute)
 
 @router.get("", openapi_extra=needs(None, conditional=True), responses=answers())
 async def list_keys(work: Reading, caller: CallerOf, page: PageOf) -> Listed[KeySummary]:
-    """The account's keys, newest first."""
+    """List the account's keys, newest first."""
     return await service.page(work, caller, page)
 
 
@@ -28,6 +28,6 @@ async def create_key(state: AppStateOf, caller: CallerOf, body: KeyRequest = DEF
 
 @router.delete("/{id}", openapi_extra=needs(None), responses=answers(404))
 async def revoke_key(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> Revoked:
-    """Revokes a key, from its next request on."""
+    """Revoke a key. Its next request is refused."""
     await service.revoke(work, state, caller, id)
     return Revoked()

@@ -14,7 +14,7 @@ NAME_LENGTH_MAX = 80
 
 
 def _moment(value: object) -> object:
-    """The moment of an ISO 8601 text, in UTC; the framework would take numbers for moments too."""
+    """Return the moment of an ISO 8601 text, in UTC. The framework would accept numbers too."""
     if value is None:
         return None
     try:
@@ -25,7 +25,7 @@ def _moment(value: object) -> object:
 
 
 class KeyRequest(Body):
-    """What a new key shall be."""
+    """Properties of a new key."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"name": "CI", "scopes": ["renders:read", "renders:write"]}]}

@@ -47,17 +47,17 @@ async def _created(session: AsyncSession, state: AppState, caller: Caller, wante
 
 
 async def page(session: AsyncSession, caller: Caller, asked: Page) -> Listed[KeySummary]:
-    """The account's keys, also revoked ones, newest first."""
+    """Return the account's keys, including revoked ones, newest first."""
     statement = select(ApiKey).where(col(ApiKey.account_id) == caller.account.id)
     return await listed(session, statement, (col(ApiKey.created_at).desc(), col(ApiKey.id).desc()), asked, summary)
 
 
 async def revoke(session: AsyncSession, state: AppState, caller: Caller, key_id: str) -> None:
-    """Revokes the key; raises NotFound."""
+    """Revoke the key. Raises NotFound."""
     if not await repository.revoke_key(session, caller.account.id, checked_id(key_id, "key"), state.clock.now()):
         raise NotFound("There is no such key.")
 
 
 def summary(key: ApiKey) -> KeySummary:
-    """What is shown of a key."""
+    """Return the public record of a key."""
     return KeySummary.model_validate(key.model_dump(exclude={"account_id", "secret_hash"}))

@@ -1,1 +1,1 @@
-"""What every request passes, outermost first, as app.py lists it."""
+"""Middleware of every request, outermost first, in the order of app.py."""

@@ -1,4 +1,4 @@
-"""How large a body may be."""
+"""Limit of the size of a body."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ _DISCARD_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 class BodyLimit:
-    """Refuses bodies over 10 MB, announced or not; multipart uploads have limits of their own (`api/uploads.py`).
+    """Refuse bodies over 10 MB, announced or not. Multipart uploads have their own limits (`api/uploads.py`).
 
-    What is too much is read and dropped up to a bound, so that a client which sends before it listens gets its answer.
+    The rest of a refused body is read and dropped up to a bound, so that a client that sends before it listens gets the
+    answer.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Handle the request."""
         headers = Headers(scope=scope) if scope["type"] == "http" else None
         if headers is None or headers.get("content-type", "").lower().startswith("multipart/form-data"):
             await self._app(scope, receive, send)

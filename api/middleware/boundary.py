@@ -1,4 +1,4 @@
-"""The outermost catch: an unexpected failure becomes a generic answer, and is logged whole."""
+"""The outermost error handler: an unexpected failure becomes a generic answer, and its log line has the details."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ log = logger("api.errors")
 
 
 class ErrorBoundary:
-    """Nothing internal gets past it; the log has the cause under the same request id."""
+    """Hide internal errors from callers. The log has the cause under the same request id."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Handle the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -15,22 +15,22 @@ from farm_core.errors import Forbidden
 _OPEN: Final = frozenset({"/api/health", "/api/ready", "/metrics", "/api/openapi.json", "/api/docs"})
 _PUBLIC: Final = "/api/v1/"
 _PAGE: Final = "/api/docs/"
-"""What the page at `/api/docs` loads."""
+"""Files of the page at `/api/docs`."""
 _LINKED: Final = "/files/"
 
 
 class KeysStayInside:
-    """Refuses live keys on routes outside `/v1`.
+    """Refuse live keys on routes outside `/v1`.
 
-    Routes that need no credential ignore it; a signed link under `/files/` is its own credential, and clients carry their
-    headers along when a download redirects there.
+    Open routes ignore a key. A signed link under `/files/` is its own credential, and clients send their headers along
+    when a download redirects there.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Handle the request."""
         if scope["type"] == "http" and not _allowed(scope):
             headers = Headers(scope=scope)
             presented = (bearer(headers) or "", headers.get("x-api-key", "").strip())

@@ -1,4 +1,4 @@
-"""How many requests an address may make."""
+"""Limit of the requests of an address."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _PROBES: Final = frozenset({"/api/health", "/api/ready", "/metrics"})
 
 
 class RequestRate:
-    """At most so many requests a minute from one address, probes aside."""
+    """Limit the requests of an address per minute, except probes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Handle the request."""
         path = scope.get("path", "")
         # The console bounds its own requests: its pages are made of many.
         if scope["type"] == "http" and path not in _PROBES and not path.startswith("/console/"):

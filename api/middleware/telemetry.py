@@ -22,16 +22,16 @@ log = logger("api.access")
 
 
 class Telemetry:
-    """Gives every request an id (the caller's own `X-Request-Id` where it is well formed) and logs how it went.
+    """Give every request an id (the caller's own valid `X-Request-Id`, or a new one), log it, count it and trace it.
 
-    The line holds the path without its query, since that may be a signed link.
+    The log line holds the path without its query, which can be a signed link.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request."""
+        """Handle the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -43,7 +43,7 @@ async def create_render(
     body: RenderRequest,
     idempotency_key: IdempotencyKey = None,
 ) -> JobState:
-    """Queues a render and reserves its minutes."""
+    """Queue a render and reserve its minutes."""
     return _status(await service.create(state, caller, body, idempotency_key, origin))
 
 
@@ -57,19 +57,19 @@ async def validate_render(state: AppStateOf, caller: CallerOf, origin: Origin, b
 async def list_renders(
     work: Reading, state: AppStateOf, caller: CallerOf, origin: Origin, page: PageOf
 ) -> Listed[JobRecord]:
-    """The account's renders, newest first."""
+    """List the account's renders, newest first."""
     return await service.page(work, state, caller, page, origin)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
 async def get_render(state: AppStateOf, caller: CallerOf, origin: Origin, id: str) -> JobRecord:
-    """One render."""
+    """Return one render."""
     return await service.shown(state, caller, id, origin)
 
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
 async def cancel_render(state: AppStateOf, caller: CallerOf, id: str) -> JobState:
-    """Cancels a render unless it has ended; answers with the status that holds."""
+    """Cancel a render unless it has ended. The answer has its present status."""
     return _status(await service.cancel(state, caller, id))
 
 
@@ -83,7 +83,7 @@ async def cancel_render(state: AppStateOf, caller: CallerOf, id: str) -> JobStat
 async def download_render(
     work: Reading, state: AppStateOf, caller: CallerOf, origin: Origin, id: str
 ) -> RedirectResponse:
-    """Redirects to the MP4 of a completed render."""
+    """Redirect to the MP4 of a completed render."""
     return RedirectResponse(await service.download(work, state, caller, id, origin), status_code=302)
 
 

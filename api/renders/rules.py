@@ -31,7 +31,7 @@ _BOUNDS: Final = {"width": (SIDE_MIN, SIDE_MAX), "height": (SIDE_MIN, SIDE_MAX),
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The size, rate and format that a render will have."""
+    """Size, rate and format of a render."""
 
     width: int
     height: int
@@ -45,13 +45,13 @@ _NO_OUTPUT: Final = Output(0, 0, 0)
 
 
 Uploads = Mapping[str, str | None]
-"""By the values that are addresses of the farm's own files: the path of the account's upload there, None where it has none."""
+"""Paths of the account's uploads by the values that are addresses of the farm's own files, None for other files."""
 
 
 async def uploads_of(
     session: AsyncSession, account_id: str, origins: frozenset[str], links: Links, now: datetime, inputs: Any
 ) -> Uploads:
-    """The account's uploads among the values."""
+    """Return the account's uploads among the values."""
     values = inputs.values() if isinstance(inputs, dict) else ()
     keys = {url: key for url in values if isinstance(url, str) and (key := assets.own_key(url, origins, links))}
     held = await assets.owned_keys(session, account_id, keys.values(), now) if keys else set()
@@ -59,13 +59,13 @@ async def uploads_of(
 
 
 def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) -> dict[str, Any]:
-    """The values with the account's uploads by their paths: whatever name the farm was called by, they are read from storage."""
+    """Replace addresses of the account's uploads by their paths, so that they are read from storage."""
     media = {field.id for field in fields_of(template) if field.kind in _MEDIA_KINDS}
     return {name: (uploads.get(value) or value) if name in media else value for name, value in inputs.items()}
 
 
 async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
-    """What is wrong with the request; nothing means that the render can be made. Without a template, as much as can be told."""
+    """Return the faults of the request. Without a template only those that can be known."""
     inputs, callback = await asyncio.gather(
         input_faults(state, template, wanted.inputs, uploads),
         callback_faults(state, wanted.callback_url, template.account_id if template else ""),
@@ -88,7 +88,7 @@ def _own_faults(wanted: RenderRequest) -> Faults:
 
 
 def metadata_faults(value: Any, where: str = "metadata") -> Faults:
-    """What is wrong with an object that a caller attaches to a job."""
+    """Return the faults of an object that a caller attaches to a job."""
     if value is None:
         return []
     if not isinstance(value, dict):
@@ -102,9 +102,9 @@ def metadata_faults(value: Any, where: str = "metadata") -> Faults:
 def output_of(
     template: Template | None, wanted: Any, accepted: Sequence[str] = (formats.DEFAULT,)
 ) -> tuple[Output, Faults]:
-    """The output's size, rate and format, from the request and the template, and what is wrong with them.
+    """Return the output's size, rate and format from request and template, with their faults.
 
-    `accepted` are the formats that the operator allows.
+    `accepted`: the formats that the operator allows.
     """
     if wanted is not None and not isinstance(wanted, dict):
         return _NO_OUTPUT, [("output", "must be an object")]
@@ -119,7 +119,7 @@ def output_of(
 
 
 def _format_of(asked: Mapping[str, Any], accepted: Sequence[str]) -> tuple[str, bool, Faults]:
-    """The format and whether its background is left out. Where only MP4 is accepted, `transparent` is no field."""
+    """Return the format, its transparency, and their faults. With MP4 alone `transparent` is an unknown field."""
     default = formats.DEFAULT if formats.DEFAULT in accepted else accepted[0]
     name, transparent = asked.get("format"), asked.get("transparent")
     faults: Faults = []
@@ -150,7 +150,7 @@ def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:
 
 
 def _limit_faults(output: Output) -> Faults:
-    """What no output may be, though it be the template's own; a rate of the template may have a fraction."""
+    """Return the faults that even the template's own output must not have. Only its rate can have a fraction."""
     faults = [
         (f"output.{name}", f"is {value:g}, the template's own; it must be from {least} to {most}")
         for name, (least, most) in _BOUNDS.items() if not least <= (value := getattr(output, name)) <= most
@@ -162,14 +162,14 @@ def _limit_faults(output: Output) -> Faults:
 
 
 async def input_faults(state: AppState, template: Template | None, values: Any, uploads: Uploads) -> Faults:
-    """What is wrong with the values of a template's inputs."""
+    """Return the faults of the values of a template's inputs."""
     return (await inputs_faults(state, template, [values], uploads))[0]
 
 
 async def inputs_faults(
     state: AppState, template: Template | None, rows: Sequence[Any], uploads: Uploads
 ) -> list[Faults]:
-    """What is wrong with each of several sets of values; an address that several name is checked once."""
+    """Return the faults of several sets of values. A shared address is checked once."""
     fields = [] if template is None else fields_of(template)
     media = [field.id for field in fields if field.kind in _MEDIA_KINDS]
     objects = [values for values in rows if isinstance(values, dict)]
@@ -197,7 +197,7 @@ def _value_faults(fields: Sequence[InputField] | None, values: Any, reasons: Map
 
 
 async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Resolver) -> str | None:
-    """What is wrong with a picture's or video's address; the account's own uploads are known without asking the network."""
+    """Return the fault of the address of a picture or video. The account's own uploads need no network."""
     if url in uploads:
         return None if uploads[url] else "must be an upload of this account that has not expired"
     allowed = state.settings.automation_allow_private_assets
@@ -205,7 +205,7 @@ async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Res
 
 
 async def callback_faults(state: AppState, url: Any, account_id: str = "") -> Faults:
-    """What is wrong with the address of a webhook."""
+    """Return the faults of a webhook's address."""
     if url is None:
         return []
     allowed = state.settings.automation_allow_private_callbacks

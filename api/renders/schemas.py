@@ -107,7 +107,7 @@ class JobRecord(Shape):
 
 
 class Validation(Shape):
-    """What a render would cost and lack."""
+    """Cost and faults of a render that is not created."""
 
     valid: bool
     errors: list[Fault]

@@ -89,13 +89,13 @@ async def create(
 
 
 async def owned(session: AsyncSession, caller: Caller, job_id: str) -> Job:
-    """The account's job; raises NotFound."""
+    """Return the account's job. Raises NotFound."""
     statement = _of_account(caller).where(col(Job.id) == checked_id(job_id, "render"))
     return found(await session.scalar(statement), "render")
 
 
 async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> JobRecord:
-    """What is shown of the account's job, by one plain statement: clients poll this. Raises NotFound."""
+    """Return the public record of the account's job by one statement, because clients poll it. Raises NotFound."""
     values = {"job_id": checked_id(job_id, "render"), "account_id": caller.account.id}
     row = (await state.database.single(lambda connection: connection.execute(_SHOWN, values))).first()
     job = cast(Job, found(row, "render"))
@@ -103,7 +103,7 @@ async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> Jo
 
 
 async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
-    """The account's jobs, newest first."""
+    """Return the account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
     total = await repository.count_of_account(session, caller.account.id)
     jobs = await listed(session, _of_account(caller).options(repository.SHOWN), order, asked, _as_it_is, total)
@@ -115,7 +115,7 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
 
 
 async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
-    """The job, cancelled unless it had ended; raises NotFound."""
+    """Cancel the job unless it has ended, and return it. Raises NotFound."""
 
     async def cancelled(session: AsyncSession) -> Job:
         job = await owned(session, caller, job_id)
@@ -129,7 +129,7 @@ async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
 
 
 async def download(session: AsyncSession, state: AppState, caller: Caller, job_id: str, origin: str) -> str:
-    """The address of a completed job's MP4; raises NotFound, or Conflict with the job's status."""
+    """Return the address of a completed job's MP4. Raises NotFound, or Conflict with the job's status."""
     job = await owned(session, caller, job_id)
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
@@ -137,7 +137,10 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
 
 
 def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> JobRecord:
-    """What is shown of a job; `percents` is its progress (`ProgressReader.percents`). The video's link stays the same for an hour, so that unchanged lists are unchanged."""
+    """Return the public record of a job. `percents`: its progress (`ProgressReader.percents`).
+
+    The video's link stays the same for an hour, so that unchanged lists are unchanged.
+    """
     video_url = None
     if job.video_key is not None:
         video_url = state.links.url(
@@ -176,7 +179,7 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
 
 
 async def requested_template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
-    """The account's template, None where the request names none; raises NotFound."""
+    """Return the account's template, or None if the request names none. Raises NotFound."""
     if not isinstance(wanted.template_id, str) or not isinstance(wanted.inputs, dict):
         return None  # a malformed body is told of before an unknown template
     row = await templates.owned(session, caller.account.id, checked_id(wanted.template_id, "template"))
@@ -202,13 +205,16 @@ def job_of(
         has_sound=state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
-        request_hash="", created_at=state.clock.now(), meta=wanted.metadata,
+        request_hash="", created_at=state.clock.now(), meta=wanted.metadata, priority=caller.account.job_priority,
         request_id=made_by.request_id, traceparent=made_by.traceparent,
     )  # fmt: skip
 
 
 async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: Job) -> Job:
-    """Stores the job if its minutes fit, under the account's lock: of concurrent creations, exactly those that fit."""
+    """Store the job under the account's lock if its minutes fit.
+
+    Of concurrent creations exactly those that fit succeed.
+    """
     account = await accounts.locked_account(session, caller.account.id)
     job.created_at = state.clock.now()
     repeated = await _repeat(session, caller, job.idempotency_key, job.request_hash)
@@ -219,7 +225,7 @@ async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: 
 
 
 async def respect_quota(session: AsyncSession, state: AppState, account: Account, reserved_ms: int) -> None:
-    """Raises UpgradeRequired or QuotaExceeded unless so much render time fits and storage is not full.
+    """Check the render time and the storage that are left. Raises UpgradeRequired or QuotaExceeded.
 
     The caller holds the account's lock.
     """

@@ -1,4 +1,4 @@
-"""What a document leaves out, as far as that is known without drawing. Runs in the sandbox: JSON in, JSON out."""
+"""Notices of what a document leaves out, as far as known without drawing. Runs in the sandbox: JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from motion.notices import of_document, of_lines
 
 
 def undrawn(source: str, composition_id: str | None) -> list[dict[str, Any]]:
-    """The notices of the document, which `source` holds as JSON."""
+    """Return the notices of the document, which `source` holds as JSON."""
     document = orjson.loads(Path(source).read_bytes())
     try:
         lines = tuple(build(document, composition_id).warnings)

@@ -1,4 +1,4 @@
-"""What a render would cost and lack, before it is created."""
+"""Cost and faults of a render before it is created."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _expected(
 
 
 async def _warnings(state: AppState, template: Template, wanted: RenderRequest) -> list[JobWarning]:
-    """What is known without drawing."""
+    """Return the warnings that are known without drawing."""
     with tempfile.NamedTemporaryFile(prefix="farm-validation-") as document:
         await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
         found = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)

@@ -30,7 +30,7 @@ _MEDIA: Final = ("image", "media")
 
 
 def published(source: str, target: str, inputs: list[dict[str, Any]], allow_private: bool) -> dict[str, Any]:
-    """The inputs of a document of the editor, with their targets, and the layers that cannot be fetched.
+    """Return the inputs of an editor's document with their targets, and the layers that cannot be fetched.
 
     `source` holds the document as JSON; `target` receives it migrated. Raises BadRequest and DocumentError.
     """
@@ -45,9 +45,9 @@ def published(source: str, target: str, inputs: list[dict[str, Any]], allow_priv
 
 
 def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private: bool) -> dict[str, Any]:
-    """The inputs of a `.motion` project, its composition's settings, and warnings; `hasMedia` false: nothing to expose.
+    """Return the inputs of a `.motion` project, its composition's settings, and warnings.
 
-    Raises BadRequest and DocumentError.
+    `hasMedia` is false if there is nothing to expose. Raises BadRequest and DocumentError.
     """
     document = bundle.read_file(Path(source))
     composition_id = wanted["composition_id"]
@@ -71,14 +71,14 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
 
 
 def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
-    """The inputs of a draft."""
+    """Return the inputs of a draft."""
     return [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
 
 
 def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> list[InputField]:
-    """The inputs as declared, with the write targets that the document holds for them.
+    """Return the declared inputs with their write targets in the document.
 
-    The document's own fields say where an input goes; for one that they do not know, a layer of that name is found.
+    The document's own fields name the targets. For other inputs a layer with the input's name is used.
     """
     authored = {field.id: field for field in template.authored_fields(document)}
     layers = {field.id: field for field in template.discover(document, None, include_text=True).fields}

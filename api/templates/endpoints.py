@@ -19,7 +19,7 @@ _READ, _WRITE = Scope.templates_read, Scope.templates_write
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
 async def list_templates(work: Reading, caller: CallerOf, page: PageOf) -> Listed[TemplateRecord]:
-    """The account's templates, newest first."""
+    """List the account's templates, newest first."""
     return await service.page(work, caller, page)
 
 
@@ -38,12 +38,12 @@ async def publish_template(work: Work, state: AppStateOf, caller: CallerOf, body
 
 @router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
 async def get_template(work: Reading, caller: CallerOf, id: str) -> TemplateRecord:
-    """One template."""
+    """Return one template."""
     return await service.get(work, caller, id)
 
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
 async def delete_template(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> Deleted:
-    """Deletes a template. Renders of it that were accepted still end."""
+    """Delete a template. Renders of it that were accepted still end."""
     await service.delete(work, state, caller, id)
     return Deleted()

@@ -66,26 +66,26 @@ async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, 
 
 
 async def page(session: AsyncSession, caller: Caller, asked: Page) -> Listed[TemplateRecord]:
-    """The account's templates, newest first."""
+    """Return the account's templates, newest first."""
     statement = repository.of_account(caller.account.id).options(repository.SHOWN)
     return await listed(session, statement, repository.ORDER, asked, record)
 
 
 async def get(session: AsyncSession, caller: Caller, template_id: str) -> TemplateRecord:
-    """One template; raises NotFound."""
+    """Return one template. Raises NotFound."""
     row = await repository.owned(session, caller.account.id, checked_id(template_id, "template"))
     return record(found(row, "template"))
 
 
 async def delete(session: AsyncSession, state: AppState, caller: Caller, template_id: str) -> None:
-    """Deletes a template; raises NotFound."""
+    """Delete a template. Raises NotFound."""
     wanted = checked_id(template_id, "template")
     if not await repository.delete(session, caller.account.id, wanted, state.clock.now()):
         raise NotFound("There is no such template.")
 
 
 def record(row: Template) -> TemplateRecord:
-    """What is shown of a template."""
+    """Return the public record of a template."""
     hidden = {"account_id", "targets", "composition_id", "document_key", "project_id", "deleted_at"}
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 

@@ -21,7 +21,7 @@ _MS_PER_MINUTE = 60_000
 
 @router.get("", openapi_extra=needs(Scope.usage_read, conditional=True), responses=answers())
 async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> UsageRecord:
-    """The account's usage of this month, and its limits."""
+    """Return the account's usage of this month, and its limits."""
     now = state.clock.now()
     account_id = caller.account.id
     used = await repository.of_month(work, account_id, now)

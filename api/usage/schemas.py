@@ -8,7 +8,7 @@ from api.shapes import Number, Shape
 
 
 class AccountLimits(Shape):
-    """What the account may use; null is unlimited."""
+    """Limits of the account; null is unlimited."""
 
     api_enabled: bool = Field(description="False means keys do not work.")
     monthly_render_minutes: Number | None
@@ -18,7 +18,7 @@ class AccountLimits(Shape):
 
 
 class UsageRecord(Shape):
-    """What the account has used this UTC month."""
+    """Usage of the account in this UTC month."""
 
     period: str = Field(pattern=r"^\d{4}-\d{2}$", description="YYYY-MM")
     render_jobs: int

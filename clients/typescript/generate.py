@@ -1,4 +1,5 @@
 """Writes `src/operations.ts` from the API's OpenAPI document: `python clients/typescript/generate.py`.
+
 With `--check` it only compares them; a test does.
 
 Every schema becomes a type, and every operation under `/api/v1` a method of `Operations`.

@@ -69,7 +69,11 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
     top = PurePosixPath(member.name).parts[0]
     if top not in {layout.MANIFEST, layout.DUMP, layout.SECRET, layout.STORAGE}:
         raise layout.BadBackup(f"the backup holds {member.name!r}, which no backup has")
-    archive.extract(member, folder, filter="data")
+    if ".." in PurePosixPath(member.name).parts or not (member.isfile() or member.isdir()):
+        raise layout.BadBackup(f"the backup holds {member.name!r}, which is no plain file or folder")
+    # Python 3.11.2, which Debian 12 has, knows neither the filter nor the argument that names it.
+    archive.extraction_filter = getattr(tarfile, "data_filter", None)
+    archive.extract(member, folder)
 
 
 def _object_count(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""The progress bar of backup and restore."""
+"""Progress bar of backup and restore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renders rows on a farm, through its API: in batches, whose videos are downloaded as they are completed."""
+"""Render rows on a farm through its API, in batches. Each video is downloaded as soon as it is completed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class FarmRenderer:
     def __init__(self, farm: FarmClient, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
         self._farm = farm
         self._folder: Path | None = arguments.media
-        self._output = dict(output)
+        self._format: str | None = arguments.format
+        self._output: dict[str, int | bool] = dict(output)
+        if arguments.transparent:
+            self._output["transparent"] = True
         self._uploads: dict[Path, str] = {}
         try:
             self._template = self._farm.template(arguments.template)
@@ -40,7 +43,9 @@ class FarmRenderer:
                 f"{arguments.template} is neither a file here nor a template of the account: {error}"
             ) from error
         self._kinds = {one.id: one.kind for one in self._template.inputs}
-        self.identity = hashlib.sha256(json.dumps([self._template.id, self._output]).encode()).hexdigest()
+        self.identity = hashlib.sha256(
+            json.dumps([self._template.id, self._output, *([self._format] if self._format else [])]).encode()
+        ).hexdigest()
 
     def __enter__(self) -> Self:
         return self
@@ -54,7 +59,14 @@ class FarmRenderer:
         """Columns, numbers and files that are wrong. The farm checks the rest before it queues a row."""
         if not self._kinds.keys() & {name for row in rows for name in row.cells}:
             return [f"no column is an input; the template offers {', '.join(sorted(self._kinds)) or 'none'}"]
-        return [f"line {row.number}: {fault}" for row in rows for fault in self._row_faults(row)]
+        faults = [f"line {row.number}: {fault}" for row in rows for fault in self._row_faults(row)]
+        return [*faults, *(_format_faults(rows, self._format) or self._transparency_faults(rows))]
+
+    def _transparency_faults(self, rows: Sequence[Row]) -> list[str]:
+        name = _format_of(rows, self._format).get("format", DEFAULT)
+        if "transparent" in self._output and not OUTPUT_FORMATS[name].has_alpha:
+            return [f"--transparent is not possible in {name}, which has no transparency"]
+        return []
 
     def render(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
         """Each row when its video is there, or with why it is not. Raises BatchFailed where rows are refused."""
@@ -66,7 +78,7 @@ class FarmRenderer:
                 raise BatchFailed(f"{error}") from error
 
     def _rendered(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
-        output = {**self._output, **_format_of(rows)}
+        output = {**self._output, **_format_of(rows, self._format)}
         bodies = [{"inputs": self._inputs(row), "metadata": {"line": row.number}} for row in rows]
         key = hashlib.sha256(json.dumps([self.identity, output, bodies]).encode()).hexdigest()
         batch = self._farm.create_batch(self._template.id, bodies, output=output or None, idempotency_key=key)
@@ -111,15 +123,26 @@ class FarmRenderer:
         return Path(text) if self._folder is None else self._folder / text
 
 
-def _format_of(rows: Sequence[Row]) -> dict[str, str]:
-    """The output's format by the ending of the rows' files; nothing for MP4. Raises BatchFailed for several endings."""
+def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
+    """What is wrong with the endings of the rows' files: a batch has one format, whose files have one ending."""
     endings = {row.path.suffix.lower() for row in rows}
     if len(endings) > 1:
-        raise BatchFailed(f"one batch has one format, not {', '.join(sorted(endings))}")
+        return [f"--out: one batch has one format, not {', '.join(sorted(endings))}"]
+    known = {held.ending for held in OUTPUT_FORMATS.values()}
     ending = endings.pop()
-    found = next((held.name for held in OUTPUT_FORMATS.values() if held.ending == ending), None)
-    if found is None:
-        raise BatchFailed(f"{ending or 'a name without an ending'} is not a format of a farm")
+    if ending not in known:
+        return [
+            f"--out: {ending or 'a name without an ending'} is not a format of a farm; use {', '.join(sorted(known))}"
+        ]
+    if wanted is not None and OUTPUT_FORMATS[wanted].ending != ending:
+        return [f"--out: a file of the format {wanted} ends with {OUTPUT_FORMATS[wanted].ending}"]
+    return []
+
+
+def _format_of(rows: Sequence[Row], wanted: str | None) -> dict[str, str]:
+    """The output's format, by name or by the ending of the rows' files; nothing for MP4."""
+    ending = rows[0].path.suffix.lower()
+    found = wanted or next(held.name for held in OUTPUT_FORMATS.values() if held.ending == ending)
     return {} if found == DEFAULT else {"format": found}
 
 

@@ -1,4 +1,4 @@
-"""Renders rows on this machine, without any service: one GL context for all of them."""
+"""Render rows on this machine without any service, with one GL context for all of them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from gpu_renderer.commands import options
 from gpu_renderer.commands.local import LocalMedia, fields_of, read_local, with_inputs
 from gpu_renderer.commands.local_files import format_of, write
 from gpu_renderer.commands.local_job import LocalJob
+from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import RenderSession
 from motion import template
@@ -31,7 +32,9 @@ class LocalRenderer:
         self._output = dict(output)
         self._inputs = {field.id: field for field in fields_of(self._document)}
         self._stack = ExitStack()
-        self.identity = hashlib.sha256(json.dumps([self._document, dict(output)]).encode()).hexdigest()
+        self._format: str | None = arguments.format
+        changed = [part for part in (arguments.format, arguments.transparent) if part]
+        self.identity = hashlib.sha256(json.dumps([self._document, dict(output), *changed]).encode()).hexdigest()
 
     def __enter__(self) -> Self:
         return self
@@ -42,12 +45,12 @@ class LocalRenderer:
         self._stack.close()
 
     def faults(self, rows: Sequence[Row]) -> list[str]:
-        """What is wrong with each row."""
+        """Return the faults of each row."""
         if not self._inputs.keys() & {name for row in rows for name in row.cells}:
             return [f"no column is an input; the document offers {', '.join(sorted(self._inputs)) or 'none'}"]
         found = []
         for row in rows:
-            found += _format_faults(row)
+            found += self._format_faults(row)
             try:
                 document = with_inputs(self._document, self._values(row), LocalMedia(self._folder))
                 found += self._value_faults(row, document is not None)
@@ -75,20 +78,22 @@ class LocalRenderer:
         fields = [self._inputs[name] for name in colors]
         return [f"line {row.number}: {fault.field} {fault.message}" for fault in template.validate(fields, colors)]
 
+    def _format_faults(self, row: Row) -> list[str]:
+        try:
+            name = format_of(row.path, self._format)
+        except RenderError as error:
+            return [f"line {row.number}: {error}"]
+        if self._arguments.transparent and not FORMATS[name].has_alpha:
+            return [f"line {row.number}: --transparent is not possible in {name}, which has no transparency"]
+        return []
+
     def _write(self, session: RenderSession, row: Row) -> None:
         job = LocalJob(
-            file=Path(self._arguments.template), format_name=format_of(row.path, None),
+            file=Path(self._arguments.template), format_name=format_of(row.path, self._format),
             inputs=tuple(self._values(row).items()), media=self._folder, machine=self._arguments.machine(),
             width=self._output.get("width"), height=self._output.get("height"), fps=self._output.get("fps"),
+            is_transparent=self._arguments.transparent,
         )  # fmt: skip
         held = job.open(session)
         with held.opened as opened:
             write(job, session, held, range(opened.frame_count), row.path, shows_progress=False)
-
-
-def _format_faults(row: Row) -> list[str]:
-    try:
-        format_of(row.path, None)
-    except RenderError as error:
-        return [f"line {row.number}: {error}"]
-    return []

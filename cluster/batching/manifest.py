@@ -1,4 +1,4 @@
-"""What became of each row: a JSON file beside the videos, written after every one of them."""
+"""Results of the rows: a JSON file beside the videos, written after every row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cluster.batching.rows import Row
 
 
 class Manifest:
-    """By a video's path: its cells, what made it, and `done` or the error."""
+    """Results by the video's path: the row's cells, the identity of the renderer, and `done` or the error."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class Manifest:
 
     @classmethod
     def beside(cls, rows: Sequence[Row]) -> Manifest:
-        """The manifest in the folder of the first video."""
+        """Return the manifest in the folder of the first video."""
         return cls(rows[0].path.parent / "manifest.json")
 
     def has(self, row: Row, identity: str) -> bool:
@@ -32,7 +32,7 @@ class Manifest:
         return held.get("digest") == _digest(row, identity) and held.get("error") is None and row.path.is_file()
 
     def note(self, row: Row, identity: str, error: str | None) -> None:
-        """Keeps what became of a row."""
+        """Record the result of a row."""
         self._rows[str(row.path)] = {
             "row": row.number, "inputs": dict(row.cells), "status": "failed" if error else "done", "error": error,
             "digest": _digest(row, identity),

@@ -35,7 +35,7 @@ class Row:
 
 
 def read_rows(path: Path, pattern: str) -> list[Row]:
-    """The rows of a CSV file. Raises RowsRefused for a file or pattern that does not fit, OSError where it cannot be read."""
+    """Return the rows of a CSV file. Raises RowsRefused for a wrong file or pattern, OSError for an unreadable file."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file, strict=True)
         try:
@@ -72,6 +72,6 @@ def _row(number: int, line: Mapping[str, str | None], pattern: str) -> Row:
 
 
 def _as_file_name(text: str) -> str:
-    """The text without what a file's name cannot hold, or would lead elsewhere."""
+    """Return the text without characters that a file name cannot contain or that lead to another folder."""
     kept = "".join("-" if one in "/\\:\0" or not one.isprintable() else one for one in text.strip())
     return kept.strip(". ")[:100] or "empty"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cluster.backups import writer
 from cluster.backups.screen import progress_bar
-from farm_core.cli import connection
+from farm_core.cli import data_folder
 from farm_core.failure import Failure
 
 
@@ -23,12 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the data folder."""
     parser.add_argument("file", type=Path, help="file to write, for example farm-backup.tar")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the backup. Raises Failure."""
-    chosen, target = connection.settings_of(arguments), arguments.file.resolve()
+    chosen, target = data_folder.settings_of(arguments), arguments.file.resolve()
     data = chosen.data_folder.resolve()
     if chosen.database_url is not None:
         raise CannotBackUp(

@@ -1,9 +1,10 @@
 """One video per row of a CSV file: against a farm (--server, --key, or the one that runs here) or, with a project FILE,
 without any service.
 
-The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". The ending says the format. All rows
-are checked first. Rows that the manifest (PATTERN's folder, manifest.json) has as done are left out, so that a batch that was
-interrupted goes on where it was.
+The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". The ending
+says the format; --format chooses where an ending has several. A farm renders the formats that its OUTPUT_FORMATS allows. All rows are
+checked first. Rows that the manifest (PATTERN's folder, manifest.json) lists as done are left out, so that an interrupted batch
+continues where it stopped.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from cluster.batching.local import LocalRenderer
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row, RowsRefused, read_rows
 from cluster.commands import connecting
+from farm_core.jobs.formats import OUTPUT_FORMATS
 from gpu_renderer.commands import options
 
 
@@ -32,13 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="PATTERN", help='where videos go, as "out/{name}.mp4"')
     parser.add_argument("--size", metavar="WxH", type=options.size, default=(None, None), help="output size in pixels")
     parser.add_argument("--fps", metavar="N", type=int, help="output frames per second")
+    parser.add_argument("--format", choices=OUTPUT_FORMATS, metavar="NAME", help=f"one of {', '.join(OUTPUT_FORMATS)}")
+    parser.add_argument("--transparent", action="store_true", help="leave the background out (.webm .mov .gif .webp)")
     parser.add_argument("--media", metavar="DIR", type=Path, help="folder of media files that rows name")
     parser.add_argument("--again", action="store_true", help="render rows that the manifest has as done too")
     connecting.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Renders every row; 1 where one of them failed. Raises RowsRefused and NoFarm."""
+    """Render every row; return 1 if one of them failed. Raises RowsRefused and NoFarm."""
     rows = read_rows(arguments.rows, arguments.out)
     manifest = Manifest.beside(rows)
     with _renderer(arguments, _output(arguments)) as renderer:
@@ -65,7 +69,7 @@ def _output(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest: Manifest) -> int:
-    """Renders the rows with a bar; returns how many failed."""
+    """Render the rows with a progress bar; return the number of failed ones."""
     columns = (
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f} videos"),

@@ -1,4 +1,4 @@
-"""How a command reaches a farm's API: a server and key that are named, or the farm that runs on the data folder."""
+"""Connect a command to a farm's API: the named server and key, or the farm that runs on the data folder."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def client(arguments: argparse.Namespace) -> FarmClient:
 
 
 def async_client(arguments: argparse.Namespace) -> AsyncFarmClient:
-    """The same, asynchronous. Raises NoFarm."""
+    """Return an asynchronous client of the same farm. Raises NoFarm."""
     server, key = credential(arguments)
     return AsyncFarmClient(server, key)

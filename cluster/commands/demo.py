@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Renders. Raises Failure where something is wrong."""
+    """Render the example. Raises Failure."""
     chosen = settings()
     chosen = chosen.model_copy(update=EMBEDDED | {"data_folder": arguments.data or chosen.data_folder / "demo"})
     logs.set_up(chosen.log_level)
@@ -97,7 +97,7 @@ def _imported(client: FarmClient, console: Console) -> Template:
 
 
 def _rendered(client: FarmClient, farm: LocalFarm, template: Template, output: Path, console: Console) -> float:
-    """Renders the template with a text, a colour and an uploaded picture, and downloads it; returns the seconds taken."""
+    """Render the template with a text, a colour and an uploaded picture, and download it; return the seconds taken."""
     inputs = {
         "headline": "Hello from the farm",
         "subtitle": f"rendered here on {datetime.now():%d %B %Y at %H:%M:%S}",
@@ -114,7 +114,7 @@ def _rendered(client: FarmClient, farm: LocalFarm, template: Template, output: P
 
 
 def _followed(client: FarmClient, farm: LocalFarm, job: Job, console: Console) -> Job:
-    """Waits for the job, and looks after the farm meanwhile."""
+    """Wait for the job, and restart dead parts of the farm meanwhile."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip

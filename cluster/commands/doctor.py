@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a line for each finding, and the remedy below it."""
+    """Print a line for each finding, and the remedy below it."""
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     console = Console(highlight=False)
     works = True

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serves until it is ended. Raises NoFarm."""
+    """Serve until the client ends the connection. Raises NoFarm."""
     made = server(connecting.async_client(arguments))
     if arguments.http:
         made.run("streamable-http", host=arguments.host, port=arguments.port)

@@ -12,7 +12,7 @@ from pathlib import Path
 from cluster.backups import reader
 from cluster.backups.screen import progress_bar
 from cluster.local.farm import lock_folder
-from farm_core.cli import connection
+from farm_core.cli import data_folder
 from farm_core.failure import Failure
 
 
@@ -24,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the data folder."""
     parser.add_argument("file", type=Path, help="backup to restore")
     parser.add_argument("--replace", action="store_true", help="move an existing data folder aside")
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Restore the backup. Raises Failure."""
-    chosen, source = connection.settings_of(arguments), arguments.file.resolve()
+    chosen, source = data_folder.settings_of(arguments), arguments.file.resolve()
     data = chosen.data_folder.resolve()
     if chosen.database_url is not None:
         raise CannotRestore("DATABASE_URL names a server of your own; this command restores the embedded stores only")

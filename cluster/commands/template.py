@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the template. Raises NotPublished and NoFarm."""
+    """Print the template. Raises NotPublished and NoFarm."""
     try:
         body = publication(read_local(arguments.file), arguments.name, _folders(arguments))
         with connecting.client(arguments) as farm:
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def publication(document: Document, name: str | None, folders: Iterable[Path]) -> dict[str, Any]:
-    """The request that publishes a document, with every input it offers. Raises DocumentError, NotPublished."""
+    """Return the request that publishes a document with every input it offers. Raises DocumentError, NotPublished."""
     composition = chosen(document, None)
     folders = list(folders)
     document = with_sounds(document, folders)
@@ -101,7 +101,7 @@ def with_sounds(document: Document, folders: Sequence[Path]) -> Document:
 
 
 def _named(source: str, folders: Sequence[Path]) -> Path | None:
-    """The file of a source's name."""
+    """Return the file with a source's name."""
     name = unquote(urlsplit(source).path).rsplit("/", 1)[-1]
     found = (folder / name for folder in folders if name not in ("", ".", ".."))
     return next((path for path in found if path.is_file()), None)
@@ -119,7 +119,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _with_media(fields: Iterable[InputField], folders: list[Path]) -> tuple[dict[str, str | float], list[InputField]]:
-    """For each media input without a public source the file of its name, as a data URL."""
+    """Replace each media input without a public source by the file of its name, as a data URL."""
     pictures: dict[str, str | float] = {}
     held = list(fields)
     for field in held:

@@ -10,29 +10,35 @@ import argparse
 import signal
 import threading
 from types import FrameType
+from typing import Final
 
-from cluster.local.accounts import console_link
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.supervisor import LOOK_SECONDS
-from farm_core.cli import connection
+from farm_core.cli import data_folder
 from farm_core.cli.words import whole
 from farm_core.telemetry import logs
 
+API_WORKERS_MAX: Final = 6
+"""Each holds up to 24 connections to Postgres, and the embedded one has 200."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where to listen, where the data lie, how many workers."""
+    """Address, data folder, number of workers and schedulers."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=whole(1, 65535), default=8000, help="port to listen on (8000)")
     parser.add_argument(
         "--workers", type=whole(1), metavar="N", help="render actors (one for each GPU, else each core)"
     )
     parser.add_argument("--schedulers", type=whole(1), default=1, metavar="N", help="scheduler processes (1)")
-    connection.add_data_argument(parser)
+    parser.add_argument(
+        "--api-workers", type=whole(1, API_WORKERS_MAX), default=1, metavar="N", help="API processes (1)"
+    )
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs until a signal; returns 0 after a clean end. Raises Failure where the farm cannot start."""
-    chosen = connection.settings_of(arguments)
+    """Run until a signal; return 0 after a clean end. Raises Failure if the farm cannot start."""
+    chosen = data_folder.settings_of(arguments)
     logs.set_up(chosen.log_level)
     ended = threading.Event()
 
@@ -41,15 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    return _looked_after(
-        LocalFarm(chosen, Options(arguments.host, arguments.port, arguments.workers, arguments.schedulers)), ended
-    )
+    options = Options(arguments.host, arguments.port, arguments.workers, arguments.schedulers, arguments.api_workers)
+    return _looked_after(LocalFarm(chosen, options), ended)
 
 
 def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
     try:
         farm.start()
         if farm.wait_ready(ended.is_set):
+            from cluster.local.accounts import console_link  # noqa: PLC0415 - loads the tables, which starting need not wait for
+
             print(f"ready {farm.origin}/api", flush=True)
             print(f"console {console_link(farm.database_url, farm.origin)}", flush=True)
         while not ended.wait(LOOK_SECONDS):

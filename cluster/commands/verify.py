@@ -20,7 +20,7 @@ import orjson
 from cluster.media_cache import MediaCache
 from cluster.segment_maker import SessionMaker
 from farm_core.accounts.secret import farm_secret
-from farm_core.cli import connection
+from farm_core.cli import connection, data_folder
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job
@@ -41,12 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`JOB [--segments N]`."""
     parser.add_argument("job", metavar="JOB")
     parser.add_argument("--segments", type=whole(1), default=3, metavar="N", help="how many to render again (3)")
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """0 where all compared segments have the same bytes, 1 where not, 2 where this machine cannot tell."""
-    chosen = connection.settings_of(arguments)
+    chosen = data_folder.settings_of(arguments)
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     try:
         job, video_format = connection.with_database(arguments, lambda database: _job(database, arguments.job))

@@ -1,1 +1,1 @@
-"""What `./farm doctor` looks at."""
+"""Checks of `./farm doctor`."""

@@ -1,4 +1,4 @@
-"""What the doctor says of one thing."""
+"""Result of one check."""
 
 from __future__ import annotations
 

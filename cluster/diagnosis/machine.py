@@ -1,4 +1,4 @@
-"""What this machine draws and encodes with: GL, GPUs and their EGL devices, encoders that really encode, fonts."""
+"""Checks of the machine: OpenGL, GPUs and their EGL devices, encoders that really encode, fonts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
 
 
 def nvidia_gpus() -> list[str]:
-    """The GPUs that the NVIDIA driver knows, in CUDA's assignment on the PCI bus; none without its tool."""
+    """Return the GPUs of the NVIDIA driver in CUDA's order, or nothing without its tool."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []
@@ -109,7 +109,7 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
 
 
 def _colours(painter: Painter) -> Finding:
-    """Draws one colour, converts it, reads it back and compares it with the formula."""
+    """Draw one colour, convert it, read it back, and compare it with the formula."""
     of, colour = layout(16, 16), np.full((16, 16, 3), (200, 100, 50), np.uint8)
     with (
         closing(ReadbackRing(painter, of, 1, pixel_buffers=True)) as ring,
@@ -127,7 +127,7 @@ def _colours(painter: Painter) -> Finding:
 
 
 def _finished_by() -> Finding:
-    """What does the last steps of frames that the processor draws."""
+    """Return what executes the last steps of frames that the processor draws."""
     try:
         loaded(installed()[-1])
     except KernelsUnavailable as error:
@@ -136,7 +136,7 @@ def _finished_by() -> Finding:
 
 
 def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
-    """Whether frames stay on the GPU; nothing where no encoder works, which is said elsewhere."""
+    """Report if frames stay on the GPU. Without a working encoder report nothing: another check does."""
     with suppress(EncoderUnavailable):
         verdict, handover = probed(
             painter,
@@ -162,7 +162,7 @@ def _encoders(settings: Settings) -> Iterator[Finding]:
 
 
 def _sandbox(settings: Settings) -> Finding:
-    """Whether a render thread can be kept from other files and connections than drawing needs."""
+    """Report if a render thread can be restricted to the files and connections that drawing needs."""
     abi = landlock.version()
     if not settings.drawing_sandbox:
         return Finding("sandbox", "poor", "off, as DRAWING_SANDBOX says")

@@ -1,4 +1,4 @@
-"""Whether Postgres, Redis, storage and Ray can be used: those of the settings are asked, embedded ones are tried out."""
+"""Checks of Postgres, Redis, storage and Ray: those of the settings are asked, embedded ones are tried out."""
 
 from __future__ import annotations
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import shutil
 import socket
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
-import httpx
-
 from cluster.embedded import postgres, valkey
 from cluster.embedded.process import ServerFailed
+from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
 from farm_core import running
-from farm_core.db import migrate
 from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings
 
@@ -36,6 +37,7 @@ class Options:
     port: int = 8000
     workers: int | None = None
     schedulers: int = 1
+    api_workers: int = 1
 
 
 class DataFolderBusy(Failure):
@@ -50,22 +52,30 @@ class LocalFarm:
     """Everything that `up` runs: start it, look after it until it is to end, stop it. All from one thread."""
 
     def __init__(self, settings: Settings, options: Options) -> None:
+        """Start nothing. Raises TooLittleMemory, DataFolderBusy, ServerFailed."""
         host = f"[{options.host}]" if ":" in options.host else options.host
         self.origin = f"http://{host}:{options.port}"
         self._settings = settings
         self._options = options
+        self._machine = this_machine()
+        # Ray counts so many cores, each of which gets a worker unless the machine has GPUs or the settings say otherwise.
+        self._cores = 1 if settings.ray_address else worker_count(self._machine)
         self._data = settings.data_folder.resolve()
         self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
         self._lock = lock_folder(self._data)
         self._urls: dict[str, str] = {}
+        self._cluster = Supervisor(self._cluster_parts())
         self._stores = Supervisor(self._store_parts())
         self._services: Supervisor | None = None
 
     def start(self) -> None:
         """Starts every part without waiting for the farm to be ready. Raises Failure."""
         _check_free(self._options.host, self._options.port)
+        self._cluster.start()  # first, because it takes longest and needs none of the others
         self._stores.start()
+        from farm_core.db import migrate  # noqa: PLC0415 - takes half a second, in which Ray starts
+
         migrate.upgrade(self.database_url)
         self._services = Supervisor(self._service_parts())
         self._services.start()
@@ -80,7 +90,7 @@ class LocalFarm:
         while not ended():
             self.look()
             self._check_parts()
-            lacking = _lacking(self.origin)
+            lacking = _lacking(self._options.host, self._options.port)
             if not lacking:
                 return True
             if time.monotonic() > deadline:
@@ -91,13 +101,14 @@ class LocalFarm:
 
     def look(self) -> None:
         """Restarts what has died."""
+        self._cluster.look()
         self._stores.look()
         if self._services is not None:
             self._services.look()
 
     def _check_parts(self) -> None:
         """Give up on Ray early. The other parts may die while they wait for Ray on a slow machine."""
-        part = self._services.failing("ray") if self._services is not None else None
+        part = self._cluster.failing("ray")
         if part is not None:
             raise ServerFailed(
                 f"{part.name} does not start: {part.reason or 'it says nothing'}; see {self._log(part.name)}"
@@ -107,6 +118,7 @@ class LocalFarm:
         """Drains and ends every part, those first that depend on the others."""
         if self._services is not None:
             self._services.stop()
+        self._cluster.stop()
         self._stores.stop()
         running.remove(self._data)
         os.close(self._lock)
@@ -135,29 +147,40 @@ class LocalFarm:
         self._urls["REDIS_URL"] = server.url
         return server
 
-    def _service_parts(self) -> list[Part]:
-        cores = len(os.sched_getaffinity(0))
+    def _cluster_parts(self) -> list[Part]:
+        """The embedded Ray, where the settings name none."""
         workers = self._options.workers or self._settings.workers
-        environment = _chosen_settings(self._settings) | {
-            "PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data), **self._urls,
-        }  # fmt: skip
+        self._environment = _chosen_settings(self._settings) | {"PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data)}
         if workers is not None:
-            environment["WORKERS"] = str(workers)
+            self._environment["WORKERS"] = str(workers)
+        if self._settings.ray_address is not None:
+            return []
+        bytes_max = segment_bytes_max(self._machine, self._settings.segment_memory_bytes_max)
+        self._environment["SEGMENT_MEMORY_BYTES_MAX"] = str(bytes_max)
+        head = ray_head(self._data, self._environment, self._cores, self._log("ray"))
+        self._environment |= head.environment | {"RAY_ADDRESS": head.address}
+        return [head.part]
+
+    def _service_parts(self) -> list[Part]:
+        environment = self._environment | self._urls
         parts: list[Part] = []
-        if self._settings.ray_address is None:
-            head = ray_head(self._data, environment, cores, self._log("ray"))
-            environment |= head.environment | {"RAY_ADDRESS": head.address}
-            parts.append(head.part)
         python = (sys.executable, "-m")
         for number in range(1, self._options.schedulers + 1):
-            for cluster in range(1, max(1, len(self._settings.ray_addresses)) + 1):
-                several = len(self._settings.ray_addresses) > 1
-                name = f"scheduler-{number}-cluster-{cluster}" if several else f"scheduler-{number}"
-                words = ("scheduler", "--cluster", str(cluster)) if several else ("scheduler",)
-                parts.append(ProcessPart(name, (*python, *words), environment, self._log(name)))
-        web = (*python, "api", "--host", self._options.host, "--port", str(self._options.port))
-        parts.append(ProcessPart("api", web, environment, self._log("api")))
-        return parts
+            name = f"scheduler-{number}"
+            parts.append(ProcessPart(name, (*python, "scheduler"), environment, self._log(name)))
+        return [*parts, *self._api_parts(environment)]
+
+    def _api_parts(self, environment: dict[str, str]) -> list[Part]:
+        """The API's processes. Several share the port and their metrics."""
+        command = (sys.executable, "-m", "api", "--host", self._options.host, "--port", str(self._options.port))
+        if self._options.api_workers == 1:
+            return [ProcessPart("api", command, environment, self._log("api"))]
+        metrics = self._data / "metrics"
+        shutil.rmtree(metrics, ignore_errors=True)
+        metrics.mkdir(mode=0o700)
+        shared = environment | {"PROMETHEUS_MULTIPROC_DIR": str(metrics)}
+        names = [f"api-{number}" for number in range(1, self._options.api_workers + 1)]
+        return [ProcessPart(name, (*command, "--share-port"), shared, self._log(name)) for name in names]
 
     def _running(self) -> running.Running:
         """What other commands need to know of this farm."""
@@ -187,12 +210,17 @@ def _check_free(host: str, port: int) -> None:
         ) from error
 
 
-def _lacking(origin: str) -> str:
-    """What the farm at the origin still needs before it can take requests; empty when it is ready."""
+def _lacking(host: str, port: int) -> str:
+    """What the farm at the address still needs before it can take requests; empty when it is ready."""
+    # Asked five times a second while the machine is busy: httpx takes 20 ms of processor time for it.
+    connection = HTTPConnection(host, port, timeout=2.0)
     try:
-        checks: dict[str, bool] = httpx.get(f"{origin}/api/ready", timeout=2.0, trust_env=False).json()["checks"]
-    except (httpx.HTTPError, ValueError, KeyError):
+        connection.request("GET", "/api/ready")
+        checks: dict[str, bool] = json.loads(connection.getresponse().read())["checks"]
+    except (OSError, HTTPException, ValueError, KeyError):
         return "api"
+    finally:
+        connection.close()
     return ", ".join(name for name, passes in checks.items() if not passes)
 
 

@@ -17,11 +17,10 @@ from typing import Final
 
 import psutil
 
+from cluster.embedded import shared_memory
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
 
-OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
-"""Ray's least: frames never pass through it."""
 TEMPORARY_PATH_MAX: Final = 30
 """Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
 
@@ -54,10 +53,8 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
     command = [
-        _python(folder.parent), "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}", f"--temp-dir={folder}",
-        f"--num-cpus={cores}", f"--object-store-memory={OBJECT_STORE_BYTES}", "--include-dashboard=false",
-        "--include-log-monitor=false", "--disable-usage-stats", "--min-worker-port=0", "--max-worker-port=0",
-        f"--ray-client-server-port={free_port()}", "--node-ip-address=127.0.0.1", "--log-color=false",
+        _python(folder.parent), "-m", "cluster.local.ray_node", f"--port={port}", f"--folder={folder}", f"--cores={cores}",
+        f"--store={shared_memory.SYSTEM if shared_memory.is_fit() else folder.parent}",
     ]  # fmt: skip
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}

@@ -1,1 +1,1 @@
-"""What operators look at: metrics for Prometheus, a board for Grafana."""
+"""Files for operators: alert rules for Prometheus, a dashboard for Grafana."""

@@ -15,7 +15,7 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One rule. `lasting` is how long the expression must hold before the alert fires; `runbook` says what to do."""
+    """One rule. `lasting`: time for which the expression must hold before the alert fires. `runbook`: what to do."""
 
     name: str
     severity: str
@@ -35,7 +35,9 @@ ALERTS: Final = (
         "Read the scheduler's log. Jobs stay queued and nothing is lost. Start a scheduler, on any machine that reaches the stores.",
     ),
     Alert(
-        "FarmNoWorkers", "critical", "sum(farm_workers) == 0 or absent(farm_workers)", "2m", "No render worker lives.",
+        "FarmNoWorkers", "critical",
+        '(sum(farm_workers) == 0 or absent(farm_workers)) and on() sum(farm_jobs{status=~"queued|processing"}) > 0',
+        "5m", "Jobs are open and no render worker lives.",
         "`./farm workers` lists the last known workers, `./farm doctor` checks Ray and the GPU driver. Look at Ray's log folder for "
         "actors that end at their start.",
     ),

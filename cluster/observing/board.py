@@ -34,7 +34,7 @@ HEIGHT: Final = 8
 
 
 def board() -> dict[str, Any]:
-    """The board as Grafana imports it."""
+    """Return the dashboard in Grafana's import format."""
     return {
         "title": "Render farm",
         "uid": "render-farm",
@@ -62,7 +62,7 @@ def _panel(number: int, title: str, unit: str, expression: str, legend: str) -> 
 
 
 def page() -> str:
-    """The whole of `grafana.json`."""
+    """Return the text of `grafana.json`."""
     return json.dumps(board(), indent=2) + "\n"
 
 

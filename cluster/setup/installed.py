@@ -1,4 +1,4 @@
-"""What the installed command `farm` does before its first command: check the system's libraries, install the fonts."""
+"""First start of the installed command `farm`: check the system's libraries, install the fonts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version of the farm, with what decides how its frames look."""
+"""Version of the farm, with everything that decides how its frames look."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _version() -> str:
 
 
 def _commit() -> str:
-    """The commit of a checkout; an installation has none."""
+    """Return the commit of a checkout, or nothing for an installation."""
     if not (ROOT / ".git").exists():
         return ""
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]

@@ -1,4 +1,4 @@
-"""What a project offers before it is stored. Runs in the sandbox: JSON in, JSON out."""
+"""Examination of a project before it is stored. Runs in the sandbox: JSON in, JSON out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import would make of a project: inputs, a picture, layers that cannot be rendered, fonts, features not drawn."""
+"""Findings of an import: inputs, a frame, layers that cannot be rendered, fonts, features not drawn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Findings:
     warnings: Sequence[str] = ()
     fonts: Sequence[str] = ()
     font_warnings: Sequence[str] = ()
-    """What the worker that drew the picture said about fonts that it lacks."""
+    """Warnings of the worker that drew the frame about missing fonts."""
     picture: bytes = b""
     """A frame as JPEG; empty where no worker has drawn one."""
     document: bytes = b""
@@ -84,7 +84,7 @@ async def drawn(state: AppState, subject: StillSubject, found: Findings) -> Find
 
 
 def subject_of(found: Findings, account_id: str, origin: str, document_key: str) -> StillSubject:
-    """What a frame of the project shows: its document, which lies at the key, without inputs."""
+    """Return the subject of a frame of the project: its document at the key, without inputs."""
     return StillSubject(
         account_id=account_id, origin=origin, document_key=document_key, width=found.width, height=found.height,
         fps=found.fps, frame_count=frame_count(found.duration_seconds, found.fps),

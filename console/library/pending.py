@@ -25,14 +25,14 @@ def keep(storage: Storage, account_id: str, path: Path, document: bytes) -> str:
 
 
 def project_key(account_id: str, upload_id: str) -> str:
-    """Where the file of the account's upload lies in storage. Raises NotFound."""
+    """Return the storage key of the account's upload. Raises NotFound."""
     if not _ID.fullmatch(upload_id):
         raise NotFound("There is no such upload.")
     return f"imports/{account_id}/{upload_id}"
 
 
 def document_key(account_id: str, upload_id: str) -> str:
-    """Where the document of the account's upload lies in storage. Raises NotFound."""
+    """Return the storage key of the upload's document. Raises NotFound."""
     return f"{project_key(account_id, upload_id)}.json"
 
 

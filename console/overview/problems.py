@@ -1,4 +1,4 @@
-"""What is wrong with the farm now, and what to do about it."""
+"""Present problems of the farm, with remedies."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _FAILURES = text(
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """What the farm keeps, in bytes. `free` and `total` are those of the local disk; None with object storage."""
+    """Bytes that the farm stores. `free` and `total` are those of the local disk; None with object storage."""
 
     segments: int = 0
     segments_max: int = 0

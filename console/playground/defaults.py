@@ -1,4 +1,4 @@
-"""What a template's document shows for each input by itself. Runs in the sandbox: JSON in, JSON out."""
+"""Default values of a template's inputs, read from its document. Runs in the sandbox: JSON in, JSON out."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf,
 
 @router.post("/templates/{template_id}/check")
 async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """What is wrong with the values, next to their fields; the code for them."""
+    """Show the faults of the values next to their fields, and the code for them."""
     template = await _owned(state, viewer, template_id)
     given = values_of(template, await request.form())
     faults, _ = await _looked_at(state, viewer, template, given, origin_of(request))
@@ -88,7 +88,7 @@ async def render(
 
 @router.get("/templates/{template_id}/render")
 async def rendered(viewer: ViewerOf, template_id: str) -> Response:
-    """Where the browser is after a form with faults: opened again, it is the playground."""
+    """Redirect to the playground. A browser is at this address after a form with faults."""
     return RedirectResponse(f"/console/templates/{checked_id(template_id, 'template')}/playground", 303)
 
 
@@ -118,7 +118,7 @@ async def _owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
 async def _looked_at(
     state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], origin: str
 ) -> tuple[list[tuple[str, str]], Uploads]:
-    """What is wrong with the values, and the account's own uploads among them."""
+    """Return the faults of the values, and the account's own uploads among them."""
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": dict(values)})
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     async with state.database.reading() as session:

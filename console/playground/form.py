@@ -34,7 +34,7 @@ class Entry:
 
 
 async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
-    """What the document itself shows for each input, where that is known. Reads the document: slow for large ones."""
+    """Return the document's value of each input, if known. Reads the document, which is slow for large ones."""
     fields = fields_of(template)
     known = {field.id: _shown(field.default) for field in fields if field.default is not None}
     try:

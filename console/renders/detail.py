@@ -61,7 +61,7 @@ class Detail:
 
     @property
     def cached_segments(self) -> int:
-        """How many segments came from the cache."""
+        """Number of segments taken from the cache."""
         return sum(bool((task.report or {}).get("cached")) for task in self.segments)
 
     @property
@@ -71,7 +71,7 @@ class Detail:
 
     @property
     def warnings(self) -> list[str]:
-        """What the render could not show as designed, in words of designers."""
+        """Warnings of the render in a designer's words."""
         found = [str(warning) for task in self.tasks for warning in (task.report or {}).get("warnings") or ()]
         return list(dict.fromkeys([*map(str, getattr(self.job, "warnings", None) or ()), *found]))
 

@@ -127,7 +127,7 @@ async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: 
 
 
 def _done(word: str) -> dict[str, Any] | None:
-    """What an action has just done, from the address: `<action>.<count>`."""
+    """Return the last action and its count from the address: `<action>.<count>`."""
     name, _, count = word.partition(".")
     verb = {
         "cancel": "cancelled",

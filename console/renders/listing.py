@@ -65,7 +65,7 @@ class Listing:
     total: int
     following: str | None
     workers: Mapping[str, int]
-    """By the ids of renders in processing: how many workers render them now."""
+    """Number of workers that render each job in processing, by job id."""
 
 
 _COLUMNS: Final[tuple[Any, ...]] = (

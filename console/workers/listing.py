@@ -53,7 +53,7 @@ def state_of(worker: Worker, now: datetime, busy: bool) -> str:
 
 
 def counts(shown: Sequence[ShownWorker]) -> Mapping[str, int]:
-    """How many workers are in each state."""
+    """Return the number of workers in each state."""
     totals: dict[str, int] = {}
     for one in shown:
         totals[one.state] = totals.get(one.state, 0) + 1

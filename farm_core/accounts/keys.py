@@ -19,5 +19,5 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> str:
-    """What is stored of a secret. It holds 240 random bits, so a plain SHA-256 cannot be searched."""
+    """Return the stored form of a secret. It has 240 random bits, so a plain SHA-256 cannot be searched."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -11,7 +11,7 @@ from farm_core.failure import Failure
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an account may use; None means unlimited."""
+    """Limits of an account; None means unlimited."""
 
     api_enabled: bool
     monthly_render_minutes: float | None
@@ -27,7 +27,7 @@ PLANS: Final = {
     "free": Limits(False, 0, 0, 0, 26_214_400, 2_147_483_648),
 }
 DEFAULT_PLAN: Final = "unlimited"
-"""Of a new account: whoever runs the farm sets limits where there should be some."""
+"""Plan of new accounts: the operator sets limits if there should be any."""
 
 NAMES: Final = {
     "apiEnabled": "api_enabled",
@@ -54,7 +54,7 @@ def limits_of(account: Account) -> Limits:
 
 
 def set_limit(account: Account, assignment: str) -> None:
-    """Applies `KEY=VALUE` to the account: a number, true or false, `null` for unlimited, `plan` for the plan's value.
+    """Apply `KEY=VALUE` to the account: a number, true or false, `null` for unlimited, `plan` for the plan's value.
 
     Raises BadLimit.
     """

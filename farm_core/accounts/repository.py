@@ -34,7 +34,7 @@ async def locked_account(session: AsyncSession, account_id: str) -> Account:
 
 
 async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> int:
-    """How many keys of the account work: neither revoked nor expired."""
+    """Return the number of the account's keys that are neither revoked nor expired."""
     statement = select(func.count()).where(
         col(ApiKey.account_id) == account_id,
         col(ApiKey.revoked_at).is_(None),
@@ -44,7 +44,7 @@ async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> i
 
 
 async def revoke_key(session: AsyncSession, account_id: str, key_id: str, at: datetime) -> bool:
-    """Revokes the account's key, keeping the first moment it was; says whether there is such a key."""
+    """Revoke the account's key, keeping the first moment it was; say whether there is such a key."""
     statement = (
         update(ApiKey)
         .where(col(ApiKey.id) == key_id, col(ApiKey.account_id) == account_id)

@@ -1,4 +1,4 @@
-"""What an API key may be allowed to do."""
+"""Permissions of an API key."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def read_wav(path: Path) -> str:
 
 
 def _id3_bytes(head: bytes) -> int:
-    """How many bytes an ID3v2 tag takes; its size is written with seven bits a byte."""
+    """Return the size of an ID3v2 tag, whose header stores it with seven bits per byte."""
     if head[:3] != b"ID3" or len(head) < 10:
         return 0
     size = 0

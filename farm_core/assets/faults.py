@@ -12,7 +12,7 @@ PICTURE_PIXELS_MAX = 100_000_000
 
 
 def check_size(width: float, height: float) -> None:
-    """Raises NotRenderable for a picture that nobody means."""
+    """Raise NotRenderable for a picture that nobody means."""
     if width < 1 or height < 1:
         raise NotRenderable("the picture has no size")
     if max(width, height) > SIDE_PX_MAX or width * height > PICTURE_PIXELS_MAX:

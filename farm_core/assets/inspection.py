@@ -1,4 +1,4 @@
-"""What an uploaded file is: its type from its bytes, and that its head really decodes."""
+"""Inspection of an uploaded file: its type from its bytes, and a test that its beginning decodes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _read(path: Path) -> str:
 
 
 def _reader_by_signature(head: bytes) -> Callable[[Path], str] | None:
-    """For files that libmagic does not know: ISO media with unusual brands, MP3 behind padding."""
+    """Return the reader of files that libmagic does not know: ISO media of unusual brands, MP3 behind padding."""
     if head[4:8] == b"ftyp":
         return isobmff.read
     return audio.read_mp3 if head[:3] == b"ID3" or (head[0] == 0xFF and head[1:2] and head[1] & 0xE0 == 0xE0) else None

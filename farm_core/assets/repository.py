@@ -52,7 +52,7 @@ async def owned(session: AsyncSession, account_id: str, key: str, now: datetime)
 
 
 async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:
-    """Those of the keys under which the account has an upload that has not expired."""
+    """Return the keys that are uploads of the account and have not expired."""
     held = select(col(Asset.storage_key)).where(
         col(Asset.storage_key).in_(keys), col(Asset.account_id) == account_id, col(Asset.expires_at) > now
     )
@@ -60,7 +60,7 @@ async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[st
 
 
 async def reap(database: Database, storage: Storage, now: datetime, assets_max: int = 500) -> int:
-    """Deletes uploads that have expired: first the bytes, then the rows, so that neither is forgotten. Returns how many.
+    """Delete uploads that have expired: first the bytes, then the rows, so that neither is forgotten. Returns how many.
 
     No transaction is open while storage is asked. Others may delete the same uploads meanwhile: that does no harm.
     """

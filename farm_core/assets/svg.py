@@ -55,7 +55,7 @@ def _elements(path: Path) -> Iterator[Any]:
 
 
 def _top_level(root: Any) -> Iterator[Any]:
-    """What stands before the root: stylesheets may be named there."""
+    """Yield the nodes before the root, which can name stylesheets."""
     return root.itersiblings(preceding=True)  # type: ignore[no-any-return]
 
 

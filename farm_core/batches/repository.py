@@ -20,14 +20,14 @@ from farm_core.usage import repository as usage
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How many jobs of a batch have each status, and their mean progress in percent."""
+    """Number of a batch's jobs in each status, and their mean progress in percent."""
 
     counts: dict[str, int]
     progress: float
 
 
 async def create(session: AsyncSession, batch: Batch, jobs: Sequence[Job]) -> None:
-    """Stores a batch and its queued jobs, counts them, and wakes the schedulers. The caller holds the account's lock.
+    """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock.
 
     The usage row is locked before the account's queue row (see queues.sql).
     """
@@ -59,7 +59,7 @@ async def owned(session: AsyncSession, account_id: str, batch_id: str) -> Batch 
 
 
 async def totals(session: AsyncSession, batch_id: str) -> Totals:
-    """Counts over all jobs of a batch, at most a thousand."""
+    """Count over all jobs of a batch, at most a thousand."""
     grouped = select(col(Job.status), func.count(), func.sum(col(Job.progress))).where(col(Job.batch_id) == batch_id)
     rows = [(row[0], int(row[1]), float(row[2])) for row in await session.execute(grouped.group_by(col(Job.status)))]
     count = sum(number for _, number, _ in rows)
@@ -74,7 +74,7 @@ async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) ->
 
 
 async def cancel(session: AsyncSession, batch_id: str) -> int:
-    """Cancels the batch's jobs that have not ended; returns how many."""
+    """Cancel the batch's jobs that have not ended; return how many."""
     open_jobs = select(col(Job.id)).where(col(Job.batch_id) == batch_id, col(Job.status).not_in(sorted(JOB_TERMINAL)))
     ids = list(await session.scalars(open_jobs.order_by(col(Job.id))))
     return len(await end_jobs(session, utc_now(), "cancel", [Ending(id_) for id_ in ids])) if ids else 0

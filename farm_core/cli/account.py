@@ -20,7 +20,7 @@ from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
 from farm_core.accounts.secret import farm_secret
 from farm_core.audit.log import record
-from farm_core.cli import connection
+from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import Refused, account_of, add_yes_argument, command_line_actor, confirmed
 from farm_core.controls import accounts as controls
 from farm_core.controls.deletion import contents, delete_account
@@ -45,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--operator", action=argparse.BooleanOptionalAction, default=None, help="may control the farm"
             )
             one.add_argument("--priority", type=int, default=None, metavar="N", help="each step doubles its share")
-        connection.add_data_argument(one)
+            one.add_argument(
+                "--job-priority", type=int, default=None, metavar="N",
+                help="priority of its new jobs: each step is worth a day of waiting",
+            )  # fmt: skip
+        data_folder.add_data_argument(one)
     for action, help_text in (
         ("suspend", "refuse its credentials and start none of its work"),
         ("unsuspend", "end a suspension"),
@@ -54,12 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one = actions.add_parser(action, help=help_text)
         one.add_argument("name", metavar="NAME")
         add_yes_argument(one)
-        connection.add_data_argument(one)
-    connection.add_data_argument(actions.add_parser("list", help="list the accounts"))
+        data_folder.add_data_argument(one)
+    data_folder.add_data_argument(actions.add_parser("list", help="list the accounts"))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the account, or all of them. Raises Refused and BadLimit."""
+    """Print the account, or all of them. Raises Refused and BadLimit."""
     act = {
         "create": _create, "set": _set, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend, "delete": _delete
     }[arguments.action]  # fmt: skip
@@ -95,6 +99,8 @@ async def _set(database: Database, arguments: argparse.Namespace) -> Any:
             account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)
         if arguments.priority is not None:
             account = await controls.set_account_priority(session, actor, account.id, arguments.priority)
+        if arguments.job_priority is not None:
+            account = await controls.set_job_priority(session, actor, account.id, arguments.job_priority)
         return _shown(account)
 
 
@@ -116,7 +122,7 @@ async def _delete(database: Database, arguments: argparse.Namespace) -> Any:
         rows = ", ".join(f"{count} {table}" for table, count in (await contents(session, account.id)).items())
     if not confirmed(f"Account {account.name} will be deleted for good, with {rows or 'nothing else'}.", arguments):
         raise Refused("nothing was deleted")
-    chosen = connection.settings_of(arguments)
+    chosen = data_folder.settings_of(arguments)
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     return asdict(await delete_account(database, storage, command_line_actor(), account.id))
 
@@ -136,6 +142,7 @@ def _shown(account: Account) -> dict[str, Any]:
         "maxStorageBytes": limits["max_storage_bytes"],
         "operator": account.operator,
         "priority": account.priority,
+        "jobPriority": account.job_priority,
         "suspended": account.suspended_at is not None,
         "createdAt": account.created_at.isoformat().replace("+00:00", "Z"),
     }

@@ -1,4 +1,4 @@
-"""What commands share that change the farm: who acts, the account of a name, and the question before."""
+"""Shared by commands that change the farm: the actor, the account of a name, and the confirmation."""
 
 from __future__ import annotations
 

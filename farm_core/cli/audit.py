@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from farm_core.audit import log
-from farm_core.cli import connection, screen
+from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default=None, help='such as "job job_1" or "account acc_1"')
     parser.add_argument("--limit", type=whole(1), default=50, metavar="N", help=f"at most {log.PAGE_MAX}")
     screen.add_watch_argument(parser)
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

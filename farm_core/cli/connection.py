@@ -1,6 +1,6 @@
-"""How a command finds the farm's database: that of the settings, or the embedded one of the data folder.
+"""Connect a command to the farm's database: that of the settings, or the embedded one of the data folder.
 
-`EmbeddedDatabase` is given by the composition root, which alone may start servers.
+`EmbeddedDatabase` comes from the composition root, which alone can start servers.
 """
 
 from __future__ import annotations
@@ -13,24 +13,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from farm_core import redis, running
+from farm_core.cli.data_folder import settings_of
 from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.progress.reader import ProgressReader
-from farm_core.settings import Settings, settings
 
 Result = TypeVar("Result")
 EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
-
-
-def add_data_argument(parser: argparse.ArgumentParser) -> None:
-    """`--data DIR`."""
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
-
-
-def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings, with the data folder of the command line."""
-    folder: Path | None = arguments.data
-    return settings() if folder is None else settings().model_copy(update={"data_folder": folder})
 
 
 def with_database(arguments: argparse.Namespace, act: Callable[[Database], Awaitable[Result]]) -> Result:

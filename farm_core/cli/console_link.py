@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from farm_core import running
 from farm_core.accounts import repository
-from farm_core.cli import connection
+from farm_core.cli import connection, data_folder
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.failure import Failure
@@ -25,12 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`NAME [--read-only]`."""
     parser.add_argument("name", metavar="NAME", help="the account's name")
     parser.add_argument("--read-only", action="store_true", help="sign in without the right to change anything")
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the link. Raises NoLink."""
-    chosen = connection.settings_of(arguments)
+    chosen = data_folder.settings_of(arguments)
 
     async def link(database: Database) -> str | None:
         async with database.work() as session:

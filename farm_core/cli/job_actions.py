@@ -18,7 +18,7 @@ AMONG: Final = {"cancel": CANCELLABLE, "retry": RETRYABLE, "priority": RANKABLE}
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What the words ask for. `priority` belongs to the action of that name."""
+    """The requested action. `priority` belongs to the action of that name."""
 
     action: str
     ids: tuple[str, ...]

@@ -110,7 +110,7 @@ def _task_table(tasks: Sequence[Task]) -> Listing:
 
 
 def _shown(tasks: Sequence[Task]) -> list[Task]:
-    """Those not done first, then the slowest, in order of their index."""
+    """Return unfinished tasks, then the slowest ones, in order of their index."""
     chosen = sorted(tasks, key=lambda task: (task.status == "done", -float((task.report or {}).get("seconds", 0))))
     return sorted(chosen[:TASKS_SHOWN], key=lambda task: task.index)
 

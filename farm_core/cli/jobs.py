@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
-from farm_core.cli import connection, screen
+from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import add_yes_argument
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report
@@ -56,11 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     add_yes_argument(parser)
     screen.add_watch_argument(parser)
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
+    """Print; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -141,7 +141,7 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
 
 
 async def followed(database: Database, progress: ProgressReader, job_id: str) -> int:
-    """Shows a bar with the time left until the job ends; 0 where it completed."""
+    """Show a bar with the time left until the job ends; 0 where it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip

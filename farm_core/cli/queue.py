@@ -9,7 +9,7 @@ import argparse
 
 from rich.console import Group
 
-from farm_core.cli import connection, screen
+from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import account_of, command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
@@ -24,11 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("pause", "resume"), help="nothing: show the queue")
     parser.add_argument("--account", metavar="NAME", default=None, help="pause or resume this account alone")
     screen.add_watch_argument(parser)
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table with a row for each account that has jobs under way. Raises Refused."""
+    """Print a table with a row for each account that has jobs under way. Raises Refused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

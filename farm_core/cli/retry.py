@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from farm_core.audit.log import record
-from farm_core.cli import connection
+from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import command_line_actor
 from farm_core.cli.jobs import followed
 from farm_core.controls.jobs import created_again
@@ -17,11 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`JOB [--follow]`."""
     parser.add_argument("job", metavar="JOB")
     parser.add_argument("--follow", action="store_true", help="show the new job's progress until it ends")
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the new job's id; 1 where the job did not fail, or the followed one did not complete."""
+    """Print the new job's id; 1 where the job did not fail, or the followed one did not complete."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

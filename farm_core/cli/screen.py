@@ -1,4 +1,4 @@
-"""How commands show tables: once, or with `--watch` again and again until interrupted."""
+"""Display of tables: once, or with `--watch` every second until interrupted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def console() -> Console:
 
 
 async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool) -> None:
-    """Prints what `picture` gives; with `watch` again every second, in its place on a terminal."""
+    """Print what `picture` gives; with `watch` again every second, in its place on a terminal."""
     out = console()
     if not watch:
         out.print(await picture())

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs pytest in the project's root; returns its status."""
+    """Run pytest in the project's root; return its status."""
     if not (ROOT / "tests").is_dir():
         raise NoTests("the test suite is part of a checkout, not of an installation")
     extra: list[str] = arguments.pytest_arguments

@@ -7,7 +7,7 @@ from typing import Final
 
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.secret import farm_secret
-from farm_core.cli import connection
+from farm_core.cli import connection, data_folder
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
 from farm_core.failure import Failure
@@ -30,12 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long it holds (a day)",
     )
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the token. Raises NoToken."""
-    chosen = connection.settings_of(arguments)
+    """Print the token. Raises NoToken."""
+    chosen = data_folder.settings_of(arguments)
     if chosen.jwt_jwks_url is not None:
         raise NoToken("tokens come from whoever signs for JWT_JWKS_URL; the farm takes none of its own")
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import CursorResult, select
 from sqlmodel import col
 
-from farm_core.cli import connection, screen
+from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
@@ -27,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
     screen.add_watch_argument(parser)
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table; with `--again`, 1 where the job has no webhook that has ended."""
+    """Print a table; with `--again`, 1 where the job has no webhook that has ended."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -57,7 +57,7 @@ async def _deliveries(database: Database, arguments: argparse.Namespace) -> List
 
 
 def _next(delivery: Delivery, now: datetime) -> str:
-    """When the next attempt will be."""
+    """Return the time of the next attempt."""
     return f"in {screen.span((delivery.due_at - now).total_seconds())}" if delivery.status == DeliveryStatus.due else ""
 
 

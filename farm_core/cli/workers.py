@@ -13,7 +13,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlmodel import col
 
-from farm_core.cli import connection, screen
+from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import Refused, command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import duration
@@ -40,11 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--for", dest="length", type=duration, default=timedelta(hours=1), metavar="D", help="quarantine: how long"
     )
     screen.add_watch_argument(parser)
-    connection.add_data_argument(parser)
+    data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a table, 1 where no worker lives; or the workers that were controlled. Raises Refused, NoSuchTarget."""
+    """Print a table, 1 where no worker lives; or the workers that were controlled. Raises Refused, NoSuchTarget."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

@@ -1,1 +1,1 @@
-"""What operators change while the farm works. Every function writes the audit log in the transaction of its change."""
+"""Controls of operators over a running farm. Every function writes the audit log in the transaction of its change."""

@@ -32,7 +32,7 @@ from farm_core.templates.models import Template
 
 @dataclass(slots=True)
 class DeletionReport:
-    """What was deleted: jobs that had to be cancelled first, rows by table, files and their bytes."""
+    """Result of a deletion: cancelled jobs, deleted rows by table, deleted files and their bytes."""
 
     account: str
     cancelled: int = 0

@@ -87,8 +87,10 @@ class Database:
             yield session
 
     async def transaction(self, act: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
-        """What `act` returns, committed. `act` runs again in a new transaction where Postgres has picked this one as the victim
-        of a deadlock or serialization failure, at most VICTIM_ATTEMPTS times: it must change nothing outside the session.
+        """Return the committed result of `act`.
+
+        If Postgres chooses the transaction as the victim of a deadlock or serialization failure, `act` runs again in a
+        new one, at most VICTIM_ATTEMPTS times. It must change nothing outside the session.
         """
 
         async def once() -> Result:
@@ -98,11 +100,10 @@ class Database:
         return await _repeated(once)
 
     async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
-        """What `act`, of one statement, returns.
+        """Return the result of `act`, which runs one statement.
 
-        It runs once more where its connection turns out to be dead (Postgres was restarted; the pool then drops all others
-        of that age), so it must be harmless twice: such a connection died before the statement could reach the server, or
-        its answer could come back.
+        It runs once more if its connection is dead (after a restart of Postgres the pool drops all others of that age),
+        so it must be harmless twice: the statement did not reach the server, or its answer did not come back.
         """
         try:
             return await _repeated(lambda: self._once(act))
@@ -116,13 +117,13 @@ class Database:
             return await act(connection)
 
     async def close(self) -> None:
-        """Gives the connections back."""
+        """Give the connections back."""
         for engine in self.engines:
             await engine.dispose()
 
 
 async def _repeated(act: Callable[[], Awaitable[Result]]) -> Result:
-    """What `act` returns, run again while Postgres picks it as a victim, after pauses that differ between rivals."""
+    """Return the result of `act`. Run it again, after random pauses, while Postgres picks it as a victim."""
     for attempt in range(1, VICTIM_ATTEMPTS):
         try:
             return await act()

@@ -1,7 +1,7 @@
 """Brings a database to the schema of this version. Safe while the farm runs and when several processes try at once.
 
 `python -m farm_core.db.migrate revision "what changes"` writes a new migration from the difference between the tables and a
-database that is up to date (`DATABASE_URL`).
+database that is up to date (`DATABASE_URL`); `cluster.embedded.new_migration` does it with a database of its own.
 """
 
 from __future__ import annotations
@@ -64,6 +64,13 @@ def _is_newer_and_usable(url: str) -> bool:
     return is_usable
 
 
+def revision(url: str, message: str) -> Path:
+    """Write a migration from the difference between the tables and a database that is up to date; return its file."""
+    number = f"{int(head()) + 1:04}"
+    command.revision(_config(url), message, autogenerate=True, rev_id=number)
+    return next((MIGRATIONS / "versions").glob(f"{number}_*.py"))
+
+
 def head() -> str:
     """The newest migration's number."""
     revision = ScriptDirectory(str(MIGRATIONS)).get_current_head()
@@ -79,7 +86,7 @@ def _config(url: str) -> Config:
 
 
 def main(words: list[str]) -> int:
-    """Writes a migration, or brings `DATABASE_URL` up to date."""
+    """Write a migration, or bring `DATABASE_URL` up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("upgrade", "revision"))
     parser.add_argument("message", nargs="?", default="")
@@ -90,8 +97,7 @@ def main(words: list[str]) -> int:
     if arguments.action == "upgrade":
         upgrade(url)
     else:
-        number = f"{int(head()) + 1:04}" if list((MIGRATIONS / "versions").glob("*.py")) else "0001"
-        command.revision(_config(url), arguments.message, autogenerate=True, rev_id=number)
+        revision(url, arguments.message)
     return 0
 
 

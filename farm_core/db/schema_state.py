@@ -1,4 +1,4 @@
-"""Which releases can use the database: the schema may be newer than the code, so that an upgrade can be taken back."""
+"""Releases that can use the database: the schema can be newer than the code, so that an upgrade can be undone."""
 
 from __future__ import annotations
 

@@ -82,10 +82,10 @@ class PlannedJob:
 
 
 async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
-    """Moves the next queued jobs to processing, for this scheduler alone; one statement.
+    """Move the next queued jobs to processing, for this scheduler alone; one statement.
 
-    An account has as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more: one account can fill
-    a farm that nobody else uses.
+    An account has as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more: one account
+    can fill a farm that nobody else uses.
     """
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
     limits = {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max, "candidates": CANDIDATES_PER_JOB * jobs_max}
@@ -93,7 +93,7 @@ async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers
 
 
 async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
-    """Takes over jobs whose scheduler has not renewed its lease; one statement."""
+    """Take over jobs whose scheduler has not renewed its lease; one statement."""
     return await _taken(session, "adopt_jobs", now, {"jobs_max": jobs_max})
 
 
@@ -118,7 +118,10 @@ async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str
 async def same_results(
     session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]
 ) -> dict[str, tuple[str, str | None, list[dict[str, Any]] | None]]:
-    """By the ids of these jobs: video, receipt and warnings of a completed job of the account with the same plan key; one statement."""
+    """Return video, receipt and warnings of completed jobs with the same plan keys, by job id; one statement.
+
+    The jobs belong to the same accounts.
+    """
     values = {
         "job_ids": [job.id for job, _ in keys],
         "account_ids": [job.account_id for job, _ in keys],
@@ -129,7 +132,7 @@ async def same_results(
 
 
 async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[FrozenJob]) -> set[str]:
-    """Records what ingest made of each job, and counts it, once; returns the jobs that are still this scheduler's."""
+    """Record what ingest made of each job, and count it, once; return the jobs that are still this scheduler's."""
     values = {
         "period": period_of(now),
         "job_ids": [one.job.id for one in frozen],
@@ -143,7 +146,7 @@ async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[Froz
 
 
 async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
-    """Writes the plans and lets go of the jobs; returns those whose claims held."""
+    """Write the plans and let go of the jobs; return those whose claims held."""
     jobs = {
         "job_ids": [one.job.id for one in planned],
         "tokens": [one.job.lease_token for one in planned],

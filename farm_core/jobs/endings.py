@@ -1,4 +1,4 @@
-"""How jobs end: any number of them at once, each by its own guard, with all that belongs to their ends."""
+"""End jobs: any number at once, each under its own guard, with everything that belongs to its end."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Ending:
 
 
 async def end_jobs(session: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
-    """Moves each job along the edge `event` to its end; returns the jobs that have moved.
+    """Move each job along the edge `event` to its end; return the jobs that have moved.
 
-    Of the others somebody else decided, and that is no error. Completing is a single statement, so it needs no transaction
-    around it; the other ends void the jobs' open tasks by a second one.
+    Of the others somebody else decided, and that is no error. Completing is a single statement, so it needs no
+    transaction around it; the other ends void the jobs' open tasks by a second one.
     """
     after = _target(event)
     values = {

@@ -13,6 +13,6 @@ from farm_core.jobs.sql import Transaction, statement
 async def write_event(
     session: Transaction, now: datetime, job_id: str, event: str, detail: Mapping[str, object] | None = None
 ) -> None:
-    """Adds to the job's history what has just happened; `detail` is for operators, not for callers."""
+    """Add to the job's history what has just happened; `detail` is for operators, not for callers."""
     values = {"now": now, "job_id": job_id, "event": event, "detail": orjson.dumps(detail).decode() if detail else None}
     await session.execute(statement("write_event"), values)

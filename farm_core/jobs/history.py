@@ -11,7 +11,7 @@ from farm_core.jobs.sql import Transaction, statement
 
 @dataclass(frozen=True, slots=True)
 class DeletedJobs:
-    """How many jobs were deleted, and the keys of the objects that they referred to; others may refer to them too."""
+    """Number of deleted jobs, and the keys of the objects that they referred to. Others can refer to them too."""
 
     jobs: int
     keys: frozenset[str]

@@ -1,4 +1,4 @@
-"""What becomes of a task whose attempt has failed. Workers report facts; this pure function decides."""
+"""Decision about a task whose attempt failed. Workers report facts; this pure function decides."""
 
 from __future__ import annotations
 

@@ -117,9 +117,9 @@ class Job(SQLModel, table=True):
     receipt_key: str | None = None
     error: str | None = None
     warnings: list[dict[str, Any]] | None = json(nullable=True)
-    """What the video leaves out (motion/notices.py): known in part at ingest, whole when the job is completed."""
+    """Content that the video leaves out (motion/notices.py): partly known at ingest, complete at the end of the job."""
     meta: dict[str, Any] | None = Field(default=None, sa_column=Column("metadata", JSONB, nullable=True))
-    """What the caller attached to the job: returned with it, never read."""
+    """Object that the caller attached to the job: returned with it, never read."""
     request_id: str | None = None
     """Id of the request that created the job: the logs of its scheduler and workers have it too."""
     traceparent: str | None = None
@@ -176,7 +176,7 @@ class Task(SQLModel, table=True):
 
 
 class JobEvent(SQLModel, table=True):
-    """What happened to a job, in order: every move of its machine and of its tasks' machines."""
+    """History of a job in order: every transition of the job and of its tasks."""
 
     __tablename__ = "job_events"
     __table_args__ = (
@@ -200,7 +200,7 @@ class Segment(SQLModel, table=True):
     bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
     used_at: datetime = moment(index=True)
     warnings: list[dict[str, Any]] | None = json(nullable=True)
-    """What was noticed while it was drawn: whoever reuses it leaves out the same."""
+    """Warnings of its rendering. Jobs that reuse the segment have them too."""
 
 
 class Worker(SQLModel, table=True):

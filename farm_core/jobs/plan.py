@@ -1,6 +1,6 @@
-"""How a job is cut into tasks: a grid that depends on the job alone, never on the fleet.
+"""Division of a job into tasks: a grid that depends on the job alone, never on the number of workers.
 
-Every segment gets a fresh encoder, so where the cuts lie decides the bytes. One worker and eight workers cut alike.
+Every segment gets a fresh encoder, so the grid decides the bytes. One worker and eight workers use the same grid.
 """
 
 from __future__ import annotations

@@ -23,15 +23,15 @@ _SHOWN: Final = (
     Job.meta, Job.batch_index,
 )  # fmt: skip
 SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
-"""For lists: what callers see. Inputs and media of a job can have megabytes."""
+"""Columns of lists: those that callers see. Inputs and media of a job can have megabytes."""
 
 
 async def create(session: AsyncSession, job: Job) -> Job:
-    """Stores a queued job, counts it, and wakes the schedulers; its row is its reservation. One statement, one notice.
+    """Store a queued job, count it, and wake the schedulers; its row is its reservation. One statement, one notice.
 
-    Where the account has a job with the same idempotency key, that one is returned instead and nothing changes. The caller
-    holds the account's lock if quotas matter. The usage row is locked before the account's queue row (see queues.sql), which
-    is why this is one statement.
+    Where the account has a job with the same idempotency key, that one is returned instead and nothing changes. The
+    caller holds the account's lock if quotas matter. The usage row is locked before the account's queue row (see
+    queues.sql), which is why this is one statement.
     """
     if (await session.execute(_creation(job))).first() is None:
         return await with_key(session, job.account_id, str(job.idempotency_key)) or job
@@ -39,7 +39,7 @@ async def create(session: AsyncSession, job: Job) -> Job:
 
 
 def _creation(job: Job) -> Executable:
-    """Stores the job, its first event and its count in the month, and notifies; selects no row where its key exists."""
+    """Store the job, its first event and its count in the month, and notify; select no row where its key exists."""
     values = {name: value for name, value in job.model_dump().items() if value is not None}
     inserted = insert(Job).values(**values).on_conflict_do_nothing()
     stored = inserted.returning(col(Job.id), col(Job.account_id)).cte("stored")
@@ -75,10 +75,10 @@ async def count_of_account(session: AsyncSession, account_id: str) -> int:
 
 
 async def cancel(session: AsyncSession, job_id: str, percent: float | None = None) -> bool:
-    """Cancels the job if it has not ended; says whether. `percent` is its live progress, where that is known."""
+    """Cancel the job if it has not ended; say whether. `percent` is its live progress, where that is known."""
     return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id, percent=percent)]))
 
 
 async def notify(session: AsyncSession, channel: str, payload: str) -> None:
-    """Wakes listeners of the channel, when and if the transaction commits."""
+    """Wake listeners of the channel, when and if the transaction commits."""
     await session.execute(select(func.pg_notify(channel, payload)))

@@ -1,4 +1,4 @@
-"""How fast segments get done, and how long what is open will take at that speed."""
+"""Present speed of finished segments, and the time that open work takes at that speed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def frames_left(session: AsyncSession) -> float:
 
 
 def seconds_left(job: Job, percent: float, now: datetime) -> float | None:
-    """How long a job in processing will take on, if it goes on as it has; None while that cannot be said."""
+    """Return the estimated seconds until a job in processing ends, or None if unknown."""
     if job.status != JobStatus.processing or job.started_at is None or percent < 1:
         return None
     return (now - job.started_at).total_seconds() * (100 - percent) / percent

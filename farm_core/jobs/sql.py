@@ -11,7 +11,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 Transaction = AsyncSession | AsyncConnection
-"""Whatever statements run in; a bare connection costs less than a session."""
+"""Object that runs statements. A bare connection costs less than a session."""
 
 _NAME: Final = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 

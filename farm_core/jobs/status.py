@@ -73,7 +73,7 @@ def next_status(status: JobStatus, event: str) -> JobStatus | None:
 
 
 def effects(after: JobStatus) -> tuple[str, ...]:
-    """What must be written in the same transaction as a job's move to this status."""
+    """Return the writes that belong in the transaction of a job's move to this status."""
     if after not in JOB_TERMINAL:
         return ()
     return ("withdraw", "notify", "settle" if after is JobStatus.completed else "release")

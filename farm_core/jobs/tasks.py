@@ -36,7 +36,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class RenderedSegment:
-    """What a worker has made of a segment's task; `bytes` is its size in storage."""
+    """Result of a segment's task; `bytes` is its size in storage."""
 
     token: str
     segment_key: str
@@ -47,7 +47,7 @@ class RenderedSegment:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided on a failed attempt."""
+    """Decision about a failed attempt."""
 
     job_id: str
     task_index: int
@@ -101,9 +101,10 @@ async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[R
 
 
 async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Verdict | None:
-    """Retries or fails the task, as the judge decides; None where the token no longer counts. The job is the caller's.
+    """Retry or fail the task, as the judge decides; None where the token no longer counts. The job is the caller's.
 
-    A task that fails in the end was to blame itself: the workers that it has brought down are no longer held responsible.
+    A task that fails in the end was to blame itself: the workers that it has brought down are no longer held
+    responsible.
     """
     task = (await session.execute(statement("leased_task"), {"token": token})).one_or_none()
     if task is None:
@@ -141,20 +142,20 @@ async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: 
 
 
 async def rescue_tasks(session: Transaction, now: datetime) -> int:
-    """Frees tasks whose scheduler has not renewed its lease; returns how many."""
+    """Free tasks whose scheduler has not renewed its lease; return how many."""
     return len((await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all())
 
 
 async def count_open(session: Transaction) -> int:
-    """How many segments wait or are under way, and jobs that are not cut yet, each counted as one."""
+    """Return the number of segments that wait or run. A job that is not planned yet counts as one."""
     return int((await session.execute(statement("count_open"))).scalar_one())
 
 
 async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
-    """Lets tasks wait again at once: their scheduler stops."""
+    """Let tasks wait again at once: their scheduler stops."""
     await session.execute(statement("hand_back_tasks"), {"tokens": list(tokens)})
 
 
 async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
-    """Lets jobs begin again whose renderer is none of these; returns how many segments were given up."""
+    """Let jobs begin again whose renderer is none of these; return how many segments were given up."""
     return len((await session.execute(statement("unpin_jobs"), {"now": now, "renderers": list(renderers)})).all())

@@ -16,7 +16,7 @@ FAILURES_MAX: Final = 3
 
 
 class SeenWorker(Protocol):
-    """What is recorded of a worker."""
+    """Recorded properties of a worker."""
 
     @property
     def id(self) -> str: ...  # noqa: D102
@@ -38,7 +38,7 @@ STRIKE_SECONDS: Final = 600.0
 """Failures of workers count against the account of the job for so long."""
 
 STRIKES_MAX: Final = 5
-"""With so many of them the account's segments are rendered one at a time."""
+"""Number of strikes from which an account's segments are rendered one at a time."""
 
 
 async def striking_accounts(session: Transaction, now: datetime) -> dict[str, int]:
@@ -49,7 +49,7 @@ async def striking_accounts(session: Transaction, now: datetime) -> dict[str, in
 
 
 async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
-    """Records the workers that live, and forgets those that have been gone for an hour."""
+    """Record the workers that live, and forget those that have been gone for an hour."""
     ordered = sorted(workers, key=lambda worker: worker.id)
     columns = {
         "ids": [worker.id for worker in ordered],
@@ -71,7 +71,7 @@ async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]
 
 
 async def restartable_workers(session: Transaction, ids: Sequence[str]) -> list[str]:
-    """Those of these workers that are to restart and are idle; each is returned to one caller, who restarts it."""
+    """Return idle workers that must restart. Each is returned to one caller, which restarts it."""
     return list((await session.execute(statement("restartable_workers"), {"ids": list(ids)})).scalars())
 
 
@@ -88,7 +88,7 @@ async def live_renderers(session: Transaction, now: datetime) -> set[str]:
 
 
 async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> datetime | None:
-    """Counts a failure; returns until when the worker is quarantined, if it is."""
+    """Count a failure; return until when the worker is quarantined, if it is."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
     row = (await session.execute(statement("blame_worker"), values)).one_or_none()
     until: datetime | None = None if row is None else row.quarantined_until
@@ -102,10 +102,10 @@ async def surplus_segments(session: Transaction, bytes_max: int, segments_max: i
 
 
 async def forget_segments(session: Transaction, keys: Sequence[str]) -> None:
-    """Drops the records of segments that are no longer in storage."""
+    """Drop the records of segments that are no longer in storage."""
     await session.execute(statement("forget_segments"), {"keys": list(keys)})
 
 
 async def known_segments(session: Transaction, keys: Sequence[str]) -> set[str]:
-    """Those of the keys that the cache has a record of."""
+    """Return the keys that the cache has a record of."""
     return set((await session.execute(statement("known_segments"), {"keys": list(keys)})).scalars())

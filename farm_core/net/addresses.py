@@ -1,7 +1,7 @@
-"""Which URLs and addresses are public. Pure: nothing is looked up here.
+"""Rules for public URLs and addresses. Pure: nothing is looked up here.
 
-The rules are the interface's ("Value rules at render time", "Delivery rules"). A host that looks like a number in any spelling
-that some resolver understands (octal, hexadecimal, one integer, fewer than four parts) is read as one, as browsers do
+The rules are the interface's ("Value rules at render time", "Delivery rules"). A host that looks like a number in any
+spelling of some resolver (octal, hexadecimal, one integer, fewer than four parts) is read as one, as browsers do
 (https://url.spec.whatwg.org/#concept-ipv4-parser).
 """
 
@@ -41,7 +41,7 @@ class UrlRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a URL points: `host` is in ASCII, lower case, without a trailing dot."""
+    """Target of a URL. `host` is in ASCII, lower case, without a trailing dot."""
 
     scheme: str
     host: str
@@ -49,7 +49,7 @@ class Target:
 
 
 def checked_target(url: str, *, allow_private: bool) -> Target:
-    """Where the URL points, if its own text breaks no rule; raises UrlRefused.
+    """Return the URL's target. Raises UrlRefused if its text breaks a rule.
 
     With `allow_private` it must still be a valid http(s) URL without user info.
     """
@@ -65,7 +65,7 @@ def checked_target(url: str, *, allow_private: bool) -> Target:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address (as text, any family) is one of the public internet."""
+    """Return True if an address (as text, any family) is one of the public internet."""
     try:
         parsed = ip_address(address.split("%", 1)[0])
     except ValueError:

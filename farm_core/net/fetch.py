@@ -49,7 +49,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """How requests go out: whether private addresses are allowed, and who resolves names."""
+    """Rules of outgoing requests: whether private addresses are allowed, and who resolves names."""
 
     allow_private: bool = False
     resolve: Resolver = system_resolver
@@ -85,7 +85,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float = FETCH_SECONDS) -> Fetched:
-    """Fetches a URL into a temporary file. Raises UrlRefused, or FetchFailed (also where it exceeds the limit)."""
+    """Fetch a URL into a temporary file. Raises UrlRefused, or FetchFailed (also where it exceeds the limit)."""
     try:
         async with asyncio.timeout(seconds):
             for _ in range(REDIRECTS_MAX + 1):
@@ -112,11 +112,11 @@ async def guarded_post(
     before_sending: BeforeSending | None = None,
     before_whole: BeforeWhole | None = None,
 ) -> int:
-    """Posts a body; returns the status of the answer, whose body is not read. Redirects are not followed.
+    """Post a body; return the status of the answer, whose body is not read. Redirects are not followed.
 
-    `before_sending` is awaited once the connection stands, before the first byte of the request; what it raises comes out,
-    and nothing is sent. `before_whole` is called right before the last bytes of the request are: without them it is none that
-    the receiver could act on. Raises UrlRefused, or FetchFailed where no answer came.
+    `before_sending` is awaited once the connection stands, before the first byte of the request; what it raises comes
+    out, and nothing is sent. `before_whole` is called right before the last bytes of the request are: without them it
+    is none that the receiver could act on. Raises UrlRefused, or FetchFailed where no answer came.
     """
     trace = _tracer(before_sending, before_whole)
     try:

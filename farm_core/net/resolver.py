@@ -30,7 +30,7 @@ _channels: WeakKeyDictionary[asyncio.AbstractEventLoop, aiodns.DNSResolver] = We
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
-    """What the machine's name servers and hosts file answer, in their order, without repeats."""
+    """Return the answers of the machine's name servers and hosts file, in their order, without repeats."""
     return await _addresses(host, port, RESOLVE_SECONDS[0])
 
 

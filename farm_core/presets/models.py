@@ -22,6 +22,6 @@ class Preset(SQLModel, table=True):
     name: str
     version: int = 1
     animation_data: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))
-    """As sent: the JSON type, unlike JSONB, keeps the order of names."""
+    """Data as sent: the JSON type, unlike JSONB, keeps the order of names."""
     created_at: datetime = moment()
     updated_at: datetime = moment()

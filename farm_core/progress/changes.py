@@ -32,7 +32,7 @@ RETRY_SECONDS: Final = 1.0
 
 
 class JobChange(TypedDict, total=False):
-    """What changed about a job. `status` is there after a change of state, the rest while a worker renders a segment."""
+    """A change of a job: `status` after a change of state, the other fields while a worker renders a segment."""
 
     job_id: Required[str]
     account_id: Required[str]
@@ -49,7 +49,7 @@ class JobChange(TypedDict, total=False):
     """`prepare`, `draw`, `store`, `done`, or `assemble`."""
     worker: str
     started: float
-    """When the attempt began, seconds since 1970."""
+    """Start of the attempt, seconds since 1970."""
 
 
 def changed(job_id: str, account_id: str, status: str, progress: float | None = None) -> JobChange:

@@ -104,7 +104,7 @@ class ProgressWriter:
         pipeline.execute()
 
     def _put_back(self, states: dict[str, SegmentProgress]) -> None:
-        """What could not be written waits, unless there is something newer."""
+        """Keep states that could not be written, unless there are newer ones."""
         with self._changed:
             self._latest = dict(list({**states, **self._latest}.items())[-WAITING_MAX:])
 

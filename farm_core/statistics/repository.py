@@ -59,7 +59,7 @@ _FARM: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What ended in one step of a chart. `video_ms` is the output duration of completed renders."""
+    """Renders that ended in one step of a chart. `video_ms` is the output duration of the completed ones."""
 
     start: datetime
     completed: int = 0

@@ -57,7 +57,7 @@ class StillExchange:
         self._redis = Redis.from_url(redis_url, socket_timeout=timeout, socket_connect_timeout=1, max_connections=256)
 
     async def ask(self, order: StillOrder) -> StillAnswer | None:
-        """Sends the order and waits; None where nobody answered in time. Raises ExchangeAway."""
+        """Send the order and wait; None where nobody answered in time. Raises ExchangeAway."""
         place = _answer_key(order.id)
         try:
             if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(order))) > _QUEUE_MAX:
@@ -69,7 +69,7 @@ class StillExchange:
         return None if found is None else _answer(cast(bytes, found[1]))
 
     async def next_order(self) -> StillOrder | None:
-        """Takes the next order that somebody still waits for; None after a second without one. Raises ExchangeAway."""
+        """Take the next order that somebody still waits for; None after a second without one. Raises ExchangeAway."""
         try:
             found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
         except (RedisError, OSError) as error:
@@ -79,8 +79,15 @@ class StillExchange:
         order = _order(orjson.loads(found[1]))
         return order if order.deadline > time.time() else None
 
+    async def waiting(self) -> int:
+        """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
+        try:
+            return int(await self._redis.llen(_QUEUE))
+        except (RedisError, OSError):
+            return 0
+
     async def answer(self, order: StillOrder, answer: StillAnswer) -> None:
-        """Hands the answer to whoever asked. Raises ExchangeAway."""
+        """Hand the answer to whoever asked. Raises ExchangeAway."""
         head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
         place = _answer_key(order.id)
         try:
@@ -99,14 +106,14 @@ class StillExchange:
             return None
 
     async def remember(self, key: str, picture: bytes, seconds: int) -> None:
-        """Keeps a picture for a while, if Redis is there."""
+        """Keep a picture for a while, if Redis is there."""
         try:
             await self._redis.set(f"stills:kept:{key}", picture, ex=seconds)
         except (RedisError, OSError):
             return
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         await self._redis.aclose()
 
 

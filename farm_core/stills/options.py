@@ -1,4 +1,4 @@
-"""Which frames of a subject are drawn, how large, and in which file format."""
+"""Options of a still: frames, size and file format."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ POSTER: Final = StillOptions()
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """What a worker draws: frames of one size, in rows of `columns`."""
+    """Frames for a worker to draw, of one size, in rows of `columns`."""
 
     width: int
     height: int

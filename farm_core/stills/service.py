@@ -21,7 +21,7 @@ MEDIA_TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/w
 
 
 class StillDependencies(Protocol):
-    """What a request for a still works with; the API's `AppState` has it."""
+    """Dependencies of a request for a still. The API's `AppState` has them."""
 
     @property
     def settings(self) -> Settings:
@@ -30,7 +30,7 @@ class StillDependencies(Protocol):
 
     @property
     def rates(self) -> RateLimiter:
-        """Counts requests of an account."""
+        """Count requests of an account."""
         ...
 
     @property

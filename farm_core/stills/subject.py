@@ -1,4 +1,4 @@
-"""What a still shows: a template with inputs, or a render job as it was frozen."""
+"""Subject of a still: a template with inputs, or the frozen document of a render job."""
 
 from __future__ import annotations
 

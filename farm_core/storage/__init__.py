@@ -1,1 +1,1 @@
-"""Where bytes are kept: one port, and its implementations (local files, S3, memory)."""
+"""Object storage: one port, and its implementations (local files, S3)."""

@@ -15,11 +15,11 @@ class Bounded(io.RawIOBase):
         self._left = count
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fills the buffer as far as the bound allows."""
+        """Fill the buffer as far as the bound allows."""
         wanted = min(len(buffer), self._left)
         chunk = self._stream.read(wanted) if wanted else b""
         buffer[: len(chunk)] = chunk
@@ -27,6 +27,6 @@ class Bounded(io.RawIOBase):
         return len(chunk)
 
     def close(self) -> None:
-        """Closes the stream too."""
+        """Close the stream too."""
         self._stream.close()
         super().close()

@@ -1,4 +1,4 @@
-"""Which storage the settings ask for."""
+"""Choice of the storage by the settings."""
 
 from __future__ import annotations
 

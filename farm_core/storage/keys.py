@@ -1,4 +1,4 @@
-"""What a key may be: the rule that keeps every implementation, and every path, in bounds."""
+"""Rule for keys, which keeps every implementation and every path in bounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ KEY_LENGTH_MAX = 512
 
 
 def is_key(text: str) -> bool:
-    """Whether the text is a key: parts of `A-Z a-z 0-9 . _ -` that do not begin with a dot, separated by slashes."""
+    """Return True if the text is a key: parts of `A-Z a-z 0-9 .
+
+    _ -` that do not begin with a dot, separated by slashes.
+    """
     return len(text) <= KEY_LENGTH_MAX and _KEY.fullmatch(text) is not None
 
 

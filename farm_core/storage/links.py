@@ -27,13 +27,13 @@ class Links:
         return f"{origin.rstrip('/')}{PATH_PREFIX}{quote(key)}?{urlencode(query)}"
 
     def opens(self, key: str, expires: str, signature: str, filename: str = "") -> bool:
-        """Whether the parts of a link belong together and it has not expired."""
+        """Return True if the parts of a link belong together and it has not expired."""
         if not (expires.isascii() and expires.isdigit()) or len(expires) > 12 or int(expires) < self._now():
             return False
         return hmac.compare_digest(self._signature(key, int(expires), filename).encode(), signature.encode())
 
     def signed(self, key: str, query: str) -> bool:
-        """Whether a URL's query makes it one of these links to the object, and it has not expired."""
+        """Return True if a URL's query makes it one of these links to the object, and it has not expired."""
         given = dict(parse_qsl(query))
         return self.opens(key, given.get("expires", ""), given.get("signature", ""), given.get("filename", ""))
 

@@ -33,17 +33,17 @@ class LocalStorage:
             part.mkdir(parents=True, exist_ok=True)
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
-        """Stores a file's content."""
+        """Store a file's content."""
         with _translated(), path.open("rb") as source:
             self._put(key, content_type, lambda target: shutil.copyfileobj(source, target, 1 << 20))
 
     def put_bytes(self, key: str, data: bytes, content_type: str = _DEFAULT_TYPE) -> None:
-        """Stores bytes."""
+        """Store bytes."""
         with _translated():
             self._put(key, content_type, lambda target: target.write(data))
 
     def get_file(self, key: str, path: Path) -> None:
-        """Writes the object's content to a file, atomically."""
+        """Write the object's content to a file, atomically."""
         with _translated(), self._found(key).open("rb") as source, _written(path.parent, path) as target:
             shutil.copyfileobj(source, target, 1 << 20)
 
@@ -65,12 +65,12 @@ class LocalStorage:
             return self._described(key, self._found(key))
 
     def exists(self, key: str) -> bool:
-        """Whether the key holds an object."""
+        """Return True if the key holds an object."""
         with _translated():
             return (self._objects / checked(key)).is_file()
 
     def delete(self, key: str) -> None:
-        """Removes the object, if it is there."""
+        """Remove the object, if it is there."""
         with _translated():
             (self._objects / checked(key)).unlink(missing_ok=True)
             (self._types / key).unlink(missing_ok=True)

@@ -19,7 +19,7 @@ class StorageUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """What is known of an object without reading it."""
+    """Properties of an object that are known without reading it."""
 
     key: str
     bytes: int
@@ -36,15 +36,15 @@ class Storage(Protocol):
     """
 
     def put_file(self, key: str, path: Path, content_type: str = "application/octet-stream") -> None:
-        """Stores a file's content (multipart where it is large)."""
+        """Store a file's content (multipart where it is large)."""
         ...
 
     def put_bytes(self, key: str, data: bytes, content_type: str = "application/octet-stream") -> None:
-        """Stores bytes."""
+        """Store bytes."""
         ...
 
     def get_file(self, key: str, path: Path) -> None:
-        """Writes the object's content to a file, atomically."""
+        """Write the object's content to a file, atomically."""
         ...
 
     def get_bytes(self, key: str) -> bytes:
@@ -60,11 +60,11 @@ class Storage(Protocol):
         ...
 
     def exists(self, key: str) -> bool:
-        """Whether the key holds an object."""
+        """Return True if the key holds an object."""
         ...
 
     def delete(self, key: str) -> None:
-        """Removes the object, if it is there."""
+        """Remove the object, if it is there."""
         ...
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:

@@ -60,19 +60,19 @@ class S3Storage:
         )
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
-        """Stores a file's content, in parts where it is large."""
+        """Store a file's content, in parts where it is large."""
         with _translated(checked(key)):
             self._client.upload_file(
                 str(path), self._bucket, key, ExtraArgs={"ContentType": content_type}, Config=_TRANSFER
             )
 
     def put_bytes(self, key: str, data: bytes, content_type: str = _DEFAULT_TYPE) -> None:
-        """Stores bytes."""
+        """Store bytes."""
         with _translated(checked(key)):
             self._client.put_object(Bucket=self._bucket, Key=key, Body=data, ContentType=content_type)
 
     def get_file(self, key: str, path: Path) -> None:
-        """Writes the object's content to a file, atomically."""
+        """Write the object's content to a file, atomically."""
         with _translated(checked(key)):
             self._client.download_file(self._bucket, key, str(path), Config=_TRANSFER)
 
@@ -98,7 +98,7 @@ class S3Storage:
         return StoredObject(key, facts["ContentLength"], facts["LastModified"], facts["ContentType"])
 
     def exists(self, key: str) -> bool:
-        """Whether the key holds an object."""
+        """Return True if the key holds an object."""
         try:
             self.describe(key)
         except ObjectMissing:
@@ -106,7 +106,7 @@ class S3Storage:
         return True
 
     def delete(self, key: str) -> None:
-        """Removes the object, if it is there."""
+        """Remove the object, if it is there."""
         try:
             with _translated(checked(key)):
                 self._client.delete_object(Bucket=self._bucket, Key=key)
@@ -131,7 +131,7 @@ class S3Storage:
 
 @contextmanager
 def _translated(key: str) -> Iterator[None]:
-    """Tells a missing object from every other failure; those are the store's, or the farm's with it."""
+    """Tell a missing object from every other failure; those are the store's, or the farm's with it."""
     try:
         yield
     except ClientError as error:

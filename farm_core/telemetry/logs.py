@@ -24,7 +24,7 @@ bound = structlog.contextvars.bound_contextvars
 
 
 def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
-    """Sends all logs of the process, also those of libraries, to standard error: JSON, or plain lines on a terminal."""
+    """Send all logs of the process, also those of libraries, to standard error: JSON, or plain lines on a terminal."""
     human = sys.stderr.isatty() if human is None else human
     before: list[Any] = [
         structlog.contextvars.merge_contextvars,

@@ -15,12 +15,12 @@ _WEB = ("http://", "https://")
 
 
 def public(fields: Iterable[InputField]) -> list[dict[str, Any]]:
-    """What callers see: no targets, and only defaults that are addresses which can be fetched."""
+    """Return the fields that callers see: no targets, and only defaults that are fetchable addresses."""
     return [_public(field) for field in fields]
 
 
 def targets(fields: Iterable[InputField]) -> dict[str, Any]:
-    """What callers do not see: where each input is written."""
+    """Return the write targets of the inputs, which callers do not see."""
     return {field.id: asdict(field.target) for field in fields if field.target != NO_TARGET}
 
 

@@ -18,10 +18,10 @@ _GALLERY: Final = (
 )  # fmt: skip
 _SHOWN: Final = (*_GALLERY, Template.description, Template.inputs, Template.updated_at)
 SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
-"""For lists of the API: everything that callers see. Write targets can have megabytes."""
+"""Columns of the API's lists: everything that callers see. Write targets can have megabytes."""
 
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
-"""For lists that show no inputs."""
+"""Columns of lists that show no inputs."""
 
 
 def of_account(account_id: str) -> Select[Template]:
@@ -36,7 +36,7 @@ async def owned(session: AsyncSession, account_id: str, template_id: str) -> Tem
 
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:
-    """Deletes the template; jobs that use it keep it until they end. Says whether there was one."""
+    """Delete the template; jobs that use it keep it until they end. Says whether there was one."""
     statement = (
         update(Template)
         .where(

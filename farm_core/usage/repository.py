@@ -24,7 +24,7 @@ class Minutes:
 
 
 async def add(session: AsyncSession, account_id: str, at: datetime, **counters: int) -> None:
-    """Adds to counters (columns of Usage) of the account's month, making its row where it is the first."""
+    """Add to counters (columns of Usage) of the account's month, making its row where it is the first."""
     columns = Usage.__table__.c  # type: ignore[attr-defined]
     statement = insert(Usage).values(account_id=account_id, period=period_of(at), **counters)
     sums = {name: columns[name] + amount for name, amount in counters.items()}

@@ -1,9 +1,9 @@
-"""What accounts have in storage, and their limit of it.
+"""Objects that accounts have in storage, and the limit of their size.
 
-Triggers keep the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check costs one row whatever
-number of objects there is. Charge an object in the transaction that stores the row which names it. Objects that the scheduler
-stores (videos, frozen documents, media) are charged by its own statements and can exceed the limit by what was under way; nothing
-new is accepted then.
+Triggers keep the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check reads one row for
+any number of objects. Charge an object in the transaction that stores the row which names it. The scheduler's
+statements charge the objects that it stores (videos, frozen documents, media). These can exceed the limit by the work
+in flight; nothing new is accepted then.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import orjson
 
 from farm_core.ids import new_id
 from farm_core.jobs.sql import Transaction, statement
+from farm_core.telemetry.traces import UNKNOWN, TraceContext
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 
 ACCOUNT_POSTS_MAX: Final = 4
@@ -38,20 +39,27 @@ class DueDelivery:
     token: str
     begun: bool
     place: str | None
+    trace: TraceContext = UNKNOWN
 
 
 async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
-    """Takes what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
+    """Take what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
     values = {
         "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
         "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
     }  # fmt: skip
     rows = await session.execute(statement("claim_deliveries"), values)
-    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place) for r in rows]
+    return [
+        DueDelivery(
+            r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place,
+            TraceContext(r.request_id, r.traceparent),
+        )
+        for r in rows
+    ]  # fmt: skip
 
 
 async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, place: str) -> bool:
-    """Records that the request goes out now; False where the lease had run out: then it must not."""
+    """Record that the request goes out now; False where the lease had run out: then it must not."""
     record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": place}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
     return (await session.execute(statement("begin_delivery_attempt"), values)).one_or_none() is not None
@@ -60,7 +68,7 @@ async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelive
 async def end_attempt(
     session: Transaction, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
 ) -> bool:
-    """Writes what became of an attempt; False where the lease had run out and another sender has it."""
+    """Write what became of an attempt; False where the lease had run out and another sender has it."""
     values = {
         "now": now, "token": delivery.token, "status": str(outcome.status), "after_seconds": outcome.after_seconds,
         "outcome": orjson.dumps([record]).decode(),
@@ -69,6 +77,6 @@ async def end_attempt(
 
 
 async def next_due(session: Transaction) -> datetime | None:
-    """When the next delivery is due, None where none waits."""
+    """Return the time of the next delivery, or None if none waits."""
     found: datetime | None = (await session.execute(statement("next_delivery"))).scalar()
     return found

@@ -1,4 +1,4 @@
-"""When a webhook is tried, and what an answer means (interface, Events). Pure."""
+"""Schedule of a webhook's attempts, and the meaning of answers (interface, Events). Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 from farm_core.jobs.status import DELIVERY_EDGES, DeliveryStatus
 
 TIMES_SECONDS: Final = (0.0, 5.0, 25.0)
-"""When the attempts are made, after the first one has begun; an attempt that takes longer lets the next follow at once."""
+"""Times of the attempts after the start of the first one. After a longer attempt the next one follows at once."""
 
 TIMEOUT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an attempt leads to: the delivery's status, and for one that is still due how long after it the next one is due."""
+    """Result of an attempt: the delivery's status, and the delay until the next attempt if one is due."""
 
     status: DeliveryStatus
     after_seconds: float = 0.0

@@ -18,14 +18,14 @@ BASE_PACKS = ("reference", "scripts")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which packs, and where to."""
+    """Packs, and the folder for them."""
     parser.add_argument("--base", action="store_true", help="only the fonts that the farm cannot do without")
     parser.add_argument("--list", action="store_true", help="only print the families that are installed")
     parser.add_argument("--folder", type=Path, default=FONTS, help=f"the font folder (default: {FONTS})")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetches what is missing; 1 when there is no font to draw with afterwards."""
+    """Fetch what is missing; 1 when there is no font to draw with afterwards."""
     if arguments.list:
         return _list(arguments.folder)
     wanted = missing(arguments.folder, BASE_PACKS if arguments.base else PACKS)

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints; 1 with a message for what cannot be read."""
+    """Print; 1 with a message for what cannot be read."""
     try:
         document = read_local(arguments.file)
         composition = build(document, arguments.comp)

@@ -29,7 +29,7 @@ FOLDER_FORMAT: Final = "png-sequence"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written."""
+    """A written file."""
 
     width: int
     height: int
@@ -53,7 +53,7 @@ def format_of(output: Path, wanted: str | None) -> str:
 
 
 def is_folder(output: Path) -> bool:
-    """Whether the output is a folder of pictures."""
+    """Return True if the output is a folder of pictures."""
     return output.suffix == "" or (
         output.is_dir() and formats.of_ending(output.suffix) is None and output.suffix.lower() not in STILLS
     )
@@ -70,7 +70,7 @@ def write(
     has_sound: bool = True,
     shows_progress: bool = True,
 ) -> Written:
-    """Renders the frames to the output, which is there only when it is whole.
+    """Render the frames to the output, which is there only when it is whole.
 
     `has_sound`: the document's sound is rendered too, if it has any and the format can hold it.
     """

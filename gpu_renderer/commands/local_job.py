@@ -18,7 +18,7 @@ from motion.schema.stored import Document
 
 @dataclass(frozen=True, slots=True)
 class LocalJob:
-    """What to render, and how. `width` and `height` None: the composition's own, times `scale`."""
+    """A local render. `width` and `height` None: the composition's own, times `scale`."""
 
     file: Path
     format_name: str
@@ -43,11 +43,11 @@ class LocalJob:
 
     @property
     def session_options(self) -> SessionOptions:
-        """What the job's sessions draw with."""
+        """Return the options of the job's sessions."""
         return options.default_session_options(self.machine, self.fonts)
 
     def open(self, session: RenderSession) -> OpenedJob:
-        """Reads the file and opens it in a session. Raises DocumentError."""
+        """Read the file and open it in a session. Raises DocumentError."""
         media = LocalMedia(self.media)
         document = with_inputs(read_local(self.file), dict(self.inputs), media, self.composition_id)
         if self.is_draft:
@@ -57,7 +57,7 @@ class LocalJob:
     def render(
         self, session: RenderSession, opened: Opened, frames: range, path: Path, on_progress: options.Step
     ) -> SegmentReport:
-        """Renders frames into a segment of the job's format."""
+        """Render frames into a segment of the job's format."""
         if self.format.codec is None and self.format.picture is None:
             return session.render_segment(opened, frames.start, len(frames), path, on_progress)
         return session.render_pictures(opened, frames.start, len(frames), path, self.format, self.quality, on_progress)

@@ -1,4 +1,4 @@
-"""What the commands that draw have in common: reading words of the command line, and making a session."""
+"""Shared by the commands that draw: parsing of values, and creation of a session."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FONT_PACKS = {"installed": PACKS, "reference": REFERENCE_PACKS}
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What the farm's settings say of drawing and encoding on this machine; the composition root gives it to commands."""
+    """Drawing and encoding settings of this machine, given to commands by the composition root."""
 
     further_fonts: tuple[Path, ...] = ()
     device_index: int | None = None

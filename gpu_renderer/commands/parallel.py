@@ -15,7 +15,7 @@ from gpu_renderer.errors import RenderError
 from gpu_renderer.session import RenderSession
 
 POLL_SECONDS = 0.2
-"""How often progress is looked at."""
+"""Interval of reading the progress."""
 
 
 class Part(NamedTuple):
@@ -33,7 +33,7 @@ class _Worker(NamedTuple):
 
 
 _own: list[_Worker] = []
-"""What this process works with; empty in the process that a person started."""
+"""State of this worker process. Empty in the parent process."""
 
 
 def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]:
@@ -49,7 +49,7 @@ def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]
 def render_parts(
     job: LocalJob, parts: Sequence[Part], workers: int, on_progress: Callable[[int], None]
 ) -> tuple[str, ...]:
-    """Renders every part; returns the warnings, each once. Raises what a process raised."""
+    """Render every part; return the warnings, each once. Raises what a process raised."""
     context = multiprocessing.get_context("spawn")
     done = context.Value("q", 0)
     threads = max(0, (os.cpu_count() or 1) // workers - 1)

@@ -1,4 +1,4 @@
-"""Where a preview is, and whether it runs. Pure: time comes in as seconds that have passed."""
+"""Position and state of a preview. Pure: elapsed time is an argument."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class Playhead:
         return min(self.frame_count - 1, int(self.seconds * self.fps + 1e-6))
 
     def advance(self, passed_seconds: float) -> None:
-        """Moves on by the time that has passed, if it plays."""
+        """Move on by the time that has passed, if it plays."""
         if self.is_playing:
             self.seconds = (self.seconds + passed_seconds) % (self.frame_count / self.fps)
 
     def toggle(self) -> None:
-        """Plays or pauses."""
+        """Play or pause."""
         self.is_playing = not self.is_playing
 
     def step(self, frames: int) -> None:
-        """Pauses and goes some frames on or back, not past the ends."""
+        """Pause and go some frames on or back, not past the ends."""
         self.go_to(self.frame_index + frames)
 
     def go_to(self, frame_index: int) -> None:
-        """Pauses at a frame, the nearest one there is."""
+        """Pause at a frame, the nearest one there is."""
         self.is_playing = False
         self.seconds = min(max(frame_index, 0), self.frame_count - 1) / self.fps
 
     def scrub(self, share: float) -> None:
-        """Pauses at a share of 0..1 of the way."""
+        """Pause at a share of 0..1 of the way."""
         self.go_to(int(share * self.frame_count))

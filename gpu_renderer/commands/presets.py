@@ -15,7 +15,7 @@ DRAFT_BLUR_SAMPLES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What a preset sets. None leaves the choice to the other options, the document or the ending of the output."""
+    """Values of a preset. None leaves the choice to the other options, the document or the output's file ending."""
 
     help: str
     quality: Quality = "high"

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Shows the window until it is closed; 1 with a message where there is no display or no such document."""
+    """Show the window until it is closed; 1 with a message where there is no display or no such document."""
     try:
         drawing = options.default_session_options(arguments.machine())
         with RenderSession(drawing) as session, _opened(session, arguments) as opened:
@@ -73,7 +73,7 @@ class _Window:
         glfw.set_cursor_pos_callback(self._handle, self._on_move)
 
     def run(self) -> None:
-        """Shows frames until the window is closed."""
+        """Show frames until the window is closed."""
         last = time.perf_counter()
         while not glfw.window_should_close(self._handle):
             now = time.perf_counter()

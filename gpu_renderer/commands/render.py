@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Renders; 1 with a message where it cannot be done."""
+    """Render; 1 with a message where it cannot be done."""
     try:
         job = job_of(arguments)
         with RenderSession(job.session_options) as session:
@@ -86,7 +86,7 @@ def job_of(arguments: argparse.Namespace) -> LocalJob:
 
 
 def _watch(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> int:
-    """Renders at once and after each change. A document that cannot be rendered is reported, and watched on."""
+    """Render at once and after each change. A document that cannot be rendered is reported, and watched on."""
     paths = tuple(path for path in (job.file, job.media) if path is not None)
     seen = watching.state_of(paths)
     try:

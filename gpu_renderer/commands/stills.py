@@ -43,7 +43,7 @@ class Case:
 
     @property
     def opens(self) -> tuple[object, ...]:
-        """What two cases share that can be drawn from one opened document."""
+        """Return the key of the opened document that two cases can share."""
         return self.document, self.output, self.inputs, self.media
 
 
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draws every case; 0 when all succeeded."""
+    """Draw every case; 0 when all succeeded."""
     text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text("utf-8", "replace")
     failed = 0
     try:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]]:
-    """Draws a case a line, in order; neighbours of one document share what is opened."""
+    """Draw a case a line, in order; neighbours of one document share what is opened."""
     held: tuple[tuple[object, ...], Opened] | None = None
     with ExitStack() as closing:
         for line in lines:

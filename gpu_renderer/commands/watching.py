@@ -1,4 +1,4 @@
-"""When the files of a document change."""
+"""Watch the files of a document for changes."""
 
 from __future__ import annotations
 

@@ -44,11 +44,11 @@ _BOXES_MAX = 4096
 
 
 class Media(Protocol):
-    """Where pictures and frames come from; None where there is nothing behind a source."""
+    """Source of pictures and frames, or None for a source without media."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not drawn of pictures and videos, a line each."""
+        """Return a line for each undrawn part of pictures and videos."""
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
@@ -78,7 +78,7 @@ class Contents:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was drawn otherwise than asked, or not at all: a line each, once."""
+        """Return a line for everything that is drawn differently or not at all."""
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
     def monospace(self) -> Any:
@@ -141,7 +141,7 @@ class Contents:
         return self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
 
     def _finite(self, make: Callable[[], T], otherwise: T) -> T:
-        """What is made, unless a document's numbers are no numbers or lead out of their range."""
+        """Return the made value, or `otherwise` if the document's numbers are not finite or out of range."""
         try:
             return make()
         except (ValueError, OverflowError):

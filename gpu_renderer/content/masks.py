@@ -10,7 +10,7 @@ Radii = tuple[float, float, float, float]
 
 
 def has_paths(layer: LayerSnapshot) -> bool:
-    """Whether the layer has masks or a rounded outline at all."""
+    """Return True if the layer has masks or a rounded outline at all."""
     return bool(layer.masks) or _radii(layer.source) is not None
 
 
@@ -24,12 +24,12 @@ def paths(layer: LayerSnapshot, width: float, height: float) -> tuple[MaskPath, 
 
 
 def is_masked(paths: tuple[MaskPath, ...]) -> bool:
-    """Whether any path takes part: a layer whose paths are all off is unmasked."""
+    """Return True if any path takes part: a layer whose paths are all off is unmasked."""
     return any(path.mode != "none" and len(path.points) > 1 for path in paths)
 
 
 def _radii(source: Source) -> Radii | None:
-    """How a picture's corners are rounded; None where they are not."""
+    """Return the corner radii of a picture, or None without rounded corners."""
     if not isinstance(source, (ImageSource, VideoSource, SvgSource)) or max(source.radii) <= RADIUS_PX_MIN:
         return None
     return source.radii

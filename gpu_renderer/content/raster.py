@@ -30,9 +30,9 @@ class Raster:
     color: Rgba | None = None
     """Straight, sRGB-encoded: all that is drawn has it, and its alpha counts besides the coverage."""
     is_opaque: bool = False
-    """Whether every pixel is known to be opaque."""
+    """True if every pixel is known to be opaque."""
     is_fleeting: bool = False
-    """Whether it is one of many that follow each other, as frames of a video do: not worth keeping."""
+    """True for one of many pictures in a row, such as a video frame, which is not worth caching."""
     content_box: Share = WHOLE
     """Beyond it every pixel is transparent."""
 

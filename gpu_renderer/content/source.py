@@ -1,4 +1,4 @@
-"""What the compositing core asks of the rasterisers: boxes, rasters and masks of sources."""
+"""Interface of the rasterisers to the compositor: boxes, rasters and masks of sources."""
 
 from __future__ import annotations
 

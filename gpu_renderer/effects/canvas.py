@@ -63,7 +63,7 @@ class Canvas(Surface):
         self._is_straight = False
         self._stores_straight = False
         self.is_picture = False
-        """Whether it holds an image or a frame of a video."""
+        """True if it holds an image or a video frame."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -95,11 +95,11 @@ class Canvas(Surface):
 
     @property
     def silhouette(self) -> Target:
-        """Where style generators take the layer's shape from: the picture before fill opacity, else the picture now."""
+        """Return the layer's shape for style generators: the picture before fill opacity, else the present picture."""
         return self._silhouette or self.target
 
     def fade(self, opacity: float) -> None:
-        """Applies fill opacity: the pixels fade, the silhouette stays (effects.md 4.4)."""
+        """Apply fill opacity: the pixels fade, the silhouette stays (effects.md 4.4)."""
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
@@ -123,7 +123,7 @@ class Canvas(Surface):
             self.apply("effects/baked/restore.frag")
 
     def replace(self, target: Target) -> None:
-        """Makes a target, stored as the last pass was asked to, the picture."""
+        """Make a target, stored as the last pass was asked to, the picture."""
         super().replace(target)
         self._is_straight = self._stores_straight
 
@@ -133,7 +133,7 @@ class Canvas(Surface):
         return (*super().variant(values), *((name, "1") for name, given in stored if given))
 
     def close(self) -> Target:
-        """Ends the work; the caller owns the picture, which is premultiplied."""
+        """End the work; the caller owns the picture, which is premultiplied."""
         self._store(straight=False)
         self.painter.pool.give_back(self._silhouette)
         self._silhouette = None
@@ -178,7 +178,7 @@ class Canvas(Surface):
             self.painter.pool.give_back(copy)
 
     def paint(self, pixels: npt.NDArray[np.uint8], *, composite: int = 0, opacity: float = 1.0) -> None:
-        """Draws premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
+        """Draw premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
         texture = self.texture(np.ascontiguousarray(pixels).tobytes(), self.width, self.height)
         self.apply(
             "effects/baked/paint.frag",
@@ -188,13 +188,13 @@ class Canvas(Surface):
         texture.release()
 
     def table(self, table: npt.NDArray[np.uint8]) -> None:
-        """Maps each straight channel by a table of shape (256, 3)."""
+        """Map each straight channel by a table of shape (256, 3)."""
         texture = self.texture(np.ascontiguousarray(table, np.uint8).tobytes(), 256, 1, channels=3)
         self.apply("effects/baked/table.frag", textures={"u_table": texture})
         texture.release()
 
     def matrix(self, affine: npt.NDArray[np.float64]) -> None:
-        """Maps straight colours by three rows of four, and clamps."""
+        """Map straight colours by three rows of four, and clamps."""
         matrix, offset = affine[:, :3].T.ravel(), affine[:, 3]
         self.apply(
             "effects/baked/matrix.frag",
@@ -269,7 +269,7 @@ class Canvas(Surface):
         )
 
     def shape(self, shader: str, margin: int = 0, uniforms: dict[str, UniformValue] | None = None) -> Target:
-        """What a shader makes of the silhouette, as `u_shape`, over the canvas grown by a margin; the caller owns it."""
+        """Run a shader on the silhouette (`u_shape`), over the canvas grown by a margin. The caller owns the result."""
         region = self.target.region.grown(margin)
         return self.painter.applied(shader, self.silhouette, region=region, uniforms=uniforms)
 
@@ -311,7 +311,7 @@ def _half(region: Region) -> Region:
 
 
 def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> Target:
-    """What the shader makes of a target, which goes back to the pool."""
+    """Run the shader on a target, which goes back to the pool, and return the result."""
     made = painter.applied(shader, target, region=region)
     painter.pool.give_back(target)
     return made

@@ -32,7 +32,7 @@ def chain(
     after_baking: bool = False,
     in_place: bool = False,
 ) -> Target:
-    """Runs the spatial effects of a stack over a layer's buffer, in order.
+    """Run the spatial effects of a stack over a layer's buffer, in order.
 
     `source` is linear premultiplied and covers the layer's pixels and its effects' reach; it passes into the chain's
     hands, and the target returned, of the same region, into the caller's. Matrix, table, raster and time effects are
@@ -62,7 +62,7 @@ def buffer_chain(
 def retouch(
     painter: Painter, target: Target, effects: Iterable[EffectSnapshot], scene: EffectScene, rects: Rects
 ) -> None:
-    """Runs a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
+    """Run a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
     _lit(Chain(painter, target, scene, target.region, in_place=True, rects=rects), effects, after_baking=False)
 
 
@@ -78,10 +78,10 @@ def _lit(run: Chain, effects: Iterable[EffectSnapshot], after_baking: bool) -> L
 def spread_px(
     effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False, is_lit: bool = False
 ) -> int:
-    """How far the chain draws beyond the layer's own pixels, in output px; the frame's longer side means: all of it.
+    """Return the distance that the chain draws outside the layer, output px. The frame's longer side means everything.
 
-    Grow the region of the layer's buffer by this (and cut it to the frame) before the layer is drawn into it.
-    With `is_lit`: without the soft effects at the end, for `lit_chain`.
+    Grow the region of the layer's buffer by this distance, and clip it to the frame, before drawing the layer. With
+    `is_lit` the soft effects at the end are left out, for `lit_chain`.
     """
     passes = list(_passes(effects, after_baking))
     margin = sum((effect.margin_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
@@ -90,7 +90,7 @@ def spread_px(
 
 
 def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
-    """Whether passes read the picture itself, and not only blurs of it."""
+    """Return True if passes read the picture itself, and not only blurs of it."""
     return bool(_body(list(_passes(effects, after_baking))))
 
 
@@ -103,7 +103,7 @@ def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, Effec
 
 
 def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
-    """Whether all that `lit_chain` makes of a stack is light, so soft that it can be worked out in one place and shown in another."""
+    """Return True if `lit_chain` makes only a glow so soft that it can be drawn at one place and shown at another."""
     passes = list(_passes(effects, after_baking))
     return bool(passes) and all(
         effect.is_soft and effect.sigma_px(values, scene) >= MOVABLE_FROM_SIGMA for effect, values in passes
@@ -113,23 +113,23 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
 def shadow_offsets(
     effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False
 ) -> list[tuple[float, float]]:
-    """How far each pass of a stack of soft effects displaces the silhouette, output px."""
+    """Return the displacement of the silhouette by each pass of a stack of soft effects, output px."""
     passes = _passes(effects, after_baking)
     return [effect.offset_px(values, scene) for effect, values in passes]
 
 
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
-    """Whether all passes of a stack make each pixel of that pixel of the picture alone."""
+    """Return True if all passes of a stack make each pixel of that pixel of the picture alone."""
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))
 
 
 def moves_within_box(effects: Iterable[EffectSnapshot]) -> bool:
-    """Whether passes put the picture elsewhere in the layer's box: what is transparent there need not stay so."""
+    """Return True if passes move pixels within the layer's box, so that transparent parts can become visible."""
     return any(effect.moves_within_box for effect, _ in _passes(effects, after_baking=False))
 
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
-    """Whether a stack has any pass to run; without one the layer needs no buffer of its own."""
+    """Return True if a stack has any pass to run; without one the layer needs no buffer of its own."""
     return next(_passes(effects, after_baking), None) is not None
 
 

@@ -76,12 +76,12 @@ def normalised(weights: Kernel, negligible: float = NEGLIGIBLE) -> Kernel:
 
 
 def blur_margin_px(sigma: float) -> float:
-    """How far the Gaussian of the GPU route spreads what it blurs, in px."""
+    """Return the distance in px that the Gaussian of the GPU route spreads."""
     return len(reference_gaussian(sigma)) - 1 if sigma > 0 else 0.0
 
 
 def levels_of(sigma: float) -> int:
-    """How often the picture is halved before a Gaussian of this sigma."""
+    """Return the number of halvings of the picture before a Gaussian of this sigma."""
     return sum(sigma >= limit for limit in SMALL_FROM_SIGMA)
 
 
@@ -103,7 +103,7 @@ def small(kernel: Kernel, levels: int) -> Kernel:
 
 
 def _response(factor: int) -> Kernel:
-    """What halving and bilinear enlarging make of a single pixel, averaged over its places in a cell."""
+    """Return the response of halving and bilinear enlarging to a single pixel, averaged over its places in a cell."""
     places = np.arange(-2 * factor, 2 * factor + 1)
     cells = (places[None, :] + np.arange(factor)[:, None] + 0.5) / factor - 0.5
     return np.asarray(np.clip(1 - np.abs(cells), 0, None).mean(axis=0) / factor)

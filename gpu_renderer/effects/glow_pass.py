@@ -29,12 +29,12 @@ class GlowPass:
 
     @property
     def is_displaced(self) -> bool:
-        """Whether it lies elsewhere than its silhouette."""
+        """True if it lies elsewhere than its silhouette."""
         return self.offset != (0.0, 0.0)
 
     @property
     def margin_px(self) -> float:
-        """How far it lies beyond the silhouette."""
+        """Margin outside the silhouette, px."""
         return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
 
@@ -52,7 +52,7 @@ class Halves:
         return self._made[levels]
 
     def release(self) -> None:
-        """Gives back what was worked out."""
+        """Give back what was worked out."""
         self._painter.pool.give_back(*self._made[1:])
         del self._made[1:]
 
@@ -142,7 +142,7 @@ class _Silhouette:
         return self._made[levels]
 
     def release(self) -> None:
-        """Gives back what was worked out here."""
+        """Give back what was worked out here."""
         self._painter.pool.give_back(*self._made.values())
 
     def _over_light(self, alpha: Target, light: GlowBuffer, levels: int) -> Target:
@@ -168,5 +168,5 @@ def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *,
 
 
 def _levels_of(sigma: float) -> int:
-    """How often the silhouette is halved before a Gaussian of this sigma."""
+    """Return the number of halvings of the silhouette before a Gaussian of this sigma."""
     return min(LEVELS_MAX, max(0, math.floor(math.log2(max(1.0, sigma / SIGMA_CELLS)))))

@@ -11,7 +11,7 @@ DOUBLE_BITS = 53
 
 
 def hash_key(k: float) -> tuple[int, int]:
-    """What the shader needs of a hash's key: its low 32 bits, signed, and the exponent of its last place as a double."""
+    """Return a hash's key for the shader: its low 32 bits, signed, and the exponent of its last place as a double."""
     whole = int(k)
     low = whole & 0xFFFFFFFF
     exponent = max(0, math.frexp(float(whole))[1] - DOUBLE_BITS)

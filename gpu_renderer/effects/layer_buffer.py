@@ -33,9 +33,9 @@ class GlowBuffer:
     levels: int
     region: Region
     origin: tuple[float, float] = (0.0, 0.0)
-    """How far it was moved since it was drawn, px."""
+    """Displacement since it was drawn, px."""
     is_cached: bool = False
-    """Whether somebody else keeps the target."""
+    """True if a cache owns the target."""
 
     def moved(self, right: float, down: float, frame: Region) -> GlowBuffer:
         """The same light so many px farther on, within the frame; the target stays whose it is. Cells must be larger than pixels."""
@@ -51,12 +51,12 @@ class GlowBuffer:
 
     @property
     def textures(self) -> dict[str, Target]:
-        """What shaders/include/light.glsl reads."""
+        """Return the textures of shaders/include/light.glsl."""
         return {"u_light": self.target}
 
     @property
     def uniforms(self) -> dict[str, UniformValue]:
-        """What shaders/include/light.glsl needs to know."""
+        """Return the uniforms of shaders/include/light.glsl."""
         share: dict[str, UniformValue] = {"u_light_share": 1 / self.cell_px}
         if self.origin == (0.0, 0.0):
             return share
@@ -77,7 +77,7 @@ class LayerBuffer:
     sharp: Target
     glow: GlowBuffer | None = None
     is_glow_alone: bool = False
-    """Whether there is nothing in front of the light: `sharp` is one transparent pixel."""
+    """True if nothing is in front of the glow: `sharp` is one transparent pixel."""
 
     @property
     def region(self) -> Region:
@@ -126,7 +126,7 @@ def draw(
     defines: Mapping[str, object] | None = None,
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
-    """Draws the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
+    """Draw the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
     light, where = lit.glow, shared(rects, lit.sharp.region)
     lit_parts = shared(where, light.region) if light else ()
     for behind, parts in ((light, lit_parts), (None, outside(where, light.region) if light else where)):
@@ -160,7 +160,7 @@ def draw_glow(
     defines: Mapping[str, object] | None = None,
     uniforms: Mapping[str, UniformValue] | None = None,
 ) -> None:
-    """Draws light alone into parts of its region."""
+    """Draw light alone into parts of its region."""
     if not rects:
         return
     painter.draw(

@@ -90,7 +90,7 @@ def page() -> str:
 
 
 def shown_values(effect: Effect) -> dict[str, ParameterValue]:
-    """What the picture of an effect shows."""
+    """Return the parameter values of an effect's picture."""
     halves = {parameter.key: 50.0 for parameter in effect.parameters if parameter.key in HALFWAY}
     return halves | TELLING.get(effect.id, {})
 
@@ -127,7 +127,7 @@ def subject() -> npt.NDArray[np.uint8]:
 
 
 def write() -> None:
-    """Writes the page and the pictures."""
+    """Write the page and the pictures."""
     painter = Painter(create_context())
     folder = DOCS / "effects"
     folder.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ def write() -> None:
 
 
 def _chained(canvas: Canvas, entry: EffectSnapshot) -> None:
-    """Runs a screen-space effect over the canvas's picture, in linear light and back."""
+    """Run a screen-space effect over the canvas's picture, in linear light and back."""
     painter, frame = canvas.painter, Region(0, 0, WIDTH, HEIGHT)
     linear = painter.applied("effects/to_linear.frag", canvas.target, format="f2")
     result = chain(

@@ -1,4 +1,4 @@
-"""What an effect can be told: the declaration of one parameter (format/effects.md 1.2 and 7)."""
+"""Declaration of one parameter of an effect (format/effects.md 1.2 and 7)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEGREES_MAX = 3.6e7
 
 
 class Kind(Enum):
-    """How a parameter is stored, and whether a track may drive it."""
+    """Storage of a parameter, and whether a track can drive it."""
 
     NUMBER = "N"
     COLOR = "C"

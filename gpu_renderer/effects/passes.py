@@ -51,7 +51,7 @@ class Chain(Surface):
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
     ) -> None:
-        """Replaces the picture by what the shader makes of it: in place where it may."""
+        """Replace the picture by what the shader makes of it: in place where it may."""
         if self._in_place and is_pointwise(shader):
             self.painter.draw(
                 shader, self.target, textures=textures, scissor=self._rects,
@@ -63,25 +63,25 @@ class Chain(Surface):
             super().apply(shader, values, uniforms=uniforms, textures=textures)
 
     def cast(self, glow_pass: GlowPass) -> None:
-        """Lays a halo behind the picture and its light."""
+        """Lay a halo behind the picture and its light."""
         self._halves = self._halves or Halves(self.painter, self.target)
         frame, exact = self.scene.frame, self.scene.exact_blur
         lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
         self._light = lit.glow
 
     def soften(self, sigma: float) -> None:
-        """Blurs the picture by a Gaussian."""
+        """Blur the picture by a Gaussian."""
         self.flatten()
         lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
         self.target, self._light, self._is_light_alone = lit.sharp, lit.glow, lit.is_glow_alone
 
     def flatten(self) -> None:
-        """Makes the picture and its light one."""
+        """Make the picture and its light one."""
         self.release()
         self.target, self._light, self._is_light_alone = flattened(self.painter, self.lit), None, False
 
     def release(self) -> None:
-        """Gives back what was kept beside the picture."""
+        """Give back what was kept beside the picture."""
         if self._halves is not None:
             self._halves.release()
         self._halves = None

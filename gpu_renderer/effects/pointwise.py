@@ -1,4 +1,4 @@
-"""Which passes make each pixel of that pixel of the picture alone: those whose shader includes nothing that reads around it."""
+"""Passes that compute each pixel from the same pixel alone: their shaders include nothing that reads neighbours."""
 
 from __future__ import annotations
 
@@ -9,5 +9,8 @@ import shaders
 
 @cache
 def is_pointwise(shader: str) -> bool:
-    """Whether a pass of the GPU route may run in place, and over any part of a picture. One that reads elsewhere does not compile so."""
+    """Return True if a pass of the GPU route may run in place, and over any part of a picture.
+
+    One that reads elsewhere does not compile so.
+    """
     return shaders.text("include/around.glsl") not in shaders.source(shader)

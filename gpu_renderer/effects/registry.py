@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Route(Enum):
-    """Where an effect runs (effects.md 2)."""
+    """Route on which an effect runs (effects.md 2)."""
 
     MATRIX = "M"
     TABLE = "T"
@@ -43,12 +43,12 @@ class Route(Enum):
 
     @property
     def is_spatial(self) -> bool:
-        """Whether it is a pass over an unbaked layer's buffer."""
+        """True if it is a pass over an unbaked layer's buffer."""
         return self in (Route.GPU, Route.GPU_ONLY)
 
 
 class Tier(Enum):
-    """How often documents use it."""
+    """Frequency of an effect in documents."""
 
     CORE = "core"
     COMMON = "common"
@@ -73,9 +73,9 @@ class Effect:
     is_one_pass: ClassVar[bool] = False
     """True if an own `bake` is a single pass."""
     is_soft: ClassVar[bool] = False
-    """Whether the GPU form only lays light behind the picture or blurs it: it takes room for its own reach."""
+    """True if the GPU form only draws a glow behind the picture or blurs it."""
     keeps_color: ClassVar[bool] = False
-    """Whether the raster form leaves what has one colour in that colour, but for rounding."""
+    """True if the raster form keeps the colour of one-colour content, except for rounding."""
 
     @property
     def label(self) -> str:
@@ -84,12 +84,12 @@ class Effect:
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence."""
+        """Return a sentence about the effect."""
         return (self.__doc__ or "").strip().splitlines()[0]
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether the GPU form makes each pixel of that pixel of the picture alone."""
+        """True if the GPU form makes each pixel of that pixel of the picture alone."""
         return bool(self.shader) and is_pointwise(self.shader)
 
     def parameter(self, key: str) -> Parameter:
@@ -108,7 +108,7 @@ class Effect:
 
     @property
     def moves_within_box(self) -> bool:
-        """Whether the GPU form may show the picture anywhere in the layer's box: it reads around, and says not how far."""
+        """Return True if the GPU form can show the picture anywhere in the layer's box, at an unknown distance."""
         return not (self.is_pointwise or self.is_soft) and type(self).margin_px is Effect.margin_px
 
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
@@ -122,22 +122,22 @@ class Effect:
         return ()
 
     def is_idle(self, values: EffectValues) -> bool:
-        """Whether these values leave every layer as it is."""
+        """Return True if these values leave every layer as it is."""
         del values
         return False
 
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
-        """How far beyond the layer's pixels the GPU form draws, in output px; infinite for the whole frame."""
+        """Return the distance that the GPU form draws outside the layer, output px, infinite for the whole frame."""
         del values, scene
         return 0.0
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
-        """How soft the sharpest light of a soft effect is, in output px."""
+        """Return the sigma of the sharpest glow of a soft effect, output px."""
         del values, scene
         return 0.0
 
     def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
-        """How far a soft effect displaces its light, in output px."""
+        """Return the displacement of a soft effect's glow, output px."""
         del values, scene
         return 0.0, 0.0
 
@@ -146,7 +146,7 @@ class Effect:
         chain.apply(self.shader, values)
 
     def padding_px(self, values: EffectValues) -> float:
-        """How far beyond the box the raster form draws, in layer px (effects.md 4.1)."""
+        """Return the distance that the raster form draws outside the box, layer px (effects.md 4.1)."""
         del values
         return 0.0
 
@@ -161,7 +161,7 @@ _PARAMETERS: dict[str, dict[str, Parameter]] = {}
 
 
 def effect(effect_id: str, tier: Tier, route: Route) -> Callable[[E], E]:
-    """Registers an effect class under the id that documents store."""
+    """Register an effect class under the id that documents store."""
 
     def register(kind: E) -> E:
         assert effect_id not in _EFFECTS, f"{effect_id} is declared twice"

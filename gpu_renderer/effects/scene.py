@@ -1,4 +1,4 @@
-"""Where a layer's effects run: the frame, the layer's place in it, and the other layers that effects may read."""
+"""Surroundings of a layer's effects: the frame, the layer's placement, and the layers that effects can read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class EffectScene:
     layer_id: str = ""
     mirrored: bool = True
     exact_blur: bool = False
-    """Whether wide blurs use the reference's own taps instead of a smaller picture."""
+    """True if wide blurs use the reference's own taps instead of a smaller picture."""
 
     @classmethod
     def adjustment(

@@ -58,7 +58,7 @@ class TableEffect(Effect):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColorStage:
-    """What happens to a layer's straight colours before anything spatial."""
+    """Changes of a layer's straight colours before spatial effects."""
 
     affine: Affine
     table: Table | None

@@ -1,4 +1,4 @@
-"""What effects draw on, whichever the route: a current picture that passes replace."""
+"""Drawing surface of effects on either route: a current picture that passes replace."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Surface:
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
     ) -> None:
-        """Replaces the picture by what the shader makes of it, with the parameters it declares."""
+        """Replace the picture by what the shader makes of it, with the parameters it declares."""
         self.replace(self.passed(shader, values, uniforms=uniforms, textures=textures))
 
     def passed(
@@ -72,13 +72,13 @@ class Surface:
         return self.defines if values is None else (*self.defines, *values.effect.variant(values))
 
     def uniforms(self, shader: str, values: EffectValues | None, more: Uniforms | None) -> dict[str, UniformValue]:
-        """Of all that is known those that the shader declares."""
+        """Return those of the known uniforms that the shader declares."""
         known = uniforms_of(shader, self.variant(values))
         found = {**self.common(), **(self.parameters(values) if values else {}), **(more or {})}
         return {name: value for name, value in found.items() if name in known}
 
     def replace(self, target: Target) -> None:
-        """Makes a target the picture, and gives the old one back."""
+        """Make a target the picture, and give the old one back."""
         self.painter.pool.give_back(self.target)
         self.target = target
 

@@ -15,7 +15,7 @@ from motion.snapshot import EffectSnapshot, ParameterValue
 _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 FALLBACK_COLOR = "#808080"
-"""What a colour that cannot be read becomes (effects.md 6)."""
+"""Colour in place of one that cannot be parsed (effects.md 6)."""
 
 Rgba = tuple[float, float, float, float]
 """Straight sRGB fractions."""
@@ -150,7 +150,7 @@ def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
 
 
 def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Mapping[str, float]) -> bool:
-    """Writes what the tracks say of a parameter; whether they say anything."""
+    """Write what the tracks say of a parameter; whether they say anything."""
     if parameter.kind is Kind.NUMBER and parameter.key in tracks:
         values[parameter.key] = tracks[parameter.key]
         return True

@@ -28,7 +28,7 @@ class Calls:
     """The functions, looked up once."""
 
     def __init__(self) -> None:
-        """Raises GpuUnavailable if EGL does not provide a function."""
+        """Raise GpuUnavailable if EGL does not provide a function."""
         try:
             self._address_of = ctypes.CDLL(LIBRARY).eglGetProcAddress
         except (OSError, AttributeError) as error:

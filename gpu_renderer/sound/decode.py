@@ -69,7 +69,7 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
 
 
 def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:
-    """Writes the window; returns the channels and the sample frames that the file reaches to, within the window's end."""
+    """Write the window; return the channels and the sample frames that the file reaches to, within the window's end."""
     channels = reached = 0
     for place, samples in _placed(container):
         channels = channels or samples.shape[1]
@@ -83,7 +83,7 @@ def _write(container: av.container.InputContainer, file: BinaryIO, first: int, e
 
 
 def _put(file: BinaryIO, samples: Floats, place: int, first: int, end: int | None) -> None:
-    """Writes what of the samples lies in the window."""
+    """Write what of the samples lies in the window."""
     stop = len(samples) if end is None else min(len(samples), end - place)
     kept = samples[max(0, first - place) : max(0, stop)]
     if len(kept):
@@ -91,7 +91,7 @@ def _put(file: BinaryIO, samples: Floats, place: int, first: int, end: int | Non
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:
-    """Samples with their place in the file, counted from the file's start: an MP3's lies after its encoder's delay.
+    """Sample with their place in the file, counted from the file's start: an MP3's lies after its encoder's delay.
 
     What a file says to skip is skipped by the decoder; nothing lies before 0.
     """

@@ -52,12 +52,12 @@ class JobSound:
 
     @property
     def is_heard(self) -> bool:
-        """Whether the job has any sound: without a voice that has a file, files get no sound track."""
+        """True if the job has any sound: without a voice that has a file, files get no sound track."""
         return bool(self._sounds)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is not heard, or not as it should be; complete when all blocks were taken."""
+        """Return a line for each sound that is missing or wrong. Complete after all blocks were taken."""
         lines = [f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its sound is not rendered." for src in self._missing]
         if self._clipped:
             seconds = self._clipped / RATE

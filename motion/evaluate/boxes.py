@@ -24,7 +24,7 @@ def box(values: Values) -> tuple[float, float]:
 
 
 def is_pinned(layer: Layer) -> bool:
-    """Whether a solid fills the composition whatever its transform says (layers.md 2.1)."""
+    """Return True if a solid fills the composition whatever its transform says (layers.md 2.1)."""
     if not isinstance(layer.content, ShapeContent) or not layer.content.is_solid or layer.is_3d:
         return False
     width, height = layer.numbers.get("width"), layer.numbers.get("height")

@@ -170,7 +170,7 @@ def _stays(entry: Entry, is_live: bool) -> bool:
 
 
 def _is_empty(moment: Pass) -> bool:
-    """Whether nothing is in the paint list, not even a layer that keeps its place there without being shown."""
+    """Return True if nothing is in the paint list, not even a layer that keeps its place there without being shown."""
     return not any(
         _stays(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in moment.plan.entries
     )
@@ -352,7 +352,7 @@ def _masks(layer: Layer, values: Values) -> tuple[MaskPath, ...]:
 
 
 def _is_foldable(layer: Layer) -> bool:
-    """Whether the layer depends on nothing but its own properties and its parents' places."""
+    """Return True if the layer depends on nothing but its own properties and its parents' places."""
     boolean = isinstance(layer.content, ShapeContent) and layer.content.boolean_operation is not None
     return not (boolean or isinstance(layer.content, InstanceContent | LightContent) or layer.auto_orient == "camera")
 

@@ -47,6 +47,6 @@ def _held(layer: Layer) -> Held | tuple[()]:
 
 
 def _looks_elsewhere(layer: Layer) -> bool:
-    """Whether the layer is made of more than one moment, or of more than itself and its parents."""
+    """Return True if the layer is made of more than one moment, or of more than itself and its parents."""
     is_swept = layer.motion_blur or layer.forced_blur is not None or layer.echo is not None
     return bool(is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track)

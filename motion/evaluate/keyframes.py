@@ -73,7 +73,7 @@ def velocity(track: ScalarTrack, time_seconds: float) -> float:
 
 
 def is_constant(track: ScalarTrack) -> bool:
-    """Whether the track has the same value at every time."""
+    """Return True if the track has the same value at every time."""
     straight = not any(key.out_offset or key.in_offset for key in track.keys)
     return straight and len({key.value for key in track.keys}) <= 1
 

@@ -71,5 +71,5 @@ def applied(m: Matrix4, p: Point3) -> Point3:
 
 
 def is_finite(m: Matrix4) -> bool:
-    """Whether every member is a finite number."""
+    """Return True if every member is a finite number."""
     return math.isfinite(sum(m))

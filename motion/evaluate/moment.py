@@ -39,7 +39,7 @@ class Budget:
         self.left = MAX_LAYERS_A_FRAME
 
     def spend(self, layers: int) -> None:
-        """Counts layers, or what costs as much; raises PropertyRefused when a frame would need too many."""
+        """Count layers, or what costs as much; raise PropertyRefused when a frame would need too many."""
         self.left -= layers
         if self.left < 0:
             raise PropertyRefused(

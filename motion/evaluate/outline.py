@@ -84,7 +84,7 @@ def flatten(run: Run, samples_per_curve: int = 8, *, close: bool | None = None) 
 
 
 def is_straight(a: PathPoint, b: PathPoint) -> bool:
-    """Whether the segment from a to b has both handles on its vertices."""
+    """Return True if the segment from a to b has both handles on its vertices."""
     return a.out_x == a.x and a.out_y == a.y and b.in_x == b.x and b.in_y == b.y
 
 

@@ -33,7 +33,7 @@ def match_counts(a: Outline, b: Outline) -> tuple[Outline, Outline]:
 
 
 def _grow(points: Sequence[DataPoint], count: int) -> Outline:
-    """Splits the longest chord (the first on ties, never the closing one) until there are `count` points."""
+    """Split the longest chord (the first on ties, never the closing one) until there are `count` points."""
     grown = list(points)
     chords = [_chord(p, q) for p, q in pairwise(grown)]
     while len(grown) < count:

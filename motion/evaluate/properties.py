@@ -172,7 +172,7 @@ class Host:
         return self._moment(max(-LARGEST, min(LARGEST, time_seconds))), layer
 
     def _within(self, convert: Callable[[], T]) -> T:
-        """Converts with expressions about other layers allowed, but no conversion inside the conversion."""
+        """Convert with expressions about other layers allowed, but no conversion inside the conversion."""
         current, self._is_placing = self._current, True
         try:
             return convert()

@@ -26,7 +26,7 @@ class Spine(NamedTuple):
 
 
 def is_ribbon(taper: Taper | None, wave: Wave | None) -> bool:
-    """Whether a stroke on the path primitive is a ribbon at all."""
+    """Return True if a stroke on the path primitive is a ribbon at all."""
     return _tapers(taper) or _waves(wave)
 
 

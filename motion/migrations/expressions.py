@@ -6,7 +6,7 @@ from motion.schema.stored import Document, record
 
 
 def enabled_expressions(document: Document) -> None:
-    """Wraps expression strings, drops blank ones; objects, and with them disabled expressions, stay untouched."""
+    """Wrap expression strings, drop blank ones; objects, and with them disabled expressions, stay untouched."""
     for of_node in record(record(document, "animation"), "expressions").values():
         if not isinstance(of_node, dict):
             continue

@@ -9,7 +9,7 @@ WORDS = {"alpha": ("alpha", False), "alpha-inv": ("alpha", True), "luma": ("luma
 
 
 def structured_mattes(document: Document) -> None:
-    """Replaces matte words by `{mode, inverted, sourceId?}` and drops what is no matte."""
+    """Replace matte words by `{mode, inverted, sourceId?}` and drop what is no matte."""
     for _, fx in nodes_with_fx(document):
         if fx.get("matte") is None:
             continue

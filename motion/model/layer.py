@@ -27,7 +27,7 @@ class Moving(NamedTuple):
 
     @property
     def has_keys(self) -> bool:
-        """Whether it is keyframed: an expression alone does not count for remaps and motion blur."""
+        """True if it is keyframed: an expression alone does not count for remaps and motion blur."""
         return self.track is not None and bool(self.track.keys)
 
 

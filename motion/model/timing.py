@@ -14,7 +14,7 @@ class Bar(NamedTuple):
     source_in: float
 
     def covers(self, frame: float) -> bool:
-        """Whether the frame lies in the bar; its end is exclusive."""
+        """Return True if the frame lies in the bar; its end is exclusive."""
         return self.start <= frame < self.start + self.duration
 
 
@@ -35,7 +35,7 @@ class LayerTime:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it leaves every time as it is."""
+        """True if it leaves every time as it is."""
         return self.stretch == 100.0 and not self.reverse and self.freeze_time is None and self.posterize_fps is None
 
     def posterized(self, time: float) -> float:

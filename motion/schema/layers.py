@@ -113,7 +113,7 @@ def layer(node: Node, setting: Setting) -> Layer:
 
 
 def is_unit(node: Node) -> bool:
-    """Whether a group composites what is in it as one unit."""
+    """Return True if a group composites what is in it as one unit."""
     return node.kind == "group" and node.is_precomp
 
 
@@ -226,7 +226,7 @@ def _ramp(first: str, last: str, angle: float) -> tuple[tuple[str, str | float],
 
 
 def _is_container(node: Node) -> bool:
-    """Whether effects of time do nothing on it (effects.md 5)."""
+    """Return True if effects of time do nothing on it (effects.md 5)."""
     return node.is_precomp or node.kind == "comp"
 
 

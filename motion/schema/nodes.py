@@ -65,7 +65,7 @@ class Node:
 
     @property
     def is_precomp(self) -> bool:
-        """Whether it composites its content as one unit (groups), or is a placed composition."""
+        """True if it composites its content as one unit (groups), or is a placed composition."""
         return self.fx.get("precomp") is True
 
     @property

@@ -29,7 +29,7 @@ class Curve:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it never changes."""
+        """True if it never changes."""
         return len(self.values) == 1
 
     def at(self, times: Floats) -> Floats:

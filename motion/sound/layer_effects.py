@@ -28,7 +28,7 @@ def effects_of(node: Node, layer: Layer, sampled: Sampled) -> tuple[AudioEffect,
 
 
 def plays_backwards(node: Node) -> bool:
-    """Whether the chain turns the file round; its place in the list does not matter."""
+    """Return True if the chain turns the file round; its place in the list does not matter."""
     return any(text(held, "type") == "backwards" for held in _enabled(node))
 
 

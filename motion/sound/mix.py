@@ -37,7 +37,7 @@ def mix(
 
 
 def is_heard(voices: Sequence[Voice], sounds: Mapping[str, Sound]) -> bool:
-    """Whether there is any sound track: a voice with a file, though it be at gain 0."""
+    """Return True if there is any sound track: a voice with a file, though it be at gain 0."""
     return any(one.source in sounds for one in voices)
 
 
@@ -60,7 +60,7 @@ class _Player:
         self._rings_on = any(one.type in effects.TAILED for one in voice.effects)
 
     def add(self, total: Samples, start: int) -> None:
-        """Adds what sounds from sample frame `start` of the mix on."""
+        """Add what sounds from sample frame `start` of the mix on."""
         low, high = max(start, self._first), start + len(total)
         if not self._rings_on:
             high = min(high, self._first + self._count)

@@ -96,7 +96,7 @@ def _pieces(held: Stretch, step: float | None) -> Iterator[Stretch]:
 
 
 def _append(found: list[Stretch], piece: Stretch) -> None:
-    """Makes the last stretch longer where the piece continues its line: no drift adds up."""
+    """Make the last stretch longer where the piece continues its line: no drift adds up."""
     if found:
         last = found[-1]
         joins = abs(last.end - piece.start) < _SAME_SECONDS and abs(last.mapped(piece.start) - piece.at) < _SAME_SECONDS

@@ -1,4 +1,4 @@
-"""Frees what was held by schedulers and workers that are gone, and tells the database which workers live."""
+"""Release the leases of dead schedulers and workers, and record which workers live."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE_TURNS: Final = 4
 
 
 class LeaseReaper(Service):
-    """Lets tasks with an expired lease wait again, and jobs begin anew whose kind of worker no longer exists."""
+    """Release tasks with an expired lease, and restart jobs whose kind of worker no longer exists."""
 
     every_seconds = 3.0
 
@@ -30,7 +30,7 @@ class LeaseReaper(Service):
         self._unseen: dict[str, int] = {}
 
     async def tick(self) -> int:
-        """One round; returns how many tasks were freed."""
+        """Run one round; return the number of released tasks."""
         now = self.dependencies.clock.now()
         database = self.dependencies.database
         freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now))
@@ -40,7 +40,8 @@ class LeaseReaper(Service):
             renderers = sorted(others.union(own))
             freed += await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
         open_tasks = await database.single(tasks.count_open)
-        self.dependencies.executor.demand(open_tasks)
+        stills = self.dependencies.stills
+        self.dependencies.executor.demand(open_tasks + (0 if stills is None else await stills.waiting()))
         metrics.OPEN_SEGMENTS.set(open_tasks)
         metrics.RESCUED.inc(freed)
         if freed:
@@ -70,7 +71,7 @@ class WorkerRegistry(Service):
         self._next_write = self.dependencies.clock.now()
 
     async def tick(self) -> int:
-        """Writes the worker_registry where it has changed, or was written a while ago; new workers are given work."""
+        """Write the registry if it changed or is old. New workers get work at once."""
         living = self.dependencies.executor.workers()
         names, now = {worker.id for worker in living}, self.dependencies.clock.now()
         if names == self._known and now < self._next_write:
@@ -93,7 +94,7 @@ class WorkerRestarter(Service):
         self.dependencies = dependencies
 
     async def tick(self) -> int:
-        """One round; returns how many were restarted."""
+        """Run one round; return the number of restarted workers."""
         ids = [worker.id for worker in self.dependencies.executor.workers()]
         database = self.dependencies.database
         idle = await database.single(lambda connection: workers.restartable_workers(connection, ids))

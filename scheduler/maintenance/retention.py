@@ -1,4 +1,4 @@
-"""Deletes what has had its time: uploads, results, documents and media, finished jobs, segments beyond the cache's budget."""
+"""Delete what has expired: uploads, results, documents and media, finished jobs, segments above the cache's budget."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _log = logs.logger(__name__)
 
 BATCH: Final = 200
 SPARED: Final = timedelta(hours=1)
-"""What was written just now may get its row in a moment."""
+"""Age below which objects without a row are kept: their row can be on its way."""
 
 IMPORT_LIFETIME: Final = timedelta(hours=1)
 """Projects that the console shows before they are imported (`console/library/pending.py`)."""
 
 
 class UploadReaper(Service):
-    """Deletes uploads whose 24 hours are over: the object first, so that no object is ever left without a row."""
+    """Delete uploads older than 24 hours: the object first, so that no object remains without a row."""
 
     every_seconds = 30.0
 
@@ -37,13 +37,13 @@ class UploadReaper(Service):
         self.dependencies = dependencies
 
     async def tick(self) -> int:
-        """One batch; returns how many uploads were deleted."""
+        """Delete one batch; return the number of deleted uploads."""
         database, storage = self.dependencies.database, self.dependencies.storage
         return await assets.reap(database, storage, self.dependencies.clock.now(), BATCH)
 
 
 class SegmentReaper(Service):
-    """Keeps the segment cache within its budget, the least recently used going first."""
+    """Keep the segment cache within its budget by deleting the least recently used segments."""
 
     every_seconds = 60.0
 
@@ -52,7 +52,7 @@ class SegmentReaper(Service):
         self.dependencies = dependencies
 
     async def tick(self) -> int:
-        """One batch; returns how many segments were deleted."""
+        """Delete one batch; return the number of deleted segments."""
         async with self.dependencies.database.work() as session:
             keys = await workers.surplus_segments(session, self.dependencies.settings.segment_cache_bytes, BATCH)
             await workers.forget_segments(session, keys)
@@ -61,11 +61,11 @@ class SegmentReaper(Service):
 
 
 class ResultReaper(Service):
-    """Deletes videos, receipts, frozen documents and fetched media that no job needs any more, and deleted templates' documents.
+    """Delete videos, receipts, frozen documents and fetched media that no job needs.
 
-    Several jobs may share one of them, so each object is asked for by name: it goes once it is older than the lifetime of
-    results (an hour, for documents of templates) and no job refers to it that is under way or younger than that, nor a template
-    that is there.
+    The documents of deleted templates go too. Jobs can share objects, so each object is checked by name. It is deleted
+    once it is older than the lifetime of results (an hour for documents of templates) and no template, no job in flight
+    and no younger job refers to it.
     """
 
     every_seconds = 3600.0
@@ -75,7 +75,7 @@ class ResultReaper(Service):
         self.dependencies = dependencies
 
     async def tick(self) -> int:
-        """One pass over all such objects."""
+        """Run one pass over all such objects."""
         now = self.dependencies.clock.now()
         expired = now - timedelta(days=self.dependencies.settings.result_days)
         for prefix, before in (
@@ -96,7 +96,7 @@ class ResultReaper(Service):
                     await _delete(self.dependencies, [key])
 
     def _is_older(self, key: str, before: datetime) -> bool:
-        """Whether the object is as old as it was when it was listed: a job that needs it again has written it anew."""
+        """Return True if the object was not written again since it was listed."""
         try:
             return self.dependencies.storage.describe(key).modified_at < before
         except ObjectMissing:
@@ -108,7 +108,7 @@ class ResultReaper(Service):
 
 
 class HistoryReaper(Service):
-    """Deletes jobs that ended longer ago than results are kept, with their tasks, events and webhooks, a batch at a time."""
+    """Delete jobs that ended longer ago than results are kept, with their tasks, events and webhooks, in batches."""
 
     every_seconds = 60.0
 
@@ -117,7 +117,7 @@ class HistoryReaper(Service):
         self.dependencies = dependencies
 
     async def tick(self) -> int:
-        """One batch; returns how many jobs were deleted, so that the next batch follows at once."""
+        """Delete one batch; return the number of deleted jobs, so that the next batch follows at once."""
         before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
         async with self.dependencies.database.connection() as connection:
             expired = await expired_jobs(connection, before, BATCH)
@@ -125,9 +125,7 @@ class HistoryReaper(Service):
 
 
 class ScratchReaper(Service):
-    """Deletes what no row knows: segments of jobs that ended without using them, uploads that were cut off by a crash, and projects
-    whose import nobody has confirmed.
-    """
+    """Delete objects without a row: unused segments, uploads cut off by a crash, and unconfirmed imports."""
 
     every_seconds = 3600.0
 
@@ -136,7 +134,7 @@ class ScratchReaper(Service):
         self.dependencies = dependencies
 
     async def tick(self) -> int:
-        """Deletes them an hour after they were written, or after their row would have expired."""
+        """Delete them an hour after they were written, or after their row would have expired."""
         stored = await asyncio.to_thread(self._older, "segments/", SPARED)
         database = self.dependencies.database
         for start in range(0, len(stored), BATCH):

@@ -16,7 +16,7 @@ from examples.documents import bundle
 from farm_core import running
 from farm_core.db import migrate
 from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, uploaded
-from tests.acceptance.test_chaos import hook
+from tests.acceptance.hooks import hook
 
 FORMER = "faad2e752f8f"
 """Commit of the former release. Change it when a release is made."""

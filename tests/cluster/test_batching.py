@@ -108,6 +108,43 @@ def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: Wor
 
 
 @pytest.mark.service
+@pytest.mark.parametrize(
+    ("pattern", "options", "words"),
+    [
+        ("{row}.mp4", ("--format", "webm"), "a file of the format webm ends with .webm"),
+        ("{row}.mp4", ("--transparent",), "mp4, which has no transparency"),
+        ("{row}.avi", (), ".avi is not a format of a farm"),
+        ("{row}-{headline}", (), "one batch has one format"),
+    ],
+)
+def test_a_format_that_does_not_fit_is_refused_before_any_row_is_queued(
+    own_world: World, tmp_path: Path, pattern: str, options: tuple[str, ...], words: str
+) -> None:
+    ada = own_world.account()
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    rows = written(tmp_path, "headline\na.gif\nb.webm\n")
+    where = ("--out", f"{tmp_path}/{pattern}", "--server", own_world.origin, "--key", key)
+    with pytest.raises(RowsRefused, match=words):
+        batch.run(arguments(batch, text_template(ada), str(rows), *where, *options))
+    assert ada.get("/renders").json()["total"] == 0
+
+
+@needs_gl[0]
+@needs_gl[1]
+def test_a_batch_without_a_service_writes_the_format_that_is_asked_for(tmp_path: Path) -> None:
+    title = documents.layer("Title", __kind="text", content="Hello", fontSize=20, color="#ffffff")
+    title["components"].append({"id": "x", "type": "Text", "props": {"content": "Hello"}})
+    project = documents.written(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
+    rows = written(tmp_path, "title\nAda\n")
+    words = (str(project), str(rows), "--out", f"{tmp_path}/{{title}}.mp4", "--format")
+    with pytest.raises(RowsRefused, match="no transparency"):
+        batch.run(arguments(batch, *words, "mp4-av1", "--transparent"))
+    assert batch.run(arguments(batch, *words, "mp4-av1")) == 0
+    with av.open(str(tmp_path / "Ada.mp4")) as video:
+        assert video.streams.video[0].codec_context.name in ("libdav1d", "av1", "libaom-av1")
+
+
+@pytest.mark.service
 def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ada = own_world.account()
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")

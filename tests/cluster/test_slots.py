@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cluster.devices import EglDevice, device_index
-from cluster.slots import KEEP_SECONDS, Growth, slots_of
+from cluster.slots import Growth, kept_slots, slots_of
 from farm_core.settings import Settings
 
 
@@ -54,11 +54,33 @@ def test_dead_machines_have_no_workers_and_names_are_the_same_for_every_schedule
 
 
 def test_a_fleet_grows_at_once_and_shrinks_after_a_while() -> None:
-    growth = Growth()
-    assert growth.target_workers(40, 100, now=0) == 10
-    assert growth.target_workers(0, 100, now=KEEP_SECONDS - 1) == 10
-    assert growth.target_workers(0, 100, now=KEEP_SECONDS + 1) == 1
-    assert growth.target_workers(10_000, 100, now=KEEP_SECONDS + 2) == 100
+    growth = Growth(Settings(workers_max=100, workers_keep_seconds=300), workers=0, now=0)
+    targets = []
+    for now, open_tasks in ((0, 40), (299, 0), (301, 0), (302, 10_000)):
+        growth.demand(open_tasks, now)
+        targets.append(growth.target_workers)
+    assert targets == [10, 10, 0, 100]
+
+
+def test_a_fleet_keeps_as_many_workers_as_the_operator_wants() -> None:
+    growth = Growth(Settings(workers_max=8, workers_min=2), workers=0, now=0)
+    assert growth.target_workers == 2
+    growth.demand(1, now=1)
+    assert growth.target_workers == 2
+
+
+def test_a_scheduler_that_has_just_started_lets_no_worker_go_at_once() -> None:
+    growth = Growth(Settings(workers_max=8, workers_keep_seconds=300), workers=5, now=0)
+    growth.demand(0, now=299)
+    assert growth.target_workers == 5
+    growth.demand(0, now=301)
+    assert growth.target_workers == 0
+
+
+def test_of_more_slots_than_are_needed_those_with_a_worker_are_kept() -> None:
+    slots = list(slots_of([node(number, cpus=1) for number in (1, 2, 3)], Settings()))
+    names = [slot.name for slot in slots]
+    assert [slot.name for slot in kept_slots(slots, 2, {names[2]})] == [names[2], names[0]]
 
 
 SOFTWARE = EglDevice(2, None, "EGL_MESA_device_software")

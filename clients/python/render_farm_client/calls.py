@@ -41,7 +41,7 @@ class Page(Generic[Answer]):
 
 
 def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:
-    """Imports a project."""
+    """Import a project."""
     data = {"includeText": "true" if include_text else "false"}
     data |= {"name": name} if name else {}
     data |= {"compId": comp_id} if comp_id else {}
@@ -52,17 +52,17 @@ def import_template(path: str | Path, name: str | None, include_text: bool, comp
 
 
 def publish_template(body: Mapping[str, Any]) -> Call[Template]:
-    """Publishes a document."""
+    """Publish a document."""
     return Call("POST", "/templates", lambda answer: models.template(answer.json()), json=dict(body), repeats=False)
 
 
 def template(template_id: str) -> Call[Template]:
-    """Reads a template."""
+    """Read a template."""
     return Call("GET", f"/templates/{template_id}", lambda answer: models.template(answer.json()))
 
 
 def delete_template(template_id: str) -> Call[None]:
-    """Deletes a template."""
+    """Delete a template."""
     return Call("DELETE", f"/templates/{template_id}", lambda _: None)
 
 
@@ -77,7 +77,7 @@ def renders(offset: int) -> Call[Page[Job]]:
 
 
 def upload(path: str | Path) -> Call[Asset]:
-    """Uploads a file."""
+    """Upload a file."""
     return Call("POST", "/assets", lambda answer: models.asset(answer.json()), file=Path(path))
 
 
@@ -111,27 +111,27 @@ def render_body(
 
 
 def render(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:
-    """Creates a render; every repeat has the same key."""
+    """Create a render; every repeat has the same key."""
     return Call("POST", "/renders", lambda answer: models.job(answer.json()), json=body, headers=_key(idempotency_key))
 
 
 def validate(body: Mapping[str, Any]) -> Call[Validation]:
-    """Checks a render."""
+    """Check a render."""
     return Call("POST", "/renders/validate", lambda answer: models.validation(answer.json()), json=body)
 
 
 def job(job_id: str) -> Call[Job]:
-    """Reads a render."""
+    """Read a render."""
     return Call("GET", f"/renders/{job_id}", lambda answer: models.job(answer.json()))
 
 
 def cancel(job_id: str) -> Call[Job]:
-    """Cancels a render."""
+    """Cancel a render."""
     return Call("POST", f"/renders/{job_id}/cancel", lambda answer: models.job(answer.json()))
 
 
 def create_batch(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Batch]:
-    """Creates a batch; every repeat has the same key."""
+    """Create a batch; every repeat has the same key."""
     return Call(
         "POST", "/batches", lambda answer: models.batch(answer.json()), json=body, headers=_key(idempotency_key)
     )
@@ -144,7 +144,7 @@ def batch(batch_id: str, offset: int) -> Call[Batch]:
 
 
 def cancel_batch(batch_id: str) -> Call[int]:
-    """Cancels a batch; answers how many renders."""
+    """Cancel a batch; answer how many renders."""
     return Call("POST", f"/batches/{batch_id}/cancel", lambda answer: int(answer.json()["cancelled"]))
 
 

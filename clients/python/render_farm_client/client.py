@@ -41,11 +41,11 @@ class FarmClient:
     def import_template(
         self, path: str | Path, *, name: str | None = None, include_text: bool = False, comp_id: str | None = None
     ) -> Template:
-        """Makes a template of a `.motion` project (zip or single file)."""
+        """Make a template of a `.motion` project (zip or single file)."""
         return self._send(calls.import_template(path, name, include_text, comp_id))
 
     def publish_template(self, body: Mapping[str, Any]) -> Template:
-        """Makes a template of an editor's document."""
+        """Make a template of an editor's document."""
         return self._send(calls.publish_template(body))
 
     def template(self, template_id: str) -> Template:
@@ -53,7 +53,7 @@ class FarmClient:
         return self._send(calls.template(template_id))
 
     def delete_template(self, template_id: str) -> None:
-        """Deletes a template."""
+        """Delete a template."""
         self._send(calls.delete_template(template_id))
 
     def templates(self) -> Iterator[Template]:
@@ -67,7 +67,7 @@ class FarmClient:
                 return
 
     def upload(self, path: str | Path) -> Asset:
-        """Uploads a picture, video or sound; its `url` can be an input for 24 hours."""
+        """Upload a picture, video or sound; its `url` can be an input for 24 hours."""
         return self._send(calls.upload(path))
 
     def still(
@@ -85,7 +85,7 @@ class FarmClient:
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
         callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, idempotency_key: str | None = None,
     ) -> Job:  # fmt: skip
-        """Queues a render. Repeats of the request carry the same key, so it is rendered once."""
+        """Queue a render. Repeats of the request carry the same key, so it is rendered once."""
         body = calls.render_body(template_id, inputs, output, callback_url, metadata)
         return self._send(calls.render(body, idempotency_key))
 
@@ -110,11 +110,11 @@ class FarmClient:
                 return
 
     def cancel(self, job_id: str) -> Job:
-        """Cancels a render unless it has ended; its status is the one that holds."""
+        """Cancel a render unless it has ended; its status is the one that holds."""
         return self._send(calls.cancel(job_id))
 
     def wait(self, job_id: str, timeout: float = 3600.0) -> Job:
-        """Waits until a render is completed. Raises RenderFailed, and TimeoutError after `timeout` seconds."""
+        """Wait until a render is completed. Raises RenderFailed, and TimeoutError after `timeout` seconds."""
         deadline = time_of.monotonic() + timeout
         for pause in poll_pauses():
             job = self.job(job_id)
@@ -128,7 +128,7 @@ class FarmClient:
         raise TimeoutError(f"{job_id} has not ended after {timeout:g} s")
 
     def download(self, job_id: str, path: str | Path) -> Path:
-        """Writes the MP4 of a completed render to a file, whole or not at all."""
+        """Write the MP4 of a completed render to a file, whole or not at all."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
@@ -146,7 +146,7 @@ class FarmClient:
         self, template_id: str, rows: Sequence[Mapping[str, Any]], *, output: Mapping[str, Any] | None = None,
         callback_url: str | None = None, partial: bool = False, idempotency_key: str | None = None,
     ) -> Batch:  # fmt: skip
-        """Queues a render for each row: {"inputs": ..., "metadata": ...}."""
+        """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
         shared = {"output": output, "callbackUrl": callback_url, "partial": partial or None}
         held = {name: value for name, value in shared.items() if value is not None}
         body = {"templateId": template_id, "rows": [dict(row) for row in rows], **held}
@@ -167,15 +167,15 @@ class FarmClient:
                 return
 
     def cancel_batch(self, batch_id: str) -> int:
-        """Cancels what has not ended of a batch; answers how many renders."""
+        """Cancel what has not ended of a batch; answer how many renders."""
         return self._send(calls.cancel_batch(batch_id))
 
     def usage(self) -> dict[str, Any]:
-        """What the account has used this month, and its limits."""
+        """Return the account's usage of this month, and its limits."""
         return self._send(calls.usage())
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -187,7 +187,7 @@ class FarmClient:
         self.close()
 
     def _send(self, call: Call[Answer]) -> Answer:
-        """Sends a call, again where that may help."""
+        """Send a call, again where that may help."""
         attempt = 0
         while True:
             answer, failure = self._sent(call)

@@ -1,4 +1,4 @@
-"""What a call may raise."""
+"""Errors of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers hold, as records. `raw` is the whole answer: fields of newer farms are in it too."""
+"""Records of answers. `raw` is the whole answer, including fields of newer farms."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class Validation:
-    """What a render would cost and lack."""
+    """Cost and faults of a render that is not created."""
 
     valid: bool
     errors: Sequence[Record]

@@ -1,4 +1,4 @@
-"""When a request is sent again, and after how long."""
+"""Rules for sending a request again, and the delays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLL_SECONDS_MAX = 5.0
 
 
 def answered(call: Call[Any], answer: httpx.Response) -> Any:
-    """What the answer holds. Raises ApiError."""
+    """Return the content of the answer. Raises ApiError."""
     if answer.is_success or answer.is_redirect:
         return call.read(answer)
     try:
@@ -41,12 +41,12 @@ def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) ->
 
 
 def lost(call: Call[Any], error: Exception) -> NoAnswer:
-    """What is raised for a farm that does not answer."""
+    """Return the error for a farm that does not answer."""
     return NoAnswer(f"{call.method} {call.path}: {error}")
 
 
 def poll_pauses() -> Iterator[float]:
-    """Pauses between looks at a render: short at first."""
+    """Pause between looks at a render: short at first."""
     pause = POLL_SECONDS
     while True:
         yield pause

@@ -2,7 +2,7 @@
 
 import type { Transport } from "./transport.js";
 
-/** What the account may use; null is unlimited. */
+/** Limits of the account; null is unlimited. */
 export interface AccountLimits {
   /** False means keys do not work. */
   apiEnabled: boolean;
@@ -12,7 +12,7 @@ export interface AccountLimits {
   maxUploadBytes: number | null;
 }
 
-/** How many renders of a batch were cancelled by this request. */
+/** Number of renders of a batch that this request cancelled. */
 export interface BatchCancelled {
   batchId: string;
   cancelled: number;
@@ -68,7 +68,7 @@ export interface BatchRow {
   metadata?: Record<string, unknown> | null;
 }
 
-/** How many rows are where. */
+/** Number of rows in each state. */
 export interface BatchTotals {
   queued: number;
   processing: number;
@@ -78,7 +78,7 @@ export interface BatchTotals {
   refused: number;
 }
 
-/** What was asked for is gone. */
+/** The object is deleted. */
 export interface Deleted {
   deleted?: boolean;
 }
@@ -196,7 +196,7 @@ export interface KeyPage {
   offset: number;
 }
 
-/** What a new key shall be. */
+/** Properties of a new key. */
 export interface KeyRequest {
   /** Truncated to 80 characters. */
   name?: string;
@@ -268,7 +268,7 @@ export interface PresetRow {
   updatedAt: string;
 }
 
-/** Whether each part that requests need is there. */
+/** State of each dependency of requests. */
 export interface Readiness {
   ready: boolean;
   checks: Record<string, boolean>;
@@ -395,7 +395,7 @@ export interface UploadRecord {
   expiresAt: string;
 }
 
-/** What the account has used this UTC month. */
+/** Usage of the account in this UTC month. */
 export interface UsageRecord {
   /** YYYY-MM */
   period: string;
@@ -411,7 +411,7 @@ export interface UsageRecord {
   limits: AccountLimits;
 }
 
-/** What a render would cost and lack. */
+/** Cost and faults of a render that is not created. */
 export interface Validation {
   valid: boolean;
   errors: Array<Fault>;

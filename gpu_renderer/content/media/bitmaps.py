@@ -19,7 +19,7 @@ from gpu_renderer.content.vector.surface import Pixels
 
 SIDE_MAX_PX = 32768
 AREA_MAX_PX = 100_000_000
-"""What a picture may claim to be; beyond that it is taken for a bomb."""
+"""Largest declared area of a picture. A larger one is refused as a decompression bomb."""
 
 
 def bitmap_pixels(data: bytes) -> Pixels:

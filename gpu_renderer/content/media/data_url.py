@@ -12,7 +12,7 @@ BODY_MAX_BYTES = 256 << 20
 
 
 def data_url_bytes(src: str) -> bytes:
-    """What a `data:` URL holds. Raises MediaUndecodable where it is malformed or too large."""
+    """Return the content of a `data:` URL. Raises MediaUndecodable if it is malformed or too large."""
     head, comma, body = src.partition(",")
     if not comma:
         raise refused("is a malformed data URL")

@@ -30,7 +30,7 @@ class MediaLibrary:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not drawn of pictures, and each source that there is no file for: a line each, once."""
+        """Return a line for each undrawn part of pictures, and for each source without a file."""
         missing = [src for src, path in self._files.items() if path is None]
         lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
         return (*lines, *self._pictures.warnings)
@@ -62,7 +62,7 @@ class MediaLibrary:
         return self._videos.frame(source.src, source.time) if source.blend == "none" else None
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
-        """What a video layer shows: a frame, or one made of two neighbours at the file's rate. Raises MediaUndecodable."""
+        """Return the picture of a video layer: a frame, or a blend of two neighbours. Raises MediaUndecodable."""
         if source.blend == "none":
             return self.video_frame(source.src, source.time)
         rate = self._videos.frames_per_second(source.src) or source.blend_fps
@@ -79,7 +79,7 @@ class MediaLibrary:
         self._videos.begin_run()
 
     def close(self) -> None:
-        """Ends decoding and closes all files."""
+        """End decoding and close all files."""
         self._videos.close()
 
     def _found(self, src: str) -> Path | None:

@@ -27,7 +27,7 @@ class Pictures:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not drawn of pictures, a line each, once."""
+        """Return a line for each undrawn part of pictures."""
         return tuple(self._faults)
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
@@ -57,7 +57,7 @@ class Pictures:
 
 
 def is_svg(data: bytes) -> bool:
-    """Whether the bytes begin like an SVG document."""
+    """Return True if the bytes begin like an SVG document."""
     head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith(b"<svg") or (
         head.startswith((b"<?xml", b"<!doctype", b"<!--")) and b"<svg" in data[:65536].lower()

@@ -22,7 +22,7 @@ GRID_PX = 8
 BLOCK_RADIUS_PX = 3
 SEARCH_PX = 10
 LEAST_GAIN = 0.06
-"""By which share a block must match better elsewhere than where it stands, for it to have moved."""
+"""Share by which a block must match better at another place than at its own to count as moved."""
 
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255.0)
 
@@ -39,9 +39,9 @@ def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
 
 
 def motion_vectors(earlier: Pixels, later: Pixels) -> _Floats:
-    """How far each place of a grid moves from the earlier to the later frame, px of the frames: (rows, columns, x and y).
+    """Return the motion of a grid's points from the earlier to the later frame, px: (rows, columns, x and y).
 
-    The grid's first place is the frame's corner; the places are `GRID_PX` of the compared size apart.
+    The grid's first point is the frame's corner. Points are `GRID_PX` of the compared size apart.
     """
     factor = _factor(earlier)
     a, b = (_luma(frame, factor) for frame in (earlier, later))
@@ -102,7 +102,7 @@ def _blocks(luma: _Floats, x: _Offset, y: _Offset) -> _Floats:
 
 
 def _lowest(before: _Floats, here: _Floats, after: _Floats) -> _Floats:
-    """Where a parabola through three neighbours is lowest, -0.5..0.5 px from the middle one."""
+    """Return the minimum of the parabola through three neighbours, -0.5 to 0.5 px from the middle one."""
     bend = before - 2 * here + after
     shift = np.where(bend > 1e-9, (before - after) / np.where(bend > 1e-9, 2 * bend, 1), 0)
     return np.clip(shift, -0.5, 0.5).astype(np.float32)
@@ -141,5 +141,5 @@ def _points(corners: list[npt.NDArray[Any]]) -> list[Any]:
 
 
 def _factor(frame: Pixels) -> float:
-    """How many times larger the frame is than what is compared."""
+    """Return the ratio of the frame's size to the compared size."""
     return max(1.0, float(max(frame.shape[:2])) / LONG_EDGE_MOST_PX)

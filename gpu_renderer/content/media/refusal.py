@@ -1,4 +1,4 @@
-"""How a picture is refused."""
+"""Refusal of a picture."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.prefetch import iterated_ahead
 
 AHEAD_MAX_BYTES = 96 << 20
-"""What all cursors together may hold of decoded frames that nobody has asked for yet."""
+"""Budget of all cursors for decoded frames that nobody has requested yet."""
 AHEAD_MAX_FRAMES = 2
 CURSORS_MAX = 6
 STEP_MAX_FRAMES = 8
@@ -35,7 +35,7 @@ class Videos:
         self._indexes: dict[Path, VideoIndex] = {}
         self._cursors: list[_Cursor] = []
         self._unclaimed: list[_Cursor] = []
-        """Those of `_cursors` that this run of frames has not used."""
+        """Cursors that this run of frames has not used."""
 
     def begin_run(self) -> None:
         """Frames of another place may be asked for from now on: cursors may move there, and those of no use lately are closed.
@@ -64,12 +64,12 @@ class Videos:
             raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
 
     def frame_index(self, src: str, seconds: float) -> int | None:
-        """Which frame of the file is shown, so that equal pictures can be known without decoding; None without a file."""
+        """Return the number of the frame at a time without decoding, or None without a file."""
         path = self._resolve(src) if src else None
         return None if path is None else self.index(path).frame_at(seconds)
 
     def is_opaque(self, src: str) -> bool:
-        """Whether no frame of the file can be transparent."""
+        """Return True if no frame of the file can be transparent."""
         path = self._resolve(src) if src else None
         return path is not None and self.index(path).is_opaque
 
@@ -86,16 +86,16 @@ class Videos:
 
     @property
     def seek_count(self) -> int:
-        """How often decoding went elsewhere in a file than on: what makes video slow."""
+        """Number of seeks in files, which make video slow."""
         return sum(cursor.seek_count for cursor in self._cursors)
 
     @property
     def decoder_count(self) -> int:
-        """How many decoders are open: what takes memory."""
+        """Number of open decoders, which take memory."""
         return len(self._cursors)
 
     def close(self) -> None:
-        """Ends all decoding and closes all files."""
+        """End all decoding and close all files."""
         for cursor in self._cursors:
             cursor.close()
         self._cursors.clear()
@@ -136,11 +136,14 @@ class _Cursor:
         self._frame: DecodedFrame | None = None
 
     def reaches(self, frame_index: int) -> bool:
-        """Whether the frame is the last one given, or a small step away from it."""
+        """Return True if the frame is the last one given, or a small step away from it."""
         return self._frame is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
 
     def distance(self, frame_index: int) -> tuple[bool, int]:
-        """How unlike what it expects the frame is: one that it holds or decodes next comes first, then the nearest."""
+        """Return a sort key of how far a frame is from the expected one.
+
+        Frames that are held or decoded next come first, then the nearest.
+        """
         is_expected = frame_index in (self._position, self._position + self._step)
         return not is_expected, abs(frame_index - self._position)
 
@@ -155,11 +158,11 @@ class _Cursor:
 
     @property
     def seek_count(self) -> int:
-        """Seeks in the file."""
+        """Seek in the file."""
         return self._decoder.seek_count
 
     def close(self) -> None:
-        """Ends decoding and closes the file."""
+        """End decoding and close the file."""
         self._stop()
         self._decoder.close()
 
@@ -181,7 +184,7 @@ class _Cursor:
         self._coming = iterated_ahead(self._prepared(frames), ahead_count)
 
     def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
-        """Converts ahead what will be wanted as pixels: the next frame, where the last one was."""
+        """Convert ahead what will be wanted as pixels: the next frame, where the last one was."""
         for frame in frames:
             if self._frame is not None and self._frame.was_converted:
                 _ = frame.pixels

@@ -49,7 +49,7 @@ class VideoDecoder:
             yield from self._repeated(self._backward(first_index, step, max(1, held_max_bytes // self.frame_bytes)))
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._coming = None
         self._container.close()
 

@@ -19,7 +19,7 @@ class DecodedFrame:
 
     @property
     def was_converted(self) -> bool:
-        """Whether the whole frame has been turned into pixels."""
+        """True if the whole frame has been turned into pixels."""
         return self._pixels is not None
 
     @property
@@ -37,7 +37,7 @@ class DecodedFrame:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether no pixel can be transparent."""
+        """True if no pixel can be transparent."""
         return not has_alpha(self._frame.format)
 
     def resample(self, columns: Places, rows: Places, picture: Pixels) -> None:
@@ -46,7 +46,7 @@ class DecodedFrame:
 
     @property
     def has_samples(self) -> bool:
-        """Whether an encoder's frame of the same size could hold the decoded samples as they are."""
+        """True if an encoder's frame of the same size could hold the decoded samples as they are."""
         frame = self._frame
         return is_encoder_colour(frame) and frame.rotation % 360 == 0 and frame.width % 4 == 0 and frame.height % 2 == 0
 

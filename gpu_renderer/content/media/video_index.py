@@ -1,4 +1,4 @@
-"""When each frame of a video file is shown, and from where it can be decoded. Made once a file, without decoding."""
+"""Index of a video file: the time of each frame, and its entry point for decoding. Built once, without decoding."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class VideoIndex:
         return max(0, bisect_right(self.seconds, begun) - 1)
 
     def entry_point(self, frame_index: int) -> EntryPoint:
-        """Where to decode from so that the frame comes out whole: the last entry that is shown no later.
+        """Return the point from which decoding makes the frame complete: the last entry shown no later.
 
-        Frames of an open group that are shown before its entry picture refer to the group before, and start there.
+        Frames of an open group that are shown before its entry picture refer to the former group, and start there.
         """
         before = bisect_right(self.entry_points, self.shown_at[frame_index], key=lambda entry: entry.shown_at)
         return self.entry_points[max(0, before - 1)]

@@ -61,7 +61,7 @@ class PixelConverter:
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
 
     def resample(self, frame: av.VideoFrame, columns: Places, rows: Places, picture: Pixels) -> None:
-        """Fills a picture with an opaque frame, filtered as the places say. Needs native kernels."""
+        """Fill a picture with an opaque frame, filtered as the places say. Needs native kernels."""
         assert self._native is not None, "only the kernels resample"
         if self._has_loop(frame) and round(frame.rotation / 90) % 4 == 0:
             by = weights(_matrix(frame), full_range=_is_full_range(frame))
@@ -78,7 +78,7 @@ class PixelConverter:
         return self._native.colour_decode(samples_of(frame), by, part)
 
     def _scaled(self, frame: av.VideoFrame, part: Region | None) -> Pixels:
-        """By libswscale. Beyond a part, of even edges, chroma is not known."""
+        """Convert with libswscale. Chroma outside a part of even edges is unknown."""
         full_range = _is_full_range(frame)
         key = (frame.width, frame.height, frame.format.name, _matrix(frame), full_range, part)
         with self._lock:
@@ -99,13 +99,13 @@ def samples_of(frame: av.VideoFrame) -> Samples:
 
 
 def suits_kernels(frame: av.VideoFrame) -> bool:
-    """Whether a frame is of the kind that the kernels convert as libswscale does."""
+    """Return True if a frame is of the kind that the kernels convert as libswscale does."""
     is_fit = all(size % 2 == 0 and size >= LOOP_SIZE_MIN for size in (frame.width, frame.height))
     return is_fit and frame.format.name in {"yuv420p", "yuvj420p"}
 
 
 def is_encoder_colour(frame: av.VideoFrame) -> bool:
-    """Whether a frame's samples mean what our encoder's do: 8-bit 4:2:0, BT.709 (or no word of it), limited range."""
+    """Return True if a frame has our encoder's samples: 8-bit 4:2:0, limited range, BT.709 or untagged."""
     return frame.format.name == "yuv420p" and frame.color_range != _FULL_RANGE and _matrix(frame) == "bt709"
 
 
@@ -147,7 +147,7 @@ def _graph(frame: av.VideoFrame, *, full_range: bool, part: Region | None) -> av
 
 
 def has_alpha(video_format: Any) -> bool:
-    """Whether a pixel format carries transparency."""
+    """Return True if a pixel format carries transparency."""
     return video_format is not None and str(video_format.name).startswith(
         ("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya")
     )

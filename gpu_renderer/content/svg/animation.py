@@ -17,12 +17,12 @@ from gpu_renderer.content.vector import css
 from motion.evaluate.easing import cubic_bezier
 
 UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
-"""What moves a document too, and is not played."""
+"""Animation features that are not played."""
 
 SECONDS_MAX = 1e9
-"""Of a time in a document, so that sums and quotients stay numbers."""
+"""Largest time in a document, so that sums and quotients remain finite."""
 _NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
-"""Of attributes that have no prefix; no others are played."""
+"""Attributes without a prefix. No others are animated."""
 _PLAYED = re.compile(r"<(?:\w+:)?(?:animate(?:Transform)?|set)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?|\.\d+)\s*(h|min|s|ms)?\Z")
@@ -68,7 +68,7 @@ def _apply(document: Document, animation: Element, seconds: float) -> None:
 
 
 def _share(animation: Element, seconds: float) -> float | None:
-    """How far through one run it is, 0..1; None before it begins, and after its end unless that is kept."""
+    """Return the progress through one run, 0 to 1, or None before the start and, unless frozen, after the end."""
     begin = next(
         (time for word in (animation.get("begin") or "0").split(";") if (time := _clock(word)) is not None), None
     )
@@ -87,7 +87,7 @@ def _share(animation: Element, seconds: float) -> float | None:
 
 
 def _times(animation: Element, run: float) -> float:
-    """How many runs it makes."""
+    """Return the number of runs."""
     count, whole = animation.get("repeatCount"), _clock(animation.get("repeatDur"))
     if count == "indefinite" or animation.get("repeatDur") == "indefinite":
         return math.inf if whole is None else whole / run

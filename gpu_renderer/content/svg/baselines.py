@@ -1,4 +1,4 @@
-"""Where letters stand: the baselines of a font and the shifts that a style asks for."""
+"""Baselines of a font, and the shifts of a style."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpu_renderer.content.text.families import Chain
 
 
 class Extent(NamedTuple):
-    """How far a font's line reaches above and below its alphabetic baseline, and the height of an x, in ems."""
+    """Ascent, descent and x-height of a font's line from its alphabetic baseline, in ems."""
 
     ascent: float
     descent: float
@@ -26,7 +26,7 @@ def extent(chain: Chain) -> Extent:
 
 
 def baseline(frame: Frame, owners: tuple[tuple[Element, Frame], ...], chain: Chain) -> float:
-    """How far below the pen the alphabetic baseline lies, in user units."""
+    """Return the distance of the alphabetic baseline below the pen, user units."""
     found = extent(chain)
     named = frame.style.get("alignment-baseline") if len(owners) > 1 else None
     if named in (None, "auto", "baseline"):
@@ -44,7 +44,7 @@ def baseline(frame: Frame, owners: tuple[tuple[Element, Frame], ...], chain: Cha
 
 
 def _shift(style: dict[str, str], found: Extent) -> float:
-    """How far a span is raised above its parent's baseline: half a line of its own for `super`, as browsers do in SVG."""
+    """Return the height of a span above its parent's baseline. `super` is half of its own line, as in browsers."""
     stated, size = style.get("baseline-shift", "baseline"), font_size(style)
     half = (found.ascent + found.descent) * size / 2
     named = {"super": half, "sub": -half, "baseline": 0.0}

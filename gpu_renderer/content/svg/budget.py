@@ -14,7 +14,7 @@ from gpu_renderer.errors import MediaUndecodable
 
 
 class Cost(StrEnum):
-    """What is counted, in the words of the message."""
+    """Counted costs, in the words of the message."""
 
     elements = "elements, each counted as often as references draw it"
     matches = "comparisons of elements with selectors"
@@ -42,7 +42,7 @@ LIMITS: Final = {
 
 
 class Budget:
-    """What is left of each limit for one drawing."""
+    """Rest of each limit of one drawing."""
 
     def __init__(self) -> None:
         self._left = dict(LIMITS)

@@ -90,7 +90,7 @@ def _set(style: Style, name: str, value: str, parent: Style) -> None:
 
 
 def _resolve_font(style: Style, own: Style, parent: Style) -> None:
-    """Makes what is relative to the parent's font absolute."""
+    """Make what is relative to the parent's font absolute."""
     if "font-size" in own and "font-size" in style:
         style["font-size"] = repr(font_size(style, font_size(parent)))
     if (relative := style.get("font-weight")) in ("bolder", "lighter"):

@@ -11,7 +11,7 @@ _LANGUAGE = "en"
 
 
 def applies(element: Element) -> bool:
-    """Whether an element's conditions hold."""
+    """Return True if an element's conditions hold."""
     languages = element.get("systemLanguage")
     if languages is not None and not any(_speaks(word) for word in languages.split(",")):
         return False

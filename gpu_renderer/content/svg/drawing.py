@@ -47,7 +47,7 @@ class Drawing(Scene):
         self.warnings: dict[str, None] = {}
 
     def draw(self, canvas: Any, size: SvgSize) -> None:
-        """Draws the whole document into its raster at the canvas's origin."""
+        """Draw the whole document into its raster at the canvas's origin."""
         self.budget.check(Cost.elements, drawn_count(self.document))
         width, height, root = size.columns, size.rows, self.document.root
         box = view_box(root) or (0.0, 0.0, size.width, size.height)
@@ -64,11 +64,11 @@ class Drawing(Scene):
             canvas.drawColor(skia.Color4f(*color))
 
     def warn(self, line: str) -> None:
-        """Says once what is not drawn."""
+        """Say once what is not drawn."""
         self.warnings.setdefault(line)
 
     def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
-        """Draws an element's children in order."""
+        """Draw an element's children in order."""
         for child in shown_children(element):
             self._draw(child, canvas, frame)
 
@@ -128,7 +128,7 @@ class Drawing(Scene):
         return None if draw is None else lambda: draw(element, canvas, frame)
 
     def _composed(self, element: Element, canvas: Any, frame: Frame, paint: Callable[[], None]) -> None:
-        """Paints inside the element's transform, clip, opacity, mask and filter."""
+        """Paint inside the element's transform, clip, opacity, mask and filter."""
         style, depth = frame.style, canvas.save()
         if element is not self.document.root:
             canvas.concat(placement(style, frame.viewport, lambda: self.bounds(element, frame)))

@@ -19,7 +19,10 @@ from gpu_renderer.errors import MediaUndecodable
 def draw_picture(
     scene: Scene, element: Element, canvas: Any, rectangle: tuple[float, float, float, float], *, smooth: bool
 ) -> bool:
-    """Draws an `image` element; false where it carries no picture that can be read. Raises MediaUndecodable over budget."""
+    """Draw an `image` element; false where it carries no picture that can be read.
+
+    Raises MediaUndecodable over budget.
+    """
     link = href(element)
     if not link.startswith("data:"):
         return False

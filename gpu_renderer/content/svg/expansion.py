@@ -1,4 +1,4 @@
-"""How many elements a document draws when its references are followed, counted without drawing any."""
+"""Number of elements that a document draws after following its references, counted without drawing."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class _Chain:
         self.last: Any = None
         self._whole = filter_region(element, bounds, frame.viewport)
         self._region = self._whole
-        """Of the primitive that is being read."""
+        """Region of the current primitive."""
         self._regions: dict[int, Any] = {}
 
     def add(self, primitive: Element) -> None:
@@ -191,7 +191,7 @@ def _cut(made: Any, region: Any) -> Any:
 
 
 def is_linear(style: Style) -> bool:
-    """Whether primitives of the style compute in linear light."""
+    """Return True if primitives of the style compute in linear light."""
     return style.get("color-interpolation-filters", "linearRGB") != "sRGB"
 
 

@@ -1,4 +1,4 @@
-"""What surrounds an element while it is drawn, and the limits of a drawing."""
+"""State around an element while it is drawn, and the limits of a drawing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Frame(NamedTuple):
 
 
 class Scene(Protocol):
-    """What the parts of the renderer ask of the whole."""
+    """Interface of the whole renderer to its parts."""
 
     document: Document
     cascade: Cascade
@@ -34,7 +34,7 @@ class Scene(Protocol):
     budget: Budget
 
     def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
-        """Draws an element's children in order."""
+        """Draw an element's children in order."""
 
     def bounds(self, element: Element, frame: Frame) -> Any:
         """The box of an element's geometry in its own user space, without strokes; an empty rectangle where it has none."""
@@ -43,4 +43,4 @@ class Scene(Protocol):
         """The outline of a shape or text in its own user space."""
 
     def warn(self, line: str) -> None:
-        """Says once what is not drawn."""
+        """Say once what is not drawn."""

@@ -19,7 +19,7 @@ _EM_UNITS = {"em": 1.0, "rem": 1.0, "ex": 0.5, "ch": 0.5}
 
 
 class Viewport(NamedTuple):
-    """What percentages refer to."""
+    """Reference of percentages."""
 
     width: float
     height: float
@@ -65,7 +65,7 @@ def view_box(element: Any) -> tuple[float, float, float, float] | None:
 
 
 def is_collapsed(element: Any) -> bool:
-    """Whether the element has a view box without area, which stops it from being drawn."""
+    """Return True if the element has a view box without area, which stops it from being drawn."""
     found = numbers(element.get("viewBox"))
     return len(found) == 4 and min(found[2:]) == 0
 

@@ -28,9 +28,9 @@ _GENERIC = {
     "monospace": "DejaVu Sans Mono",
     "system-ui": "DejaVu Sans",
 }
-"""What a browser's generic families are on the reference's machine."""
+"""Generic families of the reference's browser."""
 _LAST_RESORT = "Liberation Serif"
-"""What a browser takes where no family of a list is installed."""
+"""Family of a browser if no family of a list is installed."""
 _WEIGHTS = {"normal": 400.0, "bold": 700.0}
 _OUTLINE_SIZE_PX = 512.0
 """Outlines are read at this size and scaled: small sizes lose precision in the font's own grid."""
@@ -69,7 +69,7 @@ def text_box(found: list[Lettering]) -> Any:
 
 
 def _fit(pieces: list[Piece], fonts: Fonts) -> None:
-    """Spreads or stretches the pieces of each element that states a `textLength`."""
+    """Spread or stretch the pieces of each element that states a `textLength`."""
     for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
         inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
         natural = sum(_advance(piece, fonts) + piece.dx for piece in inside)

@@ -32,7 +32,7 @@ class Vertex(NamedTuple):
 
 
 def draw_markers(scene: Scene, path: Any, joints: frozenset[int], canvas: Any, frame: Frame) -> None:
-    """Draws the markers that a frame's style names. `joints`: the verbs that end at no vertex."""
+    """Draw the markers that a frame's style names. `joints`: the verbs that end at no vertex."""
     style = frame.style
     if frame.depth > DEPTH_MAX or not any(
         style.get(f"marker-{at}", "none") != "none" for at in ("start", "mid", "end")

@@ -14,7 +14,7 @@ from gpu_renderer.content.svg.regions import filter_region
 
 
 def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
-    """Takes from the layer that is open what the mask does not leave. `bounds`: the box of the masked element."""
+    """Take from the layer that is open what the mask does not leave. `bounds`: the box of the masked element."""
     style = scene.cascade.in_place(mask)
     spend_layer(scene.budget, canvas)
     canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
@@ -27,7 +27,7 @@ def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: An
 
 
 def _kept(style: Style) -> Any:
-    """What makes coverage of the mask's colours; None where its alpha is it."""
+    """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage."""
     if style.get("mask-type") == "alpha":
         return None
     luminance = skia.LumaColorFilter.Make()

@@ -45,7 +45,7 @@ class _PathReader:
         return self._path
 
     def _run(self, command: str) -> bool:
-        """Draws a command with all its repetitions; false at an error."""
+        """Draw a command with all its repetitions; false at an error."""
         if command in "Zz":
             self._path.close()
             self._x, self._y, self._control = self._start_x, self._start_y, None

@@ -98,7 +98,7 @@ _FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+
 
 
 def is_valid(name: str, value: str) -> bool:
-    """Whether a declaration stands; one that does not leaves the property as it was."""
+    """Return True if a declaration stands; one that does not leaves the property as it was."""
     if name not in _COLORS:
         return bool(value)
     word = value.strip().lower()

@@ -1,4 +1,4 @@
-"""What colour matrices and transfer functions do to channels."""
+"""Colour matrices and transfer functions."""
 
 from __future__ import annotations
 

@@ -33,12 +33,12 @@ class Selector(NamedTuple):
 
     @property
     def specificity(self) -> tuple[int, int, int]:
-        """How many ids, classes (attributes and pseudo-classes counted in) and types."""
+        """Return the numbers of ids, of classes (with attributes and pseudo-classes), and of types."""
         weights = [_weight(compound) for _, compound in self.steps]
         return sum(w[0] for w in weights), sum(w[1] for w in weights), sum(w[2] for w in weights)
 
     def matches(self, element: Element, budget: Budget) -> bool:
-        """Whether the element is selected. Each comparison is counted. Raises MediaUndecodable."""
+        """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable."""
         return _matches(element, self.steps, budget)
 
 

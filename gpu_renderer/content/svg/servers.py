@@ -38,7 +38,7 @@ def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
 
 
 def context_paints(style: Style) -> Style:
-    """What `context-fill` and `context-stroke` mean to what an element of the style refers to."""
+    """Return the style with `context-fill` and `context-stroke` resolved for a referenced element."""
     return {"-context-fill": style.get("fill", "black"), "-context-stroke": style.get("stroke", "none")}
 
 

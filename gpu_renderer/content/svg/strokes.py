@@ -34,7 +34,7 @@ def as_stroke(paint: Any, style: Style, viewport: Viewport, dash_scale: float = 
 
 
 def draw_stroke(path: Any, paint: Any, style: Style, canvas: Any) -> None:
-    """Strokes a path; a stroke that does not scale is as wide in pixels of the raster as the style says."""
+    """Stroke a path; a stroke that does not scale is as wide in pixels of the raster as the style says."""
     if style.get("vector-effect") != "non-scaling-stroke":
         canvas.drawPath(path, paint)
         return

@@ -25,7 +25,7 @@ class Declarations(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a selector declares."""
+    """Declarations of a selector."""
 
     selector: Selector
     declarations: Declarations

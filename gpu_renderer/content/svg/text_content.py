@@ -48,7 +48,7 @@ class Piece:
 
     @property
     def is_placed(self) -> bool:
-        """Whether anything parts it from what precedes it."""
+        """True if anything parts it from what precedes it."""
         return self.x is not None or self.y is not None or bool(self.dx or self.dy or self.rotation)
 
 
@@ -154,7 +154,7 @@ def _keeps_space(character: Piece) -> bool:
 
 
 def _position(owner: Element, characters: list[Piece]) -> None:
-    """Gives the characters inside an element what its lists state for each."""
+    """Give the characters inside an element what its lists state for each."""
     frame = next(frame for other, frame in characters[0].owners if other is owner)
     for name in ("x", "y", "dx", "dy") if name_of(owner) != "textPath" else ():
         for character, value in zip(characters, _lengths(owner, name, frame), strict=False):

@@ -114,7 +114,7 @@ def _skew(words: list[str], reference: Viewport, em: float) -> Any:
 
 
 def _foreshortening(words: list[str]) -> float:
-    """What a turn about an axis in the plane leaves of the other, seen without perspective."""
+    """Return the scale that a rotation about an axis in the plane leaves of the other axis, without perspective."""
     return math.cos(math.radians(degrees(words[0])))
 
 

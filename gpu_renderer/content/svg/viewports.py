@@ -12,7 +12,7 @@ from gpu_renderer.content.svg.lengths import Viewport, fitted, is_collapsed, len
 
 
 class Place(NamedTuple):
-    """Where a viewport lies in the user space around it."""
+    """Place of a viewport in the surrounding user space."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ def place_of(element: Element, frame: Frame, use: Element | None = None) -> Plac
 
 
 def draw_viewport(scene: Scene, element: Element, canvas: Any, frame: Frame, place: Place) -> None:
-    """Draws an element's children in a viewport of its own."""
+    """Draw an element's children in a viewport of its own."""
     if place.width <= 0 or place.height <= 0 or is_collapsed(element):
         return
     canvas.save()

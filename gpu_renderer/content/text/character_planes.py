@@ -76,7 +76,7 @@ def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
 
 
 def _matrix(transform: Transform3D, place: GlyphPlace) -> Matrix4:
-    """Where a glyph stands; the layer's anchor is taken off in the glyph's own frame (text.md 9)."""
+    """Return the matrix of a glyph. The layer's anchor is subtracted in the glyph's own frame (text.md 9)."""
     pose = place.pose
     there = translation(place.x + pose.dx, place.y + pose.dy, pose.dz)
     local = product(there, turned(pose.rotation_x, pose.rotation_y, pose.rotation))

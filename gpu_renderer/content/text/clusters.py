@@ -1,4 +1,4 @@
-"""What belongs together in a string: words between spaces, characters with their marks, stretches of one direction."""
+"""Units of a string: words between spaces, characters with their marks, runs of one direction."""
 
 from __future__ import annotations
 

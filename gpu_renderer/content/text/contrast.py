@@ -1,4 +1,4 @@
-"""How glyph coverage is strengthened by the text's colour (text.md 10.3)."""
+"""Contrast enhancement of glyph coverage by the text's colour (text.md 10.3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 GAMMA, CONTRAST = 1.1875, 0.2
 """The reference's browser."""
 SKIA_CONTRAST = 0.5
-"""Of the Skia that draws our masks; its curve is that of sRGB, and neither can be set."""
+"""Contrast of the Skia that draws our masks. Its curve is that of sRGB, and neither can be set."""
 NEUTRAL = 128
 """The grey in which masks are drawn: its table loses least when it is undone."""
 
@@ -28,12 +28,12 @@ def luminance(color: Rgba) -> int:
 
 
 def table(color: Rgba) -> Table:
-    """Maps raw coverage 0..255 to what the reference paints in the colour."""
+    """Map raw coverage 0..255 to what the reference paints in the colour."""
     return _reference_table(luminance(color))
 
 
 def mask_table(color: Rgba) -> Table:
-    """Maps coverage as Skia draws it in neutral grey to what the reference paints in the colour."""
+    """Map coverage as Skia draws it in neutral grey to what the reference paints in the colour."""
     return table(color)[_raw_of_neutral()]
 
 

@@ -53,7 +53,7 @@ class Face:
         return Heights(self._ascent / total, self._x_height / self.units_per_em)
 
     def baseline_shift(self, size: float) -> float:
-        """How far the alphabetic baseline lies below the middle of a line, px (text.md 10.1)."""
+        """Return the distance of the alphabetic baseline below the middle of a line, px (text.md 10.1)."""
         em_ascent = self._ascent / (self._ascent + self._descent)
         return math.floor(64 * size * em_ascent + 0.5) / 64 - size / 2
 

@@ -44,7 +44,7 @@ class NoFonts(RenderError):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What selects a face."""
+    """Properties that select a face."""
 
     family: str
     weight: float
@@ -120,7 +120,7 @@ class Fonts:
         return self._chains[style]
 
     def has(self, family: str) -> bool:
-        """Whether the family, or one of the same metrics, is installed."""
+        """Return True if the family, or one of the same metrics, is installed."""
         name = family.strip().lower()
         return name in self._families or name in SUBSTITUTES
 
@@ -173,7 +173,7 @@ class Fonts:
 
 
 def is_emoji(cluster: str) -> bool:
-    """Whether the cluster asks for colour: by a variation selector, or because it is drawn so by default."""
+    """Return True if the cluster asks for colour: by a variation selector, or because it is drawn so by default."""
     if "\ufe0e" in cluster:
         return False
     return "\ufe0f" in cluster or (

@@ -21,7 +21,7 @@ from gpu_renderer.content.text.scanning import described
 PACKS = ("reference", "scripts", "cjk", "offered")
 """The packs of `packages.json`, in the order in which a missing character looks through them."""
 REFERENCE_PACKS = ("reference", "scripts", "cjk")
-"""What the editor's render worker has, and the scripts it lacks; no family that only the editor's page loads."""
+"""Fonts of the editor's render worker, and scripts that it lacks. No family that only the editor's page loads."""
 FONT_ENDINGS = (".ttf", ".otf", ".ttc")
 LISTING = "faces.json"
 _ROOT = Path(__file__).resolve().parents[3]
@@ -47,7 +47,7 @@ class FontFile:
     sha256: str
 
     def covers(self, code_point: int) -> bool:
-        """Whether the face has a glyph for the code point."""
+        """Return True if the face has a glyph for the code point."""
         return bisect_right(self.edges, code_point) % 2 == 1
 
 
@@ -71,7 +71,7 @@ def identity(files: Iterable[FontFile]) -> str:
 
 
 def write_listing(folder: Path, named: Sequence[FontFile] | None = None) -> None:
-    """Writes `faces.json` for the fonts in the folder, as scanned, or as named by the caller."""
+    """Write `faces.json` for the fonts in the folder, as scanned, or as named by the caller."""
     rows = [
         [file.path.name, file.index, file.family, file.weight, file.italic, list(file.edges), file.sha256]
         for file in (_scanned(folder) if named is None else named)

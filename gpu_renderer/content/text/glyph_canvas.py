@@ -1,6 +1,6 @@
-"""What glyphs are laid on: RGBA, or coverage alone where all of them have one colour.
+"""Canvas of glyphs: RGBA, or coverage alone if all glyphs have one colour.
 
-Coverage over coverage is worked out here: Skia takes twenty times as long for it, and its RGBA is four times the bytes.
+Coverage over coverage is computed here: Skia takes twenty times as long, and its RGBA is four times the bytes.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class GlyphCanvas:
 
     @property
     def is_coverage(self) -> bool:
-        """Whether it holds no colours."""
+        """True if it holds no colours."""
         return self.pixels.ndim == 2
 
     def lay(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
-        """Draws coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
+        """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
         if self.is_coverage:
             _lay_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
         else:

@@ -49,7 +49,7 @@ class _Letter:
 
 
 def is_per_glyph(source: TextSource) -> bool:
-    """Whether the text is laid out code point by code point."""
+    """Return True if the text is laid out code point by code point."""
     return bool(source.runs or source.has_animators or source.path)
 
 

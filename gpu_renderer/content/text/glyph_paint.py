@@ -76,7 +76,7 @@ class _GlyphPainting:
 
     @property
     def color(self) -> Rgba | None:
-        """What all of it has, opaque; None where it has several colours."""
+        """Return the opaque colour of all glyphs, or None if they have several."""
         has_several = self._place.pose.stroke_width > 0 or self._is_picture
         return None if has_several else self._fill._replace(alpha=1.0)
 
@@ -85,7 +85,7 @@ class _GlyphPainting:
         return any(glyph.styled.face.is_color for glyph, _ in self._glyphs())
 
     def paint(self, glyph_canvas: GlyphCanvas, *, stroke_over_fill: bool) -> None:
-        """Draws stroke and fill in their order, each blurred on its own."""
+        """Draw stroke and fill in their order, each blurred on its own."""
         steps = [(self._paint_fill, self._fill)]
         if self._place.pose.stroke_width > 0:
             steps.insert(1 if stroke_over_fill else 0, (self._paint_stroke, self._stroke))
@@ -93,7 +93,7 @@ class _GlyphPainting:
             self._blurred(glyph_canvas, step, color._replace(alpha=1.0))
 
     def _blurred(self, glyph_canvas: GlyphCanvas, step: Callable[[GlyphCanvas], None], color: Rgba) -> None:
-        """Runs a step; where the pose is blurred, on a plate that holds the glyph and its blur."""
+        """Run a step; where the pose is blurred, on a plate that holds the glyph and its blur."""
         sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
         if sigma <= 0:
             step(glyph_canvas)
@@ -213,7 +213,7 @@ def _linear(place: GlyphPlace, scale: float) -> Linear:
 
 
 def spread(pose: GlyphPose, font_size: float) -> float:
-    """How far a pose may carry a glyph's ink, px (text.md 7.3)."""
+    """Return the distance by which a pose can move a glyph's pixels, px (text.md 7.3)."""
     travel = max(abs(pose.dx), abs(pose.dy) + abs(pose.line_spacing))
     growth = max(0.0, max(pose.scale_x, pose.scale_y) - 1) * font_size / 2
     lean = abs(math.tan(math.radians(pose.skew))) * font_size / 2 if pose.skew else 0.0

@@ -41,7 +41,7 @@ def glyph_coverage(glyphs: Sequence[Placed], color: Rgba, width: int, height: in
 
 
 def draw_color_glyphs(canvas: Any, glyphs: Iterable[Placed], alpha: float) -> None:
-    """Draws the glyphs that are pictures (emoji)."""
+    """Draw the glyphs that are pictures (emoji)."""
     for placed in glyphs:
         if placed.styled.face.is_color:
             blob = _blob([placed], placed.styled)

@@ -57,7 +57,7 @@ class Package:
     path: str = ""
 
     def folder(self, root: Path) -> Path:
-        """Where the package's fonts lie under the root."""
+        """Return the folder of the package's fonts below the root."""
         return root / self.pack / self.name.rpartition("/")[2]
 
 
@@ -74,7 +74,7 @@ def missing(root: Path, packs: Sequence[str]) -> list[Package]:
 
 
 def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
-    """Installs the packages; returns the reason for each that could not be had, by name."""
+    """Install the packages; return the reason for each that could not be had, by name."""
     root.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(PARALLEL) as pool:
         reasons = list(pool.map(lambda package: _attempt(package, root, say), packages))

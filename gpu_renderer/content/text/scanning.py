@@ -1,4 +1,4 @@
-"""What a font file says of itself: family, weight, style and the code points that it covers."""
+"""Properties of a font file: family, weight, style, and covered code points."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def is_visible(code_point: int) -> bool:
 
 
 def missing_line(script: str, example: str) -> str:
-    """What a person reads about a script without a font."""
+    """Return the message about a script without a font."""
     return f"No installed font has {script} characters such as {example!r}; boxes are drawn for them: {_HELP}."
 
 

@@ -1,4 +1,4 @@
-"""Where a text's ink is, for expressions that fit something to it (format/animation.md 4.5, sourceRectAtTime)."""
+"""Bounds of a text's pixels, for expressions (format/animation.md 4.5, sourceRectAtTime)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ REDUCTIONS = (8, 4, 2)
 SIGMA_REDUCED = 3.0
 """A blur is worked out as small as leaves it a sigma of this: no further from a Gaussian than Pillow's own is."""
 MARGIN_SIGMAS = 3.25
-"""Where the tail falls below half of 1/255."""
+"""Number of sigmas after which the tail is below half of 1/255."""
 SIGMA_SIDES_MAX = 64
 """A sigma of so many sides of a buffer leaves less than 1/255 of anything in it; Pillow refuses absurd ones."""
 
@@ -56,7 +56,7 @@ def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
 
 
 def filter_margin(sigma: float) -> int:
-    """How many pixels beyond the ink a blur may leave something."""
+    """Return the distance in pixels outside the content at which a blur can be visible."""
     return math.ceil(MARGIN_SIGMAS * sigma)
 
 

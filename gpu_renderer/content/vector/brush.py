@@ -14,7 +14,7 @@ from motion.snapshot import BrushStroke
 
 
 def paint_over(pixels: Pixels, canvas: Any, strokes: tuple[BrushStroke, ...], scale: float) -> None:
-    """Draws the strokes on the canvas, which is centred and scaled; `pixels` are what the canvas draws into."""
+    """Draw the strokes on the canvas, which is centred and scaled; `pixels` are what the canvas draws into."""
     before = image(pixels.copy()) if any(stroke.mode == "clone" for stroke in strokes) else None
     for stroke in strokes:
         if stroke.points:

@@ -74,7 +74,7 @@ def runs_outline(runs: Sequence[Run]) -> Any:
 
 
 def add_run(path: Any, points: Sequence[PathPoint], *, closed: bool) -> None:
-    """Appends a run: segment i to i+1 is the cubic over the out handle of i and the in handle of i+1."""
+    """Append a run: segment i to i+1 is the cubic over the out handle of i and the in handle of i+1."""
     if not points:
         return
     path.moveTo(points[0].x, points[0].y)

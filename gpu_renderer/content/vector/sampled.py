@@ -19,7 +19,7 @@ _QUARTER = 64
 
 
 def fill(canvas: Any, size: tuple[int, int], path: Any, paint: Any) -> None:
-    """Fills the path with a paint on a canvas of columns x rows pixels, under the canvas's matrix."""
+    """Fill the path with a paint on a canvas of columns x rows pixels, under the canvas's matrix."""
     matrix = canvas.getTotalMatrix()
     bounds = matrix.mapRect(path.getBounds())
     touched = bounds.roundOut()

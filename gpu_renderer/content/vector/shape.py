@@ -52,7 +52,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
 
 
 def round_half_up(value: float) -> int:
-    """Rounds as the reference does."""
+    """Round as the reference does."""
     return math.floor(value + 0.5)
 
 

@@ -109,7 +109,7 @@ def container_padding_px(layer: LayerSnapshot) -> float:
 
 
 def keeps_color(layer: LayerSnapshot) -> bool:
-    """Whether baking leaves content of one colour in that colour: its alpha is all there is to know."""
+    """Return True if baking leaves content of one colour in that colour: its alpha is all there is to know."""
     found = (find(entry.type) for entry in layer.effects)
     return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
 
@@ -142,10 +142,11 @@ def bake(
     scale_max: float = math.inf,
     mask_scale: float | None = None,
 ) -> Baked:
-    """Runs mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
+    """Run mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
     `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
-    px; `mask_scale` as in `Baking`; `typeface` gives what counters are written in, if any are. Effects that only exist on the GPU are left for the chain.
+    px; `mask_scale` as in `Baking`; `typeface` gives what counters are written in, if any are. Effects that only exist
+    on the GPU are left for the chain.
     """
     canvas = Canvas.of(painter, raster, scale_max)
     scale = canvas.scale

@@ -235,7 +235,7 @@ def shown_pixels(canvas: Canvas) -> Tones:
 
 
 def map_tones(canvas: Canvas, table: Tones, blend: float, *, by_luma: bool = False) -> None:
-    """Maps each channel by a table of shape (256, 3), mixed with `blend` percent of the source."""
+    """Map each channel by a table of shape (256, 3), mixed with `blend` percent of the source."""
     entries = np.clip(table, 0, 255).astype(np.uint8)
     texture = canvas.texture(np.ascontiguousarray(entries).tobytes(), 256, 1, channels=3)
     uniforms: dict[str, UniformValue] = {"u_by_luma": by_luma, "u_blend": blend}

@@ -43,7 +43,7 @@ def drawn(canvas: Canvas, draw: Callable[[skia.Canvas], None]) -> npt.NDArray[np
 
 
 def draw_over(canvas: Canvas, draw: Callable[[skia.Canvas, skia.BlendMode], None], composite: int) -> None:
-    """Lets `draw` draw on the picture itself, each of its strokes by a composite code of effects.md 4.3."""
+    """Let `draw` draw on the picture itself, each of its strokes by a composite code of effects.md 4.3."""
     pixels = canvas.pixels().copy()
     format_ = skia.ImageInfo.Make(canvas.width, canvas.height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType)
     surface = skia.Surface.MakeRasterDirect(format_, pixels, canvas.width * 4)
@@ -75,7 +75,7 @@ def polyline(points: Sequence[tuple[float, float]], *, closed: bool = False) -> 
 
 
 def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
-    """Draws a line of text about the canvas's centre plus the effect's position, on a box where it shows one.
+    """Draw a line of text about the canvas's centre plus the effect's position, on a box where it shows one.
 
     The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6).
     """

@@ -1,7 +1,7 @@
-"""When the raster form of an effect leaves the picture unchanged (effects.md 4.6).
+"""Conditions under which the raster form of an effect does not change the picture (effects.md 4.6).
 
-The tests look at the resolved parameters, lengths in canvas px, before any formula. Effects that are not listed always run, or
-say so themselves (`Effect.is_idle`).
+The tests read the resolved parameters, lengths in canvas px, before any formula. Effects that are not listed always
+run, or decide themselves (`Effect.is_idle`).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Channels = tuple[float, float, float, float]
 Axes = tuple[tuple[int, int], ...]
 ALPHA: Channels = (0.0, 0.0, 0.0, 1.0)
 CHANNELS: tuple[Channels, ...] = (ALPHA, (1, 1, 1, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
-"""What `minimax` can work on: alpha, all colours, red, green, blue."""
+"""Channels of `minimax`: alpha, all colours, red, green, blue."""
 AXES: Axes = ((1, 0), (0, 1))
 MARGIN_MAX_PX = 400
 """Bounds the work of an absurd radius: 100 px at the largest raster scale."""
@@ -21,7 +21,7 @@ MARGIN_MAX_PX = 400
 def extremes(
     canvas: Canvas, margin: int, *, largest: bool, channels: Channels, zero_outside: bool, axes: Axes = AXES
 ) -> None:
-    """Replaces channels by the largest or smallest value of a square window of `reach` px on each side."""
+    """Replace channels by the largest or smallest value of a square window of `reach` px on each side."""
     if margin <= 0:
         return
     for axis in axes:
@@ -35,7 +35,7 @@ def extremes(
 
 
 def mean_alpha(canvas: Canvas, margin: int) -> None:
-    """Replaces the alpha by its mean over a square window of `reach` px on each side."""
+    """Replace the alpha by its mean over a square window of `reach` px on each side."""
     if margin <= 0:
         return
     for axis in AXES:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
 
 KEY_FACTOR = 1442695040888963328
-"""What the scattering hashes multiply their seed by (effects.md 6)."""
+"""Factor of the seed in scattering hashes (effects.md 6)."""
 
 
 def packed(keys: list[tuple[int, int]]) -> bytes:

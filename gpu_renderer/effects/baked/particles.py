@@ -258,7 +258,7 @@ def _crossfaded(shown: Picture, source: Picture, share: float) -> Picture:
 
 
 def _trajectory(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
-    """Where a piece whose centre was at x, y is now, and how far it has turned, in radians."""
+    """Return the present place of a piece whose centre was at x, y, and its rotation in radians."""
     seed, t = math.floor(values.number("seed")), values.fraction("completion")
     away_x = x - canvas.width / 2 - values.number("centerX")
     away_y = y - canvas.height / 2 - values.number("centerY")

@@ -33,7 +33,7 @@ def read(canvas: Canvas) -> Picture:
 
 
 def write(canvas: Canvas, picture: Picture) -> None:
-    """Makes the picture the canvas's pixels: bytes rounded half to even."""
+    """Make the picture the canvas's pixels: bytes rounded half to even."""
     stored = np.clip(picture, 0, 1)
     stored *= 255
     np.rint(stored, out=stored)
@@ -51,7 +51,7 @@ def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:
 
 
 def stamp(picture: Picture, left: int, top: int, coverage: Patch, color: Rgba, opacity: float) -> None:
-    """Mixes a colour over the picture where the patch covers it."""
+    """Mix a colour over the picture where the patch covers it."""
     part, inside = _clipped(picture, left, top, coverage)
     share = np.minimum(part * np.float32(opacity), 1)[..., None]
     under = inside[..., 3:] * (1 - share)
@@ -76,14 +76,14 @@ def stamp_dots(
 
 
 def add(picture: Picture, left: int, top: int, light: Patch, color: npt.NDArray[np.float32]) -> None:
-    """Adds a colour to the picture by the patch's strength; the alpha becomes the larger of both."""
+    """Add a colour to the picture by the patch's strength; the alpha becomes the larger of both."""
     part, inside = _clipped(picture, left, top, light)
     inside[..., :3] += part[..., None] * color
     inside[..., 3] = np.maximum(inside[..., 3], part)
 
 
 def paste(picture: Picture, left: int, top: int, pixels: Patch, shown: npt.NDArray[np.bool_]) -> None:
-    """Replaces the picture by the patch's pixels where they are shown."""
+    """Replace the picture by the patch's pixels where they are shown."""
     part, inside = _clipped(picture, left, top, shown)
     colors, _ = _clipped(picture, left, top, pixels)
     inside[part] = colors[part]

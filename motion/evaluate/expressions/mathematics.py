@@ -19,7 +19,7 @@ def argument(arguments: Sequence[Value], at: int, default: float = math.nan) -> 
 
 
 def is_given(arguments: Sequence[Value], at: int) -> bool:
-    """Whether an argument is there."""
+    """Return True if an argument is there."""
     return at < len(arguments) and arguments[at] is not UNDEFINED
 
 

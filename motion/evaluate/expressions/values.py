@@ -47,7 +47,7 @@ _REFUSED = frozenset({"__proto__", "constructor", "prototype"})
 
 
 def truthy(value: Value) -> bool:
-    """Whether a condition holds."""
+    """Return True if a condition holds."""
     if isinstance(value, float):
         return value != 0.0 and not math.isnan(value)
     if isinstance(value, bool | str):
@@ -110,7 +110,7 @@ def remainder(a: float, b: float) -> float:
 
 
 def less(a: Value, b: Value) -> bool | None:
-    """Whether a < b; None where the two cannot be ordered."""
+    """Return True if a < b; None where the two cannot be ordered."""
     if isinstance(a, str | tuple) and isinstance(b, str | tuple):
         return text(a) < text(b)
     x, y = number(a), number(b)

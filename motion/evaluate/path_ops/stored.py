@@ -42,7 +42,7 @@ class PathOperator:
 
     @property
     def is_inert(self) -> bool:
-        """Whether the entry changes nothing, so that it is taken out of the chain."""
+        """True if the entry changes nothing, so that it is taken out of the chain."""
         if self.type == "trim":
             return self.end - self.start >= 100.0
         if self.type == "repeater":

@@ -31,7 +31,7 @@ Shape = Callable[..., Coefficients]
 
 
 def peaking(frequency: float, gain: float, q: float) -> Coefficients:
-    """Raises or lowers a band; `gain` in dB."""
+    """Raise or lower a band; `gain` in dB."""
     w, a = 2 * math.pi * frequency / RATE, 10 ** (gain / 40)
     alpha, c = math.sin(w) / (2 * max(q, 0.0001)), math.cos(w)
     return _normalised(1 + alpha * a, -2 * c, 1 - alpha * a, 1 + alpha / a, -2 * c, 1 - alpha / a)

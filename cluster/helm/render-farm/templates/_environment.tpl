@@ -6,6 +6,7 @@ env:
   - {name: RAY_AUTH_MODE, value: token}
   - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
   - {name: WORKERS_MAX, value: {{ mul .Values.workers.maxReplicas .Values.workers.gpusPerPod .Values.workers.workersPerGpu | quote }}}
+  - {name: WORKERS_MIN, value: {{ mul .Values.workers.minReplicas .Values.workers.gpusPerPod .Values.workers.workersPerGpu | quote }}}
   - {name: WORKERS_PER_GPU, value: {{ .Values.workers.workersPerGpu | quote }}}
   - {name: NVIDIA_DRIVER_CAPABILITIES, value: "graphics,video,compute,utility"}
 {{- end }}

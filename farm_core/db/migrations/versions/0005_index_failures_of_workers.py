@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Applies the change."""
+    """Apply the change."""
     op.create_index(
         "job_events_strikes",
         "job_events",
@@ -22,5 +22,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Takes the change back."""
+    """Take the change back."""
     op.drop_index("job_events_strikes", "job_events")

@@ -24,7 +24,7 @@ _PARTIAL: dict[str, tuple[Any, ...]] = {
 
 
 def upgrade() -> None:
-    """Applies the change."""
+    """Apply the change."""
     moment = sa.DateTime(timezone=True)
     op.create_table(
         "sign_in_links",
@@ -79,7 +79,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Takes the change back."""
+    """Take the change back."""
     for name in (*_PARTIAL, *_INDEXES):
         op.drop_index(name, table_name="jobs")
     for table in ("job_roll_up", "job_minutes", "console_sessions", "sign_in_links"):

@@ -30,7 +30,7 @@ class CudaDevice:
     """A `Device`. Its primary context becomes current on the thread that creates it."""
 
     def __init__(self) -> None:
-        """Raises NoCudaDriver, DeviceNotShared, InteropFailed."""
+        """Raise NoCudaDriver, DeviceNotShared, InteropFailed."""
         self._driver = driver = Driver()
         self._number = driver.drawing_device()
         driver("cuDevicePrimaryCtxSetFlags_v2", self._number, BLOCKING_SYNC)

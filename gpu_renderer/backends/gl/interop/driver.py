@@ -76,7 +76,7 @@ class Driver:
     """The driver's calls by name. All work goes to the default stream, as FFmpeg's and the encoder's does."""
 
     def __init__(self, library: str = LIBRARY) -> None:
-        """Raises NoCudaDriver."""
+        """Raise NoCudaDriver."""
         try:
             loaded = ctypes.CDLL(library)
             self._calls = {name: getattr(loaded, name) for name in _CALLS}

@@ -1,0 +1,106 @@
+"""What the machine gives the local farm: processor cores and memory, as far as its control groups allow; and what fits in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from farm_core.failure import Failure
+
+BASE_BYTES: Final = 800_000_000
+"""Memory of everything but the render workers: stores, Ray, scheduler and API use 650 MB at rest."""
+WORKER_BYTES: Final = 500_000_000
+"""Memory of a render worker at 1080p; 150 MB at rest."""
+SEGMENT_BYTES_LEAST: Final = 500_000_000
+GROUPS: Final = Path("/sys/fs/cgroup")
+PROCESS: Final = Path("/proc")
+
+
+class TooLittleMemory(Failure):
+    """The farm cannot run in so little memory; the message says how much it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Cores and bytes of memory that this process and its children can use."""
+
+    cores: int
+    memory_bytes: int
+
+
+def this_machine(groups: Path = GROUPS, process: Path = PROCESS) -> Machine:
+    """Measure the machine: its affinity mask and memory, limited by the control groups (version 1 or 2) of this process."""
+    cores = float(len(os.sched_getaffinity(0)))
+    memory = _total_memory(process)
+    for folder in _folders(groups, process):
+        cores = min([cores, *_quota(folder)])
+        memory = min([memory, *_limit(folder)])
+    return Machine(max(1, int(cores)), memory)
+
+
+def worker_count(machine: Machine, wanted: int | None = None) -> int:
+    """Return how many render workers to start: `wanted`, else one for each core as far as memory allows.
+
+    Raises TooLittleMemory.
+    """
+    least = BASE_BYTES + WORKER_BYTES
+    if machine.memory_bytes < least:
+        has, needs = machine.memory_bytes / 1e9, least / 1e9
+        raise TooLittleMemory(
+            f"{has:.1f} GB of memory is too little: the farm needs {needs:.1f} GB with one render worker, and "
+            f"{WORKER_BYTES / 1e9:.1f} GB for each further one. Give the machine or the container more memory."
+        )
+    fitting = (machine.memory_bytes - BASE_BYTES) // WORKER_BYTES
+    return wanted or min(machine.cores, fitting)
+
+
+def segment_bytes_max(machine: Machine, chosen: int) -> int:
+    """Return the memory that one render may use: as `chosen`, or less where the machine has less.
+
+    A render that exceeds it fails; without the limit the kernel would end any process of the farm.
+    """
+    return max(SEGMENT_BYTES_LEAST, min(chosen, machine.memory_bytes - BASE_BYTES))
+
+
+def _total_memory(process: Path) -> int:
+    for line in (process / "meminfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemTotal":
+            return int(value.split()[0]) * 1024
+    raise ValueError("/proc/meminfo names no MemTotal")
+
+
+def _folders(groups: Path, process: Path) -> Iterator[Path]:
+    """Every folder of a control group that limits this process, from its own group up to the root."""
+    for line in _words(process / "self/cgroup", lines=True):
+        _, names, path = line.split(":", 2)
+        controllers = names.split(",")
+        roots = [groups] if not names else [groups / name for name in (names, *controllers)]
+        for root in roots:
+            group = Path(path.lstrip("/"))
+            for folder in (group, *group.parents):
+                yield root / folder
+
+
+def _quota(folder: Path) -> Iterator[float]:
+    """Cores by the group's processor quota."""
+    words = _words(folder / "cpu.max") or [*_words(folder / "cpu.cfs_quota_us"), *_words(folder / "cpu.cfs_period_us")]
+    if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
+        yield int(words[0]) / int(words[1])
+
+
+def _limit(folder: Path) -> Iterator[int]:
+    for name in ("memory.max", "memory.limit_in_bytes"):
+        yield from (int(word) for word in _words(folder / name) if word.isdigit())
+
+
+def _words(file: Path, *, lines: bool = False) -> list[str]:
+    """The file's words, or its lines; none if it cannot be read."""
+    try:
+        text = file.read_text()
+    except OSError:
+        return []
+    return text.splitlines() if lines else text.split()

@@ -1,0 +1,19 @@
+"""The option `--data`, and the settings with it. Imports nothing that is slow to load."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from farm_core.settings import Settings, settings
+
+
+def add_data_argument(parser: argparse.ArgumentParser) -> None:
+    """`--data DIR`."""
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """The settings, with the data folder of the command line."""
+    folder: Path | None = arguments.data
+    return settings() if folder is None else settings().model_copy(update={"data_folder": folder})

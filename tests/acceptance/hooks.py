@@ -1,0 +1,49 @@
+"""A receiver of webhooks that counts them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.acceptance.farm import summary
+
+
+class Hook(ThreadingHTTPServer):
+    """Receives webhooks and counts them by job and status."""
+
+    daemon_threads = True
+
+    def __init__(self, address: str) -> None:
+        super().__init__((address, 0), _Receive)
+        self.told: Counter[tuple[str, str]] = Counter()
+        self.url = f"http://{address}:{self.server_port}/hook"
+
+
+class _Receive(BaseHTTPRequestHandler):
+    server: Hook
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.told[summary(body)] += 1
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Quiet."""
+
+
+@contextmanager
+def hook(address: str = "127.0.0.1") -> Iterator[Hook]:
+    """A receiver of webhooks, until the end of the block."""
+    server = Hook(address)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,61 @@
+"""Several API processes on one port: they share connections and metrics, and one may die."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cluster.local.ray_head import free_port
+from farm_core.settings import ROOT
+
+REQUESTS = 60
+COUNTED = 'farm_http_requests_total{method="GET",route="/api/v1/usage",status="401"}'
+
+
+@pytest.fixture
+def processes(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """The port's origin and two processes that listen on it."""
+    port, shared = free_port(), tmp_path / "metrics"
+    shared.mkdir()
+    environment = os.environ | {
+        "DATABASE_URL": database_url, "REDIS_URL": redis_url, "DATA_FOLDER": str(tmp_path), "PYTHONPATH": str(ROOT),
+        "PROMETHEUS_MULTIPROC_DIR": str(shared), "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "100000",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "api", "--port", str(port), "--share-port"]
+    started = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    try:
+        for process in started:
+            assert process.stderr is not None
+            assert any(b"Application startup complete" in line for line in process.stderr)
+        yield f"http://127.0.0.1:{port}", started
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
+def _asked(origin: str) -> list[int]:
+    """Statuses of requests that come on a connection each."""
+    return [httpx.get(f"{origin}/api/v1/usage", trust_env=False, verify=False).status_code for _ in range(REQUESTS)]
+
+
+def test_processes_on_one_port_answer_together_and_count_together(
+    processes: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
+) -> None:
+    origin, started = processes
+    assert _asked(origin) == [401] * REQUESTS
+    assert len(list((tmp_path / "metrics").glob("counter_*.db"))) == 2
+    exposed = httpx.get(f"{origin}/metrics", trust_env=False).text
+    assert f"{COUNTED} {REQUESTS}.0" in exposed.splitlines()
+    started[0].kill()
+    started[0].wait()
+    assert _asked(origin) == [401] * REQUESTS

@@ -1,0 +1,79 @@
+"""The local Ray node: a node that cannot start, or loses a process, says why in one line."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cluster.local.ray_head import free_port
+from farm_core.settings import ROOT
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, as Ray's sockets need."""
+    path = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess.Popen[str]:
+    token = folder.parent / f"{folder.name}.token"
+    token.write_text(secrets.token_hex(32))
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token),
+        "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    }  # fmt: skip
+    words = [f"--port={port}", f"--folder={folder}", "--cores=1", f"--store={store}"]
+    command = [sys.executable, "-m", "cluster.local.ray_node", *words]
+    return subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+def _said(node: subprocess.Popen[str]) -> str:
+    """All that a node prints that ends with status 1."""
+    out, _ = node.communicate(timeout=60)
+    assert node.returncode == 1
+    return out
+
+
+def test_a_port_that_is_taken_is_named(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert _said(_node(folder, port)) == f"ray failed: port {port} of 127.0.0.1: Address already in use\n"
+
+
+def test_a_path_that_is_too_long_for_sockets_is_named(folder: Path) -> None:
+    deep = folder / ("d" * 90)
+    deep.mkdir()
+    said = _said(_node(deep, free_port())).splitlines()
+    assert len(said) == 1
+    assert "AF_UNIX path length cannot exceed 107 bytes" in said[0]
+
+
+def test_a_store_that_is_missing_is_named(folder: Path) -> None:
+    said = _said(_node(folder, free_port(), folder / "none"))
+    assert said == f"ray failed: The plasma directory file {folder / 'none'} does not exist or is not a directory\n"
+
+
+def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path) -> None:
+    node = _node(folder, free_port(), folder)
+    assert node.stdout is not None
+    assert node.stdout.readline() == "ray is ready\n"
+    children = psutil.Process(node.pid).children(recursive=True)
+    next(child for child in children if "gcs_server" in child.name()).kill()
+    assert _said(node).startswith("ray failed: gcs_server ended with status -9")
+    assert not psutil.wait_procs(children, timeout=20)[1]
