@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.maintenance.lease_reaper import PATIENCE_TURNS, LeaseReaper
+from scheduler.ports import AssemblyAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
-from tests.scheduler.farm import DummyWork, FarmUnderTest, Gate, farm, parts_for
+from tests.scheduler.farm import DummyWork, Gate, farm, parts_for
 
 pytestmark = pytest.mark.service
 
@@ -50,19 +52,25 @@ async def second_cluster(url: str, folder: Path, renderer: str) -> AsyncIterator
         await scheduler.stop()
 
 
-async def renderers_of(tested: FarmUnderTest) -> set[str]:
-    async with tested.database.reading() as session:
-        return set((await session.scalars(text("SELECT renderer FROM jobs"))).all())
+def test_two_clusters_of_equal_workers_share_the_jobs_of_one_farm(database_url: str, tmp_path: Path) -> None:
+    gate, joined = Gate(), threading.Event()
 
+    def seen(assignment: TaskAssignment) -> None:
+        if isinstance(assignment, AssemblyAssignment):
+            joined.set()
 
-def test_two_clusters_share_the_jobs_of_one_farm(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
-        async with farm(database_url, tmp_path) as first, second_cluster(database_url, tmp_path, "dummy 2") as second:
-            ids = [await first.create(seconds=3, fps=30.0 + number / 100) for number in range(80)]
-            jobs = [await first.ended(job_id) for job_id in ids]
-            assert {job.status for job in jobs} == {"completed"}
-            assert await renderers_of(first) == {"dummy 1", "dummy 2"}
-            assert [work for work in first.works if work.done] and [work for work in second.works if work.done]
+        async with (
+            farm(database_url, tmp_path, behave=gate) as first,
+            second_cluster(database_url, tmp_path, "dummy 1") as second,
+        ):
+            for work in second.works:
+                work.behave = seen
+            ids = [await first.create(seconds=1, document_key=f"frozen/{number}") for number in range(12)]
+            assert await asyncio.to_thread(joined.wait, 25), "the second cluster did nothing"
+            assert not [work for work in first.works if work.done], "the first cluster's workers are busy"
+            gate.open()
+            assert {(await first.ended(job_id)).status for job_id in ids} == {"completed"}
 
     asyncio.run(story())
 
