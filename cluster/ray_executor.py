@@ -32,6 +32,7 @@ from scheduler.ports import (
     StillAssignment,
     TaskAssignment,
     WorkerState,
+    about,
 )
 
 _log = logs.logger(__name__)
@@ -167,7 +168,7 @@ class RayExecutor:
         except RayActorError as error:
             report = Ended(assignment.token, await self._failure(worker, assignment.token, error))
         except RayError as error:
-            _log.warning("assignment lost", task=assignment.task_id, error=type(error).__name__)
+            _log.warning("assignment lost", **about(assignment), error=type(error).__name__)
             report = Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker.state.id))
         worker.tokens.pop(assignment.token, None)
         if isinstance(report, Ended) and report.worker_ends:

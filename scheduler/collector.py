@@ -20,7 +20,16 @@ from scheduler.batch import together
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.job_completion import Assembled, JobCompleter
-from scheduler.ports import Advanced, AssemblyAssignment, Ended, Finished, Report, SegmentAssignment, TaskAssignment
+from scheduler.ports import (
+    Advanced,
+    AssemblyAssignment,
+    Ended,
+    Finished,
+    Report,
+    SegmentAssignment,
+    TaskAssignment,
+    about,
+)
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service, in_a_line
 
@@ -128,9 +137,7 @@ class Collector(Service):
 
         The lease ends, and the task is tried again.
         """
-        _log.error(
-            "report dropped", job_id=landing.assignment.job_id, task=landing.assignment.task_id, error=in_a_line(error)
-        )
+        _log.error("report dropped", **about(landing.assignment), error=in_a_line(error))
         self.running_tasks.complete(landing.report.token)
 
     async def _rendered(self, landings: Sequence[_Landing[SegmentAssignment, Finished]]) -> None:
@@ -145,7 +152,7 @@ class Collector(Service):
         for landing in landings:
             assignment, report = landing.assignment, landing.report
             if landing.running_task.lease not in counted:
-                _log.info("result discarded", job_id=assignment.job_id, task=assignment.task_id)
+                _log.info("result discarded", **about(assignment))
             if not report.cached:
                 size = assignment.video_format.width, assignment.video_format.height
                 self.estimator.learn(assignment.job_id, assignment.frame_count, *size, report.seconds)
@@ -178,7 +185,7 @@ class Collector(Service):
     async def _judged(self, running_task: RunningTask, report: Ended) -> None:
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
-        _log.info("attempt failed", job_id=job_id, task=running_task.assignment.task_id, kind=str(report.failure.kind))
+        _log.info("attempt failed", **about(running_task.assignment), kind=str(report.failure.kind))
         percent = await self.dependencies.progress.percent(job_id)
         async with self.dependencies.database.work() as session:
             verdict = await tasks.judge_task(session, now, running_task.lease, report.failure)

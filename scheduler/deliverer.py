@@ -14,12 +14,13 @@ from datetime import datetime
 from typing import Final
 
 import orjson
+from opentelemetry.trace import Span, SpanKind
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_post
-from farm_core.telemetry import logs
+from farm_core.telemetry import logs, traces
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
@@ -85,6 +86,15 @@ class Deliverer(Service):
         self.wake()
 
     async def _posted(self, delivery: DueDelivery) -> None:
+        """Post the webhook. Its log lines and its span name the request that created the job."""
+        about = {"job_id": delivery.job_id, "attempt": delivery.attempt}
+        with (
+            logs.bound(job_id=delivery.job_id, request_id=delivery.trace.request_id),
+            traces.linked("webhook", delivery.trace.traceparent, SpanKind.CLIENT, **about) as span,
+        ):
+            await self._settled(delivery, span)
+
+    async def _settled(self, delivery: DueDelivery, span: Span) -> None:
         began = time.monotonic()
         try:
             answer, again, problem = await self._answer(delivery)
@@ -96,7 +106,8 @@ class Deliverer(Service):
             "at": self.dependencies.clock.now().isoformat(), "status": answer, "error": problem,
             "ms": round((time.monotonic() - began) * 1000),
         }  # fmt: skip
-        _log.info("webhook", job_id=delivery.job_id, attempt=delivery.attempt, outcome=str(result.status), **record)
+        span.set_attributes({"http.response.status_code": answer or 0, "farm.outcome": str(result.status)})
+        _log.info("webhook", attempt=delivery.attempt, outcome=str(result.status), **record)
         await self._written(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
         self.journal.forget(_post(delivery))
 

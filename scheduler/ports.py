@@ -80,6 +80,11 @@ class AssemblyAssignment:
 TaskAssignment = SegmentAssignment | AssemblyAssignment
 
 
+def about(assignment: TaskAssignment) -> dict[str, str | None]:
+    """Return the fields of log lines about an assignment: its job and task, and the request that created the job."""
+    return {"job_id": assignment.job_id, "task": assignment.task_id, "request_id": assignment.trace.request_id}
+
+
 @dataclass(frozen=True, slots=True)
 class Advanced:
     """So many frames of a segment are done."""

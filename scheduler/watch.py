@@ -13,7 +13,7 @@ from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.ports import SegmentAssignment, WorkerState
+from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
@@ -83,7 +83,7 @@ class RunningTaskWatcher(Service):
             if now - worker.moved < WITHDRAWN_SECONDS:
                 self.wake_within(WITHDRAWN_SECONDS)
                 continue
-            _log.warning("worker held by a withdrawn assignment", worker=worker.id, job_id=task.assignment.job_id)
+            _log.warning("worker held by a withdrawn assignment", worker=worker.id, **about(task.assignment))
             del self._withdrawn[str(token)]
             self.dependencies.executor.restart(worker.id)
             async with self.dependencies.database.connection() as session:
@@ -99,7 +99,7 @@ class RunningTaskWatcher(Service):
         size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task, states)
         if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
-            _log.warning("worker hangs", worker=running_task.worker_id, job_id=assignment.job_id)
+            _log.warning("worker hangs", worker=running_task.worker_id, **about(assignment))
             running_task.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
         elif not self._has_copy(running_task) and self.estimator.straggles(
@@ -141,6 +141,6 @@ class RunningTaskWatcher(Service):
         if idle:
             begun = self.dependencies.clock.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
-            _log.info("straggler copied", job_id=assignment.job_id, task=assignment.task_id, worker=idle[0])
+            _log.info("straggler copied", **about(assignment), worker=idle[0])
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
             self.dependencies.executor.submit(copy, idle[0])

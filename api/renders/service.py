@@ -205,7 +205,7 @@ def job_of(
         has_sound=state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
-        request_hash="", created_at=state.clock.now(), meta=wanted.metadata,
+        request_hash="", created_at=state.clock.now(), meta=wanted.metadata, priority=caller.account.job_priority,
         request_id=made_by.request_id, traceparent=made_by.traceparent,
     )  # fmt: skip
 

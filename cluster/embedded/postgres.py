@@ -25,7 +25,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from cluster.embedded import process, unprivileged
+from cluster.embedded import process, shared_memory, unprivileged
 
 DATABASE = "farm"
 _SOCKET_PATH_MAX = 100
@@ -140,7 +140,7 @@ def _make_cluster(folder: Path, user: str | None) -> None:
     unprivileged.give(fresh, user)
     command = [_program("initdb", user), "-D", _HERE, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"]
     done = subprocess.run(  # noqa: S603
-        process.as_user([*command, "--encoding=UTF8", "--locale=C.UTF-8"], user),
+        process.as_user([*command, "--encoding=UTF8", "--locale=C.UTF-8", *_set(_memory_options())], user),
         cwd=fresh, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
@@ -203,7 +203,7 @@ def _running(folder: Path) -> bool:
 
 def _launch(folder: Path, sockets: Path, durable: bool, user: str | None) -> subprocess.Popen[bytes]:
     where = _HERE if sockets == folder else str(sockets)
-    options = _OPTIONS | ({} if durable else _CARELESS) | {"unix_socket_directories": where}
+    options = _OPTIONS | _memory_options() | ({} if durable else _CARELESS) | {"unix_socket_directories": where}
     options["shared_buffers"] = f"{_shared_buffers_mb()}MB"
     words = [f"--{name}={value}" for name, value in options.items()]
     command = [_program("postgres", user), "-D", _HERE, *words]
@@ -213,6 +213,15 @@ def _launch(folder: Path, sockets: Path, durable: bool, user: str | None) -> sub
 def _shared_buffers_mb() -> int:
     least, most = _SHARED_BUFFERS_MB
     return int(max(least, min(most, psutil.virtual_memory().total // 2**25)))
+
+
+def _memory_options() -> dict[str, str]:
+    """Postgres takes shared memory from the system's folder for it; from files among its data if that folder is unfit."""
+    return {"dynamic_shared_memory_type": "posix" if shared_memory.is_fit() else "mmap"}
+
+
+def _set(options: dict[str, str]) -> list[str]:
+    return [f"--set={name}={value}" for name, value in options.items()]
 
 
 def _log(folder: Path) -> Path:

@@ -17,12 +17,10 @@ from typing import Final
 
 import psutil
 
+from cluster.embedded import shared_memory
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
 
-SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the system's own place for it
-STORE_BYTES: Final = 100 * 1024 * 1024
-"""Free space of the folder that holds Ray's shared memory."""
 TEMPORARY_PATH_MAX: Final = 30
 """Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
 
@@ -56,7 +54,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
     }
     command = [
         _python(folder.parent), "-m", "cluster.local.ray_node", f"--port={port}", f"--folder={folder}", f"--cores={cores}",
-        f"--store={store_folder(folder.parent)}",
+        f"--store={shared_memory.SYSTEM if shared_memory.is_fit() else folder.parent}",
     ]  # fmt: skip
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
@@ -70,16 +68,6 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def store_folder(other: Path, shared: Path = SHARED_MEMORY) -> Path:
-    """Return the folder of Ray's shared memory: `shared`, or `other` if `shared` is missing, read-only or too small."""
-    try:
-        room = os.statvfs(shared)
-    except OSError:
-        return other
-    is_fit = os.access(shared, os.W_OK) and room.f_bavail * room.f_frsize >= STORE_BYTES
-    return shared if is_fit else other
 
 
 def _folder(data: Path) -> Path:

@@ -33,6 +33,8 @@ class Account(SQLModel, table=True):
     """Operators may use the controls of the whole farm."""
     priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
     """Each step doubles the account's share of the farm."""
+    job_priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
+    """Priority of the account's new jobs among its own, set by an operator."""
     paused_at: datetime | None = moment(nullable=True)
     """Set while none of the account's work is started."""
     suspended_at: datetime | None = moment(nullable=True)

@@ -45,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--operator", action=argparse.BooleanOptionalAction, default=None, help="may control the farm"
             )
             one.add_argument("--priority", type=int, default=None, metavar="N", help="each step doubles its share")
+            one.add_argument(
+                "--job-priority", type=int, default=None, metavar="N",
+                help="priority of its new jobs: each step is worth a day of waiting",
+            )  # fmt: skip
         data_folder.add_data_argument(one)
     for action, help_text in (
         ("suspend", "refuse its credentials and start none of its work"),
@@ -95,6 +99,8 @@ async def _set(database: Database, arguments: argparse.Namespace) -> Any:
             account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)
         if arguments.priority is not None:
             account = await controls.set_account_priority(session, actor, account.id, arguments.priority)
+        if arguments.job_priority is not None:
+            account = await controls.set_job_priority(session, actor, account.id, arguments.job_priority)
         return _shown(account)
 
 
@@ -136,6 +142,7 @@ def _shown(account: Account) -> dict[str, Any]:
         "maxStorageBytes": limits["max_storage_bytes"],
         "operator": account.operator,
         "priority": account.priority,
+        "jobPriority": account.job_priority,
         "suspended": account.suspended_at is not None,
         "createdAt": account.created_at.isoformat().replace("+00:00", "Z"),
     }

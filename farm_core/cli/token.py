@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the token. Raises NoToken."""
+    """Print the token. Raises NoToken."""
     chosen = data_folder.settings_of(arguments)
     if chosen.jwt_jwks_url is not None:
         raise NoToken("tokens come from whoever signs for JWT_JWKS_URL; the farm takes none of its own")

@@ -54,6 +54,16 @@ async def set_account_priority(session: AsyncSession, actor: Actor, account_id: 
     return account
 
 
+async def set_job_priority(session: AsyncSession, actor: Actor, account_id: str, priority: int) -> Account:
+    """Set the priority that new jobs of the account begin with. Raises NoSuchTarget, NotAllowed."""
+    check_priority(priority)
+    account = await locked(session, account_id)
+    detail = {"name": account.name, "from": account.job_priority, "to": priority}
+    account.job_priority = priority
+    await record(session, actor, "set priority of new jobs", f"account {account.id}", detail)
+    return account
+
+
 async def set_operator(session: AsyncSession, actor: Actor, account_id: str, *, operator: bool) -> Account:
     """Make the account an operator, or an ordinary account. Raises NoSuchTarget."""
     account = await locked(session, account_id)

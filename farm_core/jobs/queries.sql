@@ -510,7 +510,7 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- one that is later than the longest attempt before it explains.
 -- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
 WITH ready AS (
-    SELECT deliveries.id, deliveries.due_at, jobs.account_id,
+    SELECT deliveries.id, deliveries.due_at, jobs.account_id, jobs.request_id, jobs.traceparent,
         row_number() OVER (PARTITION BY jobs.account_id ORDER BY deliveries.due_at, deliveries.id) AS turn
     FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND due_at <= :now AND (deliveries.lease_expires_at IS NULL
@@ -520,7 +520,7 @@ WITH ready AS (
     SELECT jobs.account_id, count(*) AS number FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND deliveries.lease_expires_at >= :now GROUP BY jobs.account_id
 ), due AS (
-    SELECT deliveries.id FROM deliveries JOIN ready ON ready.id = deliveries.id
+    SELECT deliveries.id, ready.request_id, ready.traceparent FROM deliveries JOIN ready ON ready.id = deliveries.id
         LEFT JOIN busy ON busy.account_id = ready.account_id
     WHERE deliveries.status = 'due' AND ready.turn + coalesce(busy.number, 0) <= :account_max
     ORDER BY deliveries.due_at LIMIT :deliveries_max FOR NO KEY UPDATE OF deliveries SKIP LOCKED
@@ -531,7 +531,7 @@ UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun":
     lease_token = :token || '.' || deliveries.id,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM due WHERE deliveries.id = due.id
-RETURNING deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
+RETURNING due.request_id, due.traceparent, deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
     coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun, attempts -> -1 ->> 'place' AS place
 
 -- begin_delivery_attempt --

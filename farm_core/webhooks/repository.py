@@ -11,6 +11,7 @@ import orjson
 
 from farm_core.ids import new_id
 from farm_core.jobs.sql import Transaction, statement
+from farm_core.telemetry.traces import UNKNOWN, TraceContext
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 
 ACCOUNT_POSTS_MAX: Final = 4
@@ -38,6 +39,7 @@ class DueDelivery:
     token: str
     begun: bool
     place: str | None
+    trace: TraceContext = UNKNOWN
 
 
 async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
@@ -47,7 +49,13 @@ async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: 
         "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
     }  # fmt: skip
     rows = await session.execute(statement("claim_deliveries"), values)
-    return [DueDelivery(r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place) for r in rows]
+    return [
+        DueDelivery(
+            r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place,
+            TraceContext(r.request_id, r.traceparent),
+        )
+        for r in rows
+    ]  # fmt: skip
 
 
 async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, place: str) -> bool:

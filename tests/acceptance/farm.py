@@ -43,7 +43,7 @@ PARTS: dict[str, Callable[[str], bool]] = {
     "api": lambda words: "-m api" in words,
     "ray": lambda words: "cluster.local.ray_node" in words,
     "raylet": lambda words: "raylet/raylet" in words,
-    "valkey": lambda words: "unixsocketperm" in words,
+    "valkey": lambda words: "valkey-server " in words,
     "postgres": lambda words: "bin/postgres -D" in words,
 }
 
@@ -59,6 +59,21 @@ class ProcessFarm:
     storage: S3Server | None = None
     patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
+    begin: Callable[[], subprocess.Popen[bytes]] | None = None
+    """Run `up` again, as a service manager would."""
+
+    def wait_ready(self, log_begin: int = 0) -> None:
+        """Wait until `up` says so, in its log behind the first `log_begin` bytes."""
+        deadline = time.monotonic() + START_SECONDS
+        while f"ready {self.origin}/api".encode() not in (said := self.log_path.read_bytes()[log_begin:]):
+            assert self.process.poll() is None, said.decode()
+            assert time.monotonic() < deadline, said.decode()
+            time.sleep(0.1)
+
+    @property
+    def log_path(self) -> Path:
+        """Output of `up`."""
+        return self.data / "up.log"
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
@@ -140,6 +155,8 @@ class ProcessFarm:
         """Kills one process of a part without warning; False where none lives just now. Storage is away for a while."""
         if part == "storage":
             return self._kill_storage()
+        if part == "supervisor":
+            return self._kill_supervisor()
         living = self.processes(part)
         if not living:
             return False
@@ -155,6 +172,18 @@ class ProcessFarm:
         self.storage.kill()
         time.sleep(STORAGE_AWAY_SECONDS)
         self.storage.start()
+        return True
+
+    def _kill_supervisor(self) -> bool:
+        """Kill `up`, with which everything ends, and start it again as the service manager would."""
+        below = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        self.process.wait()
+        psutil.wait_procs(below, timeout=5)
+        log_begin = self.log_path.stat().st_size
+        assert self.begin is not None, "the farm cannot be started again"
+        self.process = self.begin()
+        self.wait_ready(log_begin)
         return True
 
 
@@ -186,31 +215,27 @@ def process_farm(
         **(settings or {}), **({} if tree is None else {"PYTHONPATH": str(tree)}),
     }  # fmt: skip
     data.mkdir(parents=True, exist_ok=True)
-    with (data / "up.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=tree or ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", process, storage=storage)
+
+    def begin() -> subprocess.Popen[bytes]:
+        with (data / "up.log").open("ab") as log:
+            return subprocess.Popen(command, cwd=tree or ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+
+    log_begin = (data / "up.log").stat().st_size if (data / "up.log").exists() else 0
+    farm = ProcessFarm(data, f"http://127.0.0.1:{port}", begin(), storage=storage, begin=begin)
     try:
-        _wait_ready(farm)
+        farm.wait_ready(log_begin)
         farm.token = session_token(Settings(data_folder=data), _database_url(data), "tester")
         yield farm
         assert deadlocks(_database_url(data)) == 0
-        below = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, (data / "up.log").read_text()
+        below = psutil.Process(farm.process.pid).children(recursive=True)
+        farm.process.send_signal(signal.SIGTERM)
+        assert farm.process.wait(60) == 0, (data / "up.log").read_text()
         _, left = psutil.wait_procs(below, timeout=10)
         assert [one.cmdline() for one in left] == [], "something was left running"
     finally:
         farm.client.close()
-        process.kill()
-        process.wait()
-
-
-def _wait_ready(farm: ProcessFarm) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while f"ready {farm.origin}/api" not in (farm.data / "up.log").read_text():
-        assert farm.process.poll() is None, (farm.data / "up.log").read_text()
-        assert time.monotonic() < deadline, (farm.data / "up.log").read_text()
-        time.sleep(0.1)
+        farm.process.kill()
+        farm.process.wait()
 
 
 def imported(farm: ProcessFarm, motion: bytes) -> str:

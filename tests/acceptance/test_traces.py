@@ -18,6 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from benchmarks.scaling import scene
 from examples.documents import bundle
 from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, uploaded
+from tests.acceptance.hooks import hook
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
 
@@ -78,17 +79,19 @@ def farm(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> Iter
 
 
 @pytest.fixture(scope="module")
-def job_id(farm: ProcessFarm) -> str:
-    """A finished render of two segments, created by a caller that is traced itself."""
+def job_id(farm: ProcessFarm) -> Iterator[str]:
+    """A finished render of two segments with a webhook, created by a caller that is traced itself."""
     logo = uploaded(farm, ROOT / "examples" / "media" / "logo.png")
     template = imported(farm, bundle(scene(2)))
-    created = farm.call(
-        "POST", "/renders", json={"templateId": template, "inputs": {"logo": logo, "caption": "Traced"},
-        "output": {"width": 160, "height": 90, "fps": 30}},
-        headers={"X-Request-Id": REQUEST_ID, "traceparent": TRACEPARENT},
-    )  # fmt: skip
-    assert farm.ended(created["jobId"])["status"] == "completed"
-    return str(created["jobId"])
+    with hook() as receiver:
+        created = farm.call(
+            "POST", "/renders", json={"templateId": template, "inputs": {"logo": logo, "caption": "Traced"},
+            "output": {"width": 160, "height": 90, "fps": 30}, "callbackUrl": receiver.url},
+            headers={"X-Request-Id": REQUEST_ID, "traceparent": TRACEPARENT},
+        )  # fmt: skip
+        assert farm.ended(created["jobId"])["status"] == "completed"
+        eventually(lambda: bool(receiver.told))
+        yield str(created["jobId"])
 
 
 def eventually(found: Callable[[], bool]) -> None:
@@ -99,17 +102,18 @@ def eventually(found: Callable[[], bool]) -> None:
 
 
 def test_a_trace_leads_from_the_callers_span_to_the_stages_of_each_segment(collector: Collector, job_id: str) -> None:
-    eventually(lambda: sum(span.name == "assembly" for _, span in collector.of_trace(TRACE_ID)) == 1)
+    eventually(lambda: {"assembly", "webhook"} <= {span.name for _, span in collector.of_trace(TRACE_ID)})
     spans = collector.of_trace(TRACE_ID)
     services = {span.name: service for service, span in spans}
     assert services["POST /api/v1/renders"] == "render-farm-api"
     assert services["prepare"] == services["ingest"] == services["plan"] == "render-farm-scheduler"
+    assert services["webhook"] == "render-farm-scheduler"
     assert services["segment"] == services["assembly"] == services["encode"] == "render-farm-worker"
     by_id = {span.span_id: span for _, span in spans}
     request = next(span for _, span in spans if span.name == "POST /api/v1/renders")
     assert request.parent_span_id.hex() == "b7ad6b7169203331"
     for _, span in spans:
-        if span.name in ("prepare", "segment", "assembly"):
+        if span.name in ("prepare", "segment", "assembly", "webhook"):
             assert by_id[span.parent_span_id] is request
             assert {a.key: a.value.string_value for a in span.attributes}["farm.job_id"] == job_id
     segments = [span for _, span in spans if span.name == "segment"]
@@ -124,6 +128,10 @@ def test_the_id_of_a_request_is_in_the_logs_of_its_scheduler_and_workers(farm: P
     assert done and all(line["request_id"] == REQUEST_ID and line["job_id"] == job_id for line in done)
     assert [line["request_id"] for line in lines if line.get("event") == "assembly done"] == [REQUEST_ID]
     assert REQUEST_ID in farm.command("jobs", "show", job_id)
+    scheduler = (farm.data / "logs" / "scheduler-1.log").read_text().splitlines()
+    lines = [json.loads(line) for line in scheduler if line.startswith("{")]
+    posted = [line for line in lines if line.get("event") == "webhook"]
+    assert [(line["job_id"], line["request_id"]) for line in posted] == [(job_id, REQUEST_ID)]
 
 
 def worker_lines(farm: ProcessFarm) -> list[dict[str, object]]:

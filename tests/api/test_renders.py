@@ -33,6 +33,17 @@ def test_a_render_is_queued_and_read_back(own_world: World) -> None:
     }  # fmt: skip
 
 
+def test_renders_begin_with_the_priority_that_an_operator_gave_the_account(world: World) -> None:
+    ada = world.account()
+    world.database.execute("UPDATE accounts SET job_priority = 3 WHERE id = %s", (ada.account_id,))
+    rows = [{"inputs": {"photo": "https://media.example.com/photo.png"}}]
+    answer = ada.post("/batches", json={"templateId": ada.template(), "rows": rows})
+    assert answer.status_code == 201, answer.text
+    ada.job()
+    found = world.database.execute("SELECT priority FROM jobs WHERE account_id = %s", (ada.account_id,)).fetchall()
+    assert found == [(3,), (3,)]
+
+
 def test_every_fault_is_named_at_once_and_nothing_is_queued(world: World) -> None:
     ada = world.account()
     answer = ada.render(

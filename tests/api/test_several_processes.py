@@ -15,7 +15,7 @@ from cluster.local.ray_head import free_port
 from farm_core.settings import ROOT
 
 REQUESTS = 60
-COUNTED = 'farm_http_requests_total{method="GET",route="/usage",status="401"}'
+COUNTED = 'farm_http_requests_total{method="GET",route="/api/v1/usage",status="401"}'
 
 
 @pytest.fixture

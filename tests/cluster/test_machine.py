@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cluster.embedded import shared_memory
 from cluster.local.machine import Machine, TooLittleMemory, segment_bytes_max, this_machine, worker_count
-from cluster.local.ray_head import store_folder
 
 GB = 1_000_000_000
 
@@ -85,7 +85,7 @@ def test_in_a_container_whose_own_group_is_not_shown_the_root_counts(tmp_path: P
     assert _measured(tmp_path, "5:memory:/docker/one\n", files).memory_bytes == 1_500_000_000
 
 
-def test_shared_memory_that_is_missing_or_small_is_not_used(tmp_path: Path) -> None:
-    assert store_folder(tmp_path, tmp_path / "none") == tmp_path
-    assert store_folder(tmp_path, Path("/proc")) == tmp_path
-    assert store_folder(tmp_path / "other", tmp_path) == tmp_path
+def test_shared_memory_that_is_missing_or_has_no_room_is_not_used(tmp_path: Path) -> None:
+    assert not shared_memory.is_fit(tmp_path / "none")
+    assert not shared_memory.is_fit(Path("/proc"))
+    assert shared_memory.is_fit(tmp_path)

@@ -14,7 +14,7 @@ from farm_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "operating").glob("*.md"))]
-CALL = re.compile(r"\./farm ([a-z][a-z-]*)([^`\n|]*)")
+CALL = re.compile(r"\./farm ([a-z][a-z-]*)([^`\n|#]*)")
 SETTING = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`")
 FOREIGN = {
     "RAY_HEAD", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "CUDA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "OTEL_TRACES_SAMPLER",

@@ -150,8 +150,8 @@ def test_workers_are_drained_and_resumed(command: Command) -> None:
 def test_accounts_become_operators_and_are_suspended_and_deleted_and_all_is_audited(
     command: Command, database_url: str
 ) -> None:
-    shown = json.loads(command("account", "set", "studio", "--operator", "--priority", "2")[1])
-    assert (shown["operator"], shown["priority"]) == (True, 2)
+    shown = json.loads(command("account", "set", "studio", "--operator", "--priority", "2", "--job-priority", "3")[1])
+    assert (shown["operator"], shown["priority"], shown["jobPriority"]) == (True, 2, 3)
     assert json.loads(command("account", "suspend", "studio")[1])["suspended"]
     status, out, _ = command("account", "delete", "studio", "--yes")
     report = json.loads(out[out.index("{") :])
@@ -162,7 +162,9 @@ def test_accounts_become_operators_and_are_suspended_and_deleted_and_all_is_audi
             return [(entry.who, entry.role, entry.action) for entry in await log.page(session)]
 
     who = (getpass.getuser(), "command line")
-    actions = ["delete", "cancel", "suspend", "suspend", "set priority", "make operator"]
+    actions = [
+        "delete", "cancel", "suspend", "suspend", "set priority of new jobs", "set priority", "make operator",
+    ]  # fmt: skip
     assert on(database_url, read) == [(*who, action) for action in actions]
 
 

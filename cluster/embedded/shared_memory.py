@@ -1,0 +1,20 @@
+"""Shared memory for servers: the system's folder, unless it is missing or small, as in containers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+SYSTEM: Final = Path("/dev/shm")  # noqa: S108 - the system's own place for it
+BYTES_LEAST: Final = 100 * 1024 * 1024
+"""Free space that Ray and Postgres need together."""
+
+
+def is_fit(folder: Path = SYSTEM) -> bool:
+    """Return True if servers can keep their shared memory in the folder."""
+    try:
+        room = os.statvfs(folder)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK) and room.f_bavail * room.f_frsize >= BYTES_LEAST
