@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
 import subprocess
 from collections.abc import Iterator
@@ -50,8 +52,9 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessFarm]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.acceptance
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_every_command_of_the_manual_works_as_it_stands(farm: ProcessFarm) -> None:
     found = commands()
     assert len(found) > 20, "the manual's commands are found"
@@ -112,10 +115,22 @@ def _failure(farm: ProcessFarm, command: str) -> str:
 
 
 def _run(farm: ProcessFarm, command: str) -> subprocess.CompletedProcess[str]:
-    folder = farm.data.parent
-    return subprocess.run(
-        ["bash", "-c", command], cwd=folder, input="y\n", capture_output=True, text=True, check=False, timeout=120
-    )
+    """Run a command in the farm's folder, at a terminal where somebody answers every question with yes."""
+    ours, theirs = pty.openpty()
+    os.write(ours, b"y\n")
+    try:
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=farm.data.parent,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def _database_url(farm: ProcessFarm) -> str:
