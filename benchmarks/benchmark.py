@@ -1,4 +1,4 @@
-"""What a benchmark is: a question, and the rows that answer it, one after another."""
+"""A benchmark: a question, and the rows that answer it, one after another."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Benchmark:
     limit: float | None = None
     """The line to reach."""
     advice: Callable[[Sequence[Row]], str] = _nothing
-    """What the rows recommend for this machine, or where they fall short."""
+    """Recommendation of the rows for this machine, or their shortfalls."""
     is_ranked: bool = False
-    """Whether the rows are shown by what is plotted, the largest first."""
+    """True if the rows are sorted by the plotted column, largest first."""
 
     def ordered(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows as they are shown."""

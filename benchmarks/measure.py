@@ -55,9 +55,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out. Times are milliseconds a frame; shares are fps over encoding the same frames alone.
+    """Result of a measurement. Times are milliseconds a frame; shares are fps over encoding the same frames alone.
 
-    `alone_fps` is encoding as PyAV does it unless told otherwise (`plain_encoder.py`), `same_alone_fps` as the pipeline does it.
+    `alone_fps` is encoding as PyAV does it by default (`plain_encoder.py`), `same_alone_fps` as the pipeline does it.
     """
 
     scene: str

@@ -27,7 +27,7 @@ class NoopExecutor:
         self._reported = asyncio.Event()
 
     async def start(self) -> None:
-        """Nothing to start."""
+        """Do nothing."""
 
     def workers(self) -> Sequence[WorkerState]:
         """All workers, always."""
@@ -54,16 +54,16 @@ class NoopExecutor:
         return reports
 
     def cancel(self, token: str) -> None:
-        """Nothing runs for long enough to be stopped."""
+        """Do nothing: no assignment runs long enough to be stopped."""
 
     def restart(self, worker_id: str) -> None:
-        """Nothing hangs."""
+        """Do nothing: no worker hangs."""
 
     def demand(self, open_tasks: int) -> None:
         """The number of workers is fixed."""
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def _finished(assignment: TaskAssignment, worker_id: str) -> Finished:

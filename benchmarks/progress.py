@@ -57,7 +57,7 @@ class SlowWorkers:
         self._frames = 0
 
     async def start(self) -> None:
-        """Nothing to make ready."""
+        """Do nothing."""
 
     def workers(self) -> Sequence[WorkerState]:
         """All of them."""
@@ -92,7 +92,7 @@ class SlowWorkers:
         """The fleet stays as it is."""
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
 
 def _rows(quick: bool) -> Iterator[Row]:

@@ -108,7 +108,7 @@ async def furnished(database: Database, folder: Path) -> LocalStorage:
 
 
 def parts(database: Database, storage: LocalStorage, folder: Path, redis: Redis | None = None) -> Dependencies:
-    """What a scheduler needs, with workers that do nothing; without Redis, nobody hears of changes."""
+    """Return a scheduler's dependencies, with workers that do nothing. Without Redis no changes are published."""
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     settings = Settings(data_folder=folder)

@@ -20,7 +20,7 @@ WIDTH_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a benchmark found. `bar` names the column that is plotted over `label`, `limit` the line to reach."""
+    """Result of a benchmark. `bar` names the column that is plotted over `label`, `limit` the line to reach."""
 
     name: str
     question: str

@@ -69,7 +69,7 @@ class _Worker:
 
 
 class RayExecutor:
-    """Keeps an actor in every slot of the cluster and carries assignments to them."""
+    """Executor that keeps an actor in every slot of the cluster and submits assignments to them."""
 
     def __init__(self, settings: Settings, address: str) -> None:
         self.gone = asyncio.Event()
@@ -85,7 +85,7 @@ class RayExecutor:
         self._asked: tuple[float, int] | None = None
 
     async def start(self) -> None:
-        """Joins the cluster and begins to fill its slots. Raises ConnectionError where it does not answer."""
+        """Join the cluster and begin to fill its slots. Raises ConnectionError if it does not answer."""
         await _answers(self._address)
         await asyncio.wait_for(asyncio.to_thread(_join, self._address), CONNECT_SECONDS)
         if self._settings.workers_max is not None:
@@ -95,11 +95,11 @@ class RayExecutor:
         self._spawn(self._keep_polling())
 
     def workers(self) -> Sequence[WorkerState]:
-        """The actors that are ready."""
+        """Return the actors that are ready."""
         return [worker.state for worker in self._workers.values() if not (worker.condemned or worker.leaving)]
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Sends the order to the actor; its report comes when it ends."""
+        """Send the assignment to the actor. Its report comes when it ends."""
         worker = self._workers.get(worker_id)
         if worker is None:
             self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
@@ -108,7 +108,7 @@ class RayExecutor:
         self._spawn(self._executed(assignment, worker))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draws a still at the actor; an actor that is gone is a failure of kind `lost`."""
+        """Draw a still at the actor. A lost actor is a failure of kind `lost`."""
         worker = self._workers.get(worker_id)
         try:
             if worker is not None:
@@ -119,7 +119,7 @@ class RayExecutor:
         return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id))
 
     async def reports(self, wait_seconds: float) -> list[Report]:
-        """What has been reported since the last call."""
+        """Return the reports since the last call."""
         if not self._reports:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._reported.wait(), wait_seconds)
@@ -128,7 +128,7 @@ class RayExecutor:
         return reports
 
     def cancel(self, token: str) -> None:
-        """Asks the actor that has the order to stop at its next frame."""
+        """Ask the actor that has the assignment to stop at its next frame."""
         for worker in self._workers.values():
             if token in worker.tokens:
                 worker.actor.cancel.remote(token)
@@ -350,7 +350,7 @@ def _culprit(worker: _Worker) -> str:
 
 
 def _title(assignment: TaskAssignment) -> str:
-    """What Ray's dashboard calls the assignment."""
+    """Return the assignment's name in Ray's dashboard."""
     if isinstance(assignment, SegmentAssignment):
         return (
             f"{assignment.job_id} frames {assignment.first_frame}-{assignment.first_frame + assignment.frame_count - 1}"

@@ -1,4 +1,4 @@
-"""Where render actors belong: so many on every live node. Pure."""
+"""Slots of render actors: a number of them on every live node. Pure."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ TASKS_PER_WORKER: Final = 4
 
 
 class Growth:
-    """How many workers a queue is worth: at once when it grows, and only after a while when it shrinks.
+    """Number of workers that a queue needs. It grows at once and shrinks after a while.
 
-    `workers_max` must be set. `workers` lives already: a scheduler that has just started lets nobody go before `keep_seconds`.
+    `workers_max` must be set. `workers` is the number that lives already: a scheduler that has just started releases
+    none before `keep_seconds`.
     """
 
     def __init__(self, settings: Settings, workers: int, now: float) -> None:

@@ -37,7 +37,7 @@ MAX_VALUES = 2_000_000
 
 MAX_NODES = 50_000
 MAX_RATIO = 200
-"""How many times its packed size a chunk may inflate to, once it is larger than a megabyte."""
+"""Largest ratio of inflated to packed size of a chunk over one megabyte."""
 
 SINGLE_FILE = "the project file"
 _HERE = re.compile(r"\A(?:\./)++")

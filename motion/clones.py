@@ -1,4 +1,4 @@
-"""Which copies a node's cloner makes of it (layers.md 12.1)."""
+"""Copies that a node's cloner makes of it (layers.md 12.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which texts are colours: the forms that a browser's canvas takes (CSS Color 4, hexadecimal, rgb(), hsl() and names)."""
+"""Colours in texts, in the forms of a browser's canvas (CSS Color 4: hexadecimal, rgb(), hsl() and names)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a document. Messages are for the person who made it: no paths, no internals."""
+"""Faults of a document. Messages are for its author: no paths, no internals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a video leaves out or shows otherwise than its document asks: a code for programs, a sentence for people.
+"""Notices of content that a video leaves out or shows differently: a code for programs, a sentence for people.
 
 The renderer reports sentences. `of_line` gives each its code and the layer that it names.
 """
@@ -57,7 +57,7 @@ def of_lines(lines: Iterable[str]) -> tuple[Notice, ...]:
 
 
 def of_document(document: Document) -> tuple[Notice, ...]:
-    """What is known without drawing: the sound of its layers, since videos are silent (docs/format/audio.md 1 and 2.2)."""
+    """Return the notices that are known without drawing: the sound of its layers (docs/format/audio.md 1 and 2.2)."""
     names = [node.name for node in nodes(document).values() if node.visible and _has_sound(node)]
     if not names:
         return ()

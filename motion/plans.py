@@ -168,7 +168,7 @@ class PlanMaker:
         return tuple(Bar(*(value * factor for value in bar)) for bar in bars)
 
     def _content(self, node: Node, host: CompositionSettings) -> Content | None:
-        """What a placed composition draws, and nothing for plugin layers; None: what the node draws by itself."""
+        """Return the content of a placed composition, nothing for plugin layers, or None for the node's own content."""
         if "." in node.kind:
             self._warn(f"Layer “{node.name}” comes from a plugin and is not drawn.")
             return NothingContent()

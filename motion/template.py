@@ -28,7 +28,7 @@ _SUFFIX_DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an input writes: a property of the first component of a type on a node."""
+    """Write target of an input: a property of the first component of a type on a node."""
 
     node_id: str
     component_type: str
@@ -57,7 +57,7 @@ class Unrenderable:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What an imported document offers. `has_media`: at least one layer shows a source."""
+    """Inputs offered by an imported document. `has_media`: at least one layer shows a source."""
 
     fields: tuple[InputField, ...]
     warnings: tuple[str, ...]

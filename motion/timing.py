@@ -1,4 +1,4 @@
-"""Which frames there are, when each is sampled, and where the composition lands in the output (document.md 4)."""
+"""Number of frames, sample time of each frame, and placement of the composition in the output (document.md 4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def round_half_up(value: float) -> int:
 
 
 def frame_count(duration_seconds: float, fps: float) -> int:
-    """How many frames a duration has: at least one (document.md 4.3)."""
+    """Return the number of frames of a duration, at least one (document.md 4.3)."""
     return max(1, round_half_up(duration_seconds * fps))
 
 
@@ -23,7 +23,7 @@ def frame_time(index: int, fps: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Where a composition lands in the output, in output pixels: out = composition * scale + offset."""
+    """Placement of a composition in the output, output px: out = composition * scale + offset."""
 
     scale: float
     offset_x: float

@@ -32,7 +32,7 @@ NOTICE_SECONDS: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often single assignments go wrong: chances of a crash, and of a segment that takes `straggler_factor` times as long."""
+    """Chances of a crash, and of a segment that takes `straggler_factor` times as long."""
 
     crash_chance: float = 0.001
     straggler_chance: float = 0.002
@@ -57,7 +57,7 @@ class Fleet:
 
     def __init__(self, workers: int, nodes: int, segment_seconds: float, faults: Faults, seed: int = 1) -> None:
         self.first_leases: dict[str, float] = {}
-        """When the first segment of each job was given out."""
+        """Time of the first lease of each job."""
         self.frames: dict[str, int] = {}
         """Frames rendered, by account."""
         self._chance = random.Random(seed)
@@ -187,7 +187,7 @@ class FleetExecutor:
         self._reported = asyncio.Event()
 
     async def start(self) -> None:
-        """Nothing to start."""
+        """Do nothing."""
 
     def workers(self) -> Sequence[WorkerState]:
         """The workers that live."""

@@ -1,4 +1,4 @@
-"""What is simulated, and what came of it."""
+"""Scenario of a simulation, and its outcome."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTRADICTIONS: Final = {
     "queues that are not empty": "SELECT count(*) FROM account_queues WHERE queued <> 0 OR processing <> 0 OR leased_frames <> 0"
     " OR reserved_ms <> 0 OR next_job_id IS NOT NULL OR ready_place IS NOT NULL",
 }
-"""What must be zero when every job has ended."""
+"""Counters that must be zero when every job has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Scenario:
 
 @dataclass(slots=True)
 class Outcome:
-    """What happened. Moments and waits are simulated seconds, processor times are real."""
+    """Result of a simulation. Moments and waits are simulated seconds, processor times are real."""
 
     created: dict[str, tuple[str, float]] = field(default_factory=dict)
     """Account and moment of creation of each job."""
     first_leases: Mapping[str, float] = field(default_factory=dict)
-    """When the first segment of each job was given out."""
+    """Time of the first lease of each job."""
     statuses: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     statements: int = 0

@@ -40,7 +40,7 @@ class NullStorage:
         return False
 
     def delete(self, key: str) -> None:
-        """Nothing to delete."""
+        """Do nothing."""
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Yield nothing."""

@@ -124,7 +124,7 @@ class FarmRenderer:
 
 
 def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
-    """What is wrong with the endings of the rows' files: a batch has one format, whose files have one ending."""
+    """Return the faults of the rows' file endings: a batch has one format, whose files have one ending."""
     endings = {row.path.suffix.lower() for row in rows}
     if len(endings) > 1:
         return [f"--out: one batch has one format, not {', '.join(sorted(endings))}"]

@@ -43,7 +43,7 @@ class DemoFailed(Failure):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where to put the video, where to keep the farm's data."""
+    """Output file and data folder."""
     parser.add_argument("-o", "--output", type=Path, default=Path("out/demo.mp4"), metavar="FILE")
     parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data folder (.farm/demo)")
 

@@ -54,21 +54,21 @@ class EmbeddedPostgres:
 
     @property
     def alive(self) -> bool:
-        """Whether the server runs; a server started elsewhere is asked for a connection."""
+        """True if the server runs. A server that another process started is asked for a connection."""
         return self.process.poll() is None if self.process else _answers(self.url)
 
     def stop(self) -> None:
-        """Ends open transactions and stops, if this process started the server; the data stays."""
+        """End open transactions and stop, if this process started the server. The data stays."""
         if self.process is not None:
             process.end(self.process, signal.SIGINT)
 
 
 def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> EmbeddedPostgres:
-    """Starts a server on the folder, making the folder's cluster and the database where they are missing.
+    """Start a server on the folder. Create the cluster and the database if they are missing.
 
-    A server that runs there already is adopted, or, where it may end sooner than the caller (`adopt=False`), its end is
-    waited for; so is that of one that is just going down. What a killed one left is recovered. Processes that start at
-    once take turns. `durable=False` is for tests. Raises ServerFailed. Call from a thread that outlives the server.
+    A server that runs there already is adopted. With `adopt=False` its end is awaited, because it could end sooner than
+    the caller. The state of a killed server is recovered. Processes that start at once take turns. `durable=False` is
+    for tests. Raises ServerFailed. Call it from a thread that outlives the server.
     """
     folder = folder.resolve()
     with _alone(folder):
@@ -77,7 +77,7 @@ def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> Embedded
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """The URL of the server that runs on the folder, else of one that ends with the block; such blocks take turns.
+    """Yield the URL of the server that runs on the folder, or of one that ends with the block. Such blocks take turns.
 
     Raises ServerFailed.
     """
@@ -182,7 +182,7 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
 
 
 def _adopted(folder: Path, url: str, adopt: bool) -> bool:
-    """Whether a live server answers on the folder and shall be used; else waits until none is there."""
+    """Return True if a running server on the folder can be reused. Otherwise wait for it to exit."""
     deadline = time.monotonic() + _START_SECONDS
     while _running(folder):
         if adopt and _answers(url):

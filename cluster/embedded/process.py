@@ -40,7 +40,7 @@ def spawn(
 
 
 def as_user(command: Sequence[str], user: str | None) -> list[str]:
-    """The command, run as that user; for programs that refuse to run as root."""
+    """Return the command that runs as the user, for programs that refuse to run as root."""
     return [*_prefix(None, user), *command]
 
 
@@ -59,7 +59,7 @@ def _prefix(death_signal: str | None, user: str | None) -> list[str]:
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_path: Path, seconds: float) -> None:
-    """Returns once `ready` says so; raises ServerFailed if the process ends or time runs out first."""
+    """Wait until `ready` returns True. Raises ServerFailed if the process ends or time runs out first."""
     deadline = time.monotonic() + seconds
     while not ready():
         if process.poll() is not None:
@@ -72,7 +72,7 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_
 
 
 def end(process: subprocess.Popen[bytes], stop_signal: signal.Signals) -> None:
-    """Stops the process: by signal, then, where that does not help, by force."""
+    """Stop the process by signal, or by force if that does not help."""
     if process.poll() is not None:
         return
     process.send_signal(stop_signal)
@@ -84,5 +84,5 @@ def end(process: subprocess.Popen[bytes], stop_signal: signal.Signals) -> None:
 
 
 def tail(log_path: Path) -> str:
-    """The last 20 lines of a log."""
+    """Return the last 20 lines of a log."""
     return "\n".join(log_path.read_text(errors="replace").splitlines()[-20:])

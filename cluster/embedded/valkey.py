@@ -30,19 +30,19 @@ class EmbeddedValkey:
 
     @property
     def alive(self) -> bool:
-        """Whether the server runs."""
+        """True if the server runs."""
         return self.process.poll() is None if self.process else _answers(self.url)
 
     def stop(self) -> None:
-        """Stops the server, if this process started it."""
+        """Stop the server, if this process started it."""
         if self.process is not None:
             process.end(self.process, signal.SIGTERM)
 
 
 def start(folder: Path) -> EmbeddedValkey:
-    """Starts a server whose log and socket lie in the folder. It keeps nothing on disk: it holds nothing that may not be lost.
+    """Start a server whose log and socket are in the folder. It keeps nothing on disk.
 
-    A server that runs there already is adopted. Raises ServerFailed. Call from a thread that outlives the server.
+    A server that runs there already is adopted. Raises ServerFailed. Call it from a thread that outlives the server.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)

@@ -31,7 +31,7 @@ INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -49,7 +49,7 @@ class AddressUnusable(Failure):
 
 
 class LocalFarm:
-    """Everything that `up` runs: start it, look after it until it is to end, stop it. All from one thread."""
+    """The farm of `up`: start it, restart dead parts, stop it. All calls come from one thread."""
 
     def __init__(self, settings: Settings, options: Options) -> None:
         """Start nothing. Raises TooLittleMemory, DataFolderBusy, ServerFailed."""
@@ -70,7 +70,7 @@ class LocalFarm:
         self._services: Supervisor | None = None
 
     def start(self) -> None:
-        """Starts every part without waiting for the farm to be ready. Raises Failure."""
+        """Start every part without waiting for the farm to be ready. Raises Failure."""
         _check_free(self._options.host, self._options.port)
         self._cluster.start()  # first, because it takes longest and needs none of the others
         self._stores.start()
@@ -125,7 +125,7 @@ class LocalFarm:
 
     @property
     def database_url(self) -> str:
-        """Where the farm's Postgres is, once it has been started."""
+        """URL of the farm's Postgres, after `start`."""
         return self._settings.database_url or self._urls["DATABASE_URL"]
 
     def _store_parts(self) -> list[Part]:
@@ -183,7 +183,7 @@ class LocalFarm:
         return [ProcessPart(name, (*command, "--share-port"), shared, self._log(name)) for name in names]
 
     def _running(self) -> running.Running:
-        """What other commands need to know of this farm."""
+        """Return the data that other commands need to find this farm."""
         redis_url = self._settings.redis_url or self._urls["REDIS_URL"]
         return running.Running(self.database_url, redis_url, self.origin, os.getpid())
 
@@ -211,7 +211,7 @@ def _check_free(host: str, port: int) -> None:
 
 
 def _lacking(host: str, port: int) -> str:
-    """What the farm at the address still needs before it can take requests; empty when it is ready."""
+    """Return what the farm at the address still lacks before it can take requests, empty when it is ready."""
     # Asked five times a second while the machine is busy: httpx takes 20 ms of processor time for it.
     connection = HTTPConnection(host, port, timeout=2.0)
     try:

@@ -23,11 +23,11 @@ class Server(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True if the server runs."""
         ...
 
     def stop(self) -> None:
-        """Ends it."""
+        """Stop the server."""
         ...
 
 
@@ -37,21 +37,21 @@ class Part(Protocol):
     name: str
 
     def start(self) -> None:
-        """Starts it. Raises ServerFailed."""
+        """Start the part. Raises ServerFailed."""
         ...
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True if the part runs."""
         ...
 
     @property
     def reason(self) -> str:
-        """One line of what it last said, for a part that has died; may be empty."""
+        """Last message of a dead part in one line, perhaps empty."""
         ...
 
     def stop(self) -> None:
-        """Ends it and all it has started, within a bounded time."""
+        """Stop the part and everything that it started, within a bounded time."""
         ...
 
 
@@ -64,21 +64,21 @@ class ServerPart:
     server: Server | None = None
 
     def start(self) -> None:
-        """Starts it, or adopts the one that runs."""
+        """Start the server, or adopt the one that runs."""
         self.server = self.starter()
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True if the server runs."""
         return self.server is not None and self.server.alive
 
     @property
     def reason(self) -> str:
-        """Nothing: such a server says why when it is started."""
+        """Empty: starting such a server raises the reason."""
         return ""
 
     def stop(self) -> None:
-        """Ends it."""
+        """Stop the server."""
         if self.server is not None:
             self.server.stop()
 
@@ -96,14 +96,14 @@ class ProcessPart:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Starts it, after sweeping away what a killed predecessor has left."""
+        """Start the process, after removing what a killed predecessor has left."""
         self.sweep()
         assignments = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         self.process = process.spawn(["env", *assignments, *self.command], self.log_path, "KILL")
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True if the process runs."""
         return self.process is not None and self.process.poll() is None
 
     @property
@@ -117,7 +117,7 @@ class ProcessPart:
         return (named or lines or [""])[-1][:REASON_MAX]
 
     def stop(self) -> None:
-        """Asks it to end, then ends its whole session by force."""
+        """Ask the process to end, then end its whole session by force."""
         if self.process is not None:
             if self.process.poll() is None:
                 self.process.send_signal(signal.SIGTERM)

@@ -27,7 +27,7 @@ TEMPORARY_PATH_MAX: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class RayHead:
-    """Where the cluster will be, and what its members need in their environment."""
+    """Address of the cluster, and the environment of its members."""
 
     address: str
     environment: dict[str, str]

@@ -1,4 +1,4 @@
-"""Keeps the parts of the local farm running, and ends them in order."""
+"""Supervision of the local farm's parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILURES_MAX: Final = 3
 
 
 class Supervisor:
-    """Starts parts in order, restarts whichever dies, stops them in reverse. Lives on the thread that started it."""
+    """Start parts in order, restart dead ones, stop them in reverse. All calls come from the thread that started it."""
 
     def __init__(self, parts: Sequence[Part], clock: Callable[[], float] = time.monotonic) -> None:
         self._parts = parts
@@ -29,7 +29,7 @@ class Supervisor:
         self._started: list[Part] = []
 
     def start(self) -> None:
-        """Starts every part. Raises ServerFailed, after stopping what has started."""
+        """Start every part. Raises ServerFailed, after stopping the parts that have started."""
         for part in self._parts:
             self._started.append(part)
             part.start()
@@ -51,7 +51,7 @@ class Supervisor:
         return next((part for part in self._started if part.name == name), None) if is_failing else None
 
     def stop(self) -> None:
-        """Ends every part, the last one first."""
+        """Stop every part, the last one first."""
         while self._started:
             self._started.pop().stop()
 

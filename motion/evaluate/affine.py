@@ -21,7 +21,7 @@ class Parts(NamedTuple):
 
 
 NOWHERE = Parts(0.0, 0.0, 0.0, 0.0, 0.0)
-"""Where a map that is not finite puts a layer: at no size, so that it draws nothing."""
+"""Replacement of a matrix that is not finite: it has no size, so nothing is drawn."""
 
 
 def placed(x: float, y: float, rotation: float, scale_x: float, scale_y: float) -> Affine:

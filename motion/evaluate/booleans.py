@@ -38,7 +38,7 @@ _OPERATIONS: Mapping[str, Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.bool_
 
 @dataclass(frozen=True, slots=True)
 class CombinedOutline:
-    """Where the result layer lies in the composition, and its outline about that point."""
+    """Place of the result layer in the composition, and its outline about that point."""
 
     x: float
     y: float
@@ -127,7 +127,7 @@ def _place(point: Point, tolerance: float, places: dict[tuple[int, int], Point])
 
 
 def _cuts(segments: _Array, tolerance: float) -> list[_Array]:
-    """For every edge the points where other edges cross it or end on it."""
+    """Return the points of every edge where other edges cross it or end on it."""
     starts, along = segments[:, 0], segments[:, 1] - segments[:, 0]
     lengths = np.linalg.norm(along, axis=1)
     vertices = np.unique(segments.reshape(-1, 2), axis=0)
@@ -150,7 +150,7 @@ def _on_edge(vertices: _Array, start: _Array, direction: _Array, length: float, 
 def _crossings(
     start: _Array, direction: _Array, length: float, starts: _Array, along: _Array, lengths: _Array, tolerance: float
 ) -> _Array:
-    """Where the edge properly crosses the others; ends that touch are found as vertices on an edge."""
+    """Return the points at which the edge properly crosses others. Touching ends are found as vertices on an edge."""
     cross = direction[0] * along[:, 1] - direction[1] * along[:, 0]
     apart = np.abs(cross) > 1e-12 * length * lengths
     safe = np.where(apart, cross, 1.0)

@@ -16,7 +16,7 @@ CLONES_LIMIT = 500
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What grows from the first clone to the last: px, degrees, factor, percent, seconds."""
+    """Change from the first clone to the last: px, degrees, factor, percent, seconds."""
 
     x: float = 0.0
     y: float = 0.0
@@ -28,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Randomness:
-    """How far each clone strays: px, degrees, factor."""
+    """Random deviation of each clone: px, degrees, factor."""
 
     seed: float = 1.0
     position: float = 0.0
@@ -38,7 +38,7 @@ class Randomness:
 
 @dataclass(frozen=True, slots=True)
 class Falloff:
-    """How strongly a clone is changed: by its place in the order, or by its distance to a layer."""
+    """Strength of the change of a clone, by its place in the order or its distance to a layer."""
 
     shape: str = "none"
     source: str = "order"

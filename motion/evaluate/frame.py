@@ -51,11 +51,11 @@ ParticleShape = Literal["circle", "square", "line", "star"]
 MAX_NESTING = 8
 RIG_PATHS = ("puppet.", "bone.", "ikTarget.", "ikPole.", "ikMode.")
 UNBLURRED = (InstanceContent, LightContent, ParticleContent)
-"""What motion blur leaves alone (compositing.md 10)."""
+"""Layers without motion blur (compositing.md 10)."""
 WEIGHTS_A_LAYER = 10
 """So many weights of text animators cost as much as a layer."""
 REMEMBERED = 4
-"""How many of a plan's last frames are kept, to hand out the same object for the same picture."""
+"""Number of a plan's last frames that are kept, so that equal pictures are the same object."""
 
 
 def snapshot(
@@ -84,7 +84,10 @@ def snapshot(
 
 
 def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
-    """What the passes of a frame share; coordinates in expressions are worked out in passes of their own."""
+    """Return the state shared by the passes of a frame.
+
+    Coordinates in expressions are computed in passes of their own.
+    """
     passes: dict[float, Pass] = {}
 
     def moment(time: float) -> Pass:
@@ -163,7 +166,7 @@ def layer_snapshot(moment: Pass, entry: Entry, visible: bool, matte: Matte | Non
 
 
 def _stays(entry: Entry, is_live: bool) -> bool:
-    """Whether the entry is in the paint list at all: a placed composition that is off keeps its place as a stub."""
+    """Return True if the entry is in the paint list. A placed composition that is off keeps its place as a stub."""
     if entry.unit is not None:
         return bool(entry.unit)
     return is_live or isinstance(entry.layer.content, InstanceContent)
@@ -303,7 +306,7 @@ def _source(moment: Pass, layer: Layer, values: Values) -> Source:
 
 
 def _posing_cost(content: TextContent) -> int:
-    """What animating every code point costs, in layers."""
+    """Return the cost, in layers, of animating every code point."""
     enabled = any(animator.is_enabled for animator in content.animators)
     weights = len(content.content or "") * weight_count(content.animators)
     return min(weights, WEIGHTS_LIMIT) // WEIGHTS_A_LAYER if enabled else 0

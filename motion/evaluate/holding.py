@@ -13,9 +13,9 @@ Held = tuple[tuple[Layer, tuple[ScalarTrack, ...]], ...]
 
 
 def phase(moment: Pass, layer: Layer) -> str | None:
-    """Which end of its keyframes each track of the layer and of its parents holds; None where one is between its keys.
+    """Return the held end of the keyframes of each track of the layer and its parents, or None between keys.
 
-    In the same phase a layer is the same, as far as keyframes alone move it.
+    A layer is the same in equal phases, as far as keyframes alone move it.
     """
     held = layer.folded.get("held")
     if held is None:

@@ -10,7 +10,7 @@ from motion.snapshot import ImageSource, MissingSource, Source, SvgSource, Video
 
 
 def media(moment: Pass, content: MediaContent, values: Values) -> Source:
-    """What the layer shows; without a source it shows nothing."""
+    """Return the layer's source. Without one the layer shows nothing."""
     width, height = box(values)
     corners = radii(values, width, height)
     if content.markup is not None:

@@ -31,7 +31,7 @@ class PropertyReader(Protocol):
 
 
 class Budget:
-    """How many layers one frame may evaluate, nested compositions included: a bound on time and memory."""
+    """Number of layers that one frame can evaluate, nested compositions included: a bound of time and memory."""
 
     __slots__ = ("left",)
 
@@ -50,7 +50,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What all passes of one frame share: the rate of the output, and the compositions that are being shown."""
+    """State shared by all passes of one frame: the output's rate, and the compositions being shown."""
 
     composition: Composition
     output_fps: float
@@ -134,7 +134,10 @@ class Pass:
         self._worlds: dict[str, Affine] = {}
 
     def is_live(self, layer: Layer) -> bool:
-        """Whether the layer is within one of its bars, or has none; a hidden layer's bars are off (document.md 2.10.3)."""
+        """Return True if the layer is within one of its bars, or has none.
+
+        A hidden layer's bars are off (document.md 2.10.3).
+        """
         if not layer.bars:
             return True
         if not layer.visible:
@@ -167,9 +170,9 @@ class Pass:
         return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
 
     def remapped(self, layer: Layer, time: float) -> float:
-        """What a layer's own remap makes of a time of this pass.
+        """Return a time of this pass after the layer's own remap.
 
-        One that nothing moves is the number of that name on the node's Transform.
+        A remap without keyframes is the number of that name on the node's Transform.
         """
         static = self.frame.composition.facts.numbers.get(layer.source_id, {})
         for path in ("timeRemap", "precompTime"):

@@ -54,7 +54,7 @@ def draw(seed: float, counter: int) -> float:
 
 
 def wiggle_offset(seed: float, time: float, frequency: float, amplitude: float, octaves: int, factor: float) -> float:
-    """What `wiggle` adds to the value; at most eight octaves."""
+    """Return the offset that `wiggle` adds to the value, with at most eight octaves."""
     total = amplitude_sum = 0.0
     f, a = frequency, amplitude
     for _ in range(min(8, max(1, octaves))):

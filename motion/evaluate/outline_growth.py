@@ -1,4 +1,4 @@
-"""How an outline gains vertices until it can be paired with a longer one (animation.md 2.4)."""
+"""Add vertices to an outline until it can be paired with a longer one (animation.md 2.4)."""
 
 from __future__ import annotations
 

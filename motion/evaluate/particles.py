@@ -124,7 +124,7 @@ def _flown(config: ParticleField, width: float, height: float, time_seconds: flo
 
 
 def _trail(config: ParticleField, count: int) -> int:
-    """How many copies follow each of so many particles."""
+    """Return the number of copies that follow each of `count` particles."""
     if config.trail_spacing <= 0.0 or count == 0:
         return 0
     room = PARTICLES_LIMIT // count - 1

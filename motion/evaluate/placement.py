@@ -1,4 +1,4 @@
-"""Where a layer lies: its decomposed world transform, its place in space (layers.md 3, three-d.md 2)."""
+"""Placement of a layer: its decomposed world transform, or its place in space (layers.md 3, three-d.md 2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN_KINDS = frozenset({"group", "null", "camera", "light", "audio", "particle"
 
 
 def transform(moment: Pass, layer: Layer) -> Transform2D | Transform3D:
-    """Where the layer is drawn at this moment."""
+    """Return the layer's placement at this moment."""
     values = moment.values(layer)
     if is_pinned(layer):
         return centred(moment)

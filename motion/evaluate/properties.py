@@ -28,7 +28,7 @@ from motion.snapshot import TextSource
 
 T = TypeVar("T")
 MeasureText = Callable[[TextSource, bool], SourceRect | None]
-"""Where a text's ink is, or with True its font box, in px from the centre of its layer box."""
+"""Function that measures a text's pixels, or with True its font box, in px from the centre of its layer box."""
 
 MAX_SOURCE_CHARACTERS = 20_000_000
 """Expression text that one frame may run through, all reads of other layers counted; what is beyond counts as absent."""
@@ -59,7 +59,7 @@ class Properties:
 
 
 class Host:
-    """What expressions may ask; implements `ExpressionHost`. Nodes are addressed by their own ids."""
+    """Answers of the document to expressions; implements `ExpressionHost`. Nodes are addressed by their own ids."""
 
     def __init__(
         self,
@@ -195,7 +195,10 @@ def _to_composition(moment: Pass, layer: Layer, point: Point3) -> tuple[float, f
 
 
 def _from_composition(moment: Pass, layer: Layer, point: tuple[float, float]) -> tuple[float, float]:
-    """Where the ray through a point of the picture meets the layer's plane; (0, 0) for a plane seen edge-on."""
+    """Return the intersection of the ray through a point of the picture with the layer's plane.
+
+    A plane seen edge-on gives (0, 0).
+    """
     if not layer.is_3d:
         return affine.applied(affine.inverse(moment.world(layer)), *point)
     view = space.camera(moment) or space.default_camera(moment)

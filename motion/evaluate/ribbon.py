@@ -120,7 +120,10 @@ def _normals(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _dashes(total: float, dash: Sequence[float], dash_offset: float) -> Iterator[tuple[float, float]]:
-    """Where the dashes lie on the run: the canvas rules, an odd pattern doubled and a positive offset toward the start."""
+    """Yield the dashes of the run by the canvas rules.
+
+    An odd pattern is doubled, and a positive offset moves toward the start.
+    """
     pattern = [*dash, *dash] if len(dash) % 2 else [*dash]
     period = sum(pattern)
     if not pattern or not 0.0 < period < math.inf or total / period * len(pattern) > DASHES_LIMIT:

@@ -22,7 +22,7 @@ NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
 
 
 def shape(moment: Pass, content: ShapeContent, values: Values) -> ShapeSource | MissingSource:
-    """What the shape draws; a live boolean replaces its outline."""
+    """Return the shape's source. A live boolean replaces its outline."""
     width, height = _box(moment, values)
     runs = outline(content, values)
     combined = boolean_outline(moment, values.layer)

@@ -28,7 +28,7 @@ IN_FRONT = 5
 
 @dataclass(frozen=True, slots=True)
 class Shutter:
-    """How long it is open around a frame, in degrees of a frame, and how often it looks."""
+    """Opening of the shutter around a frame, in degrees of a frame, and its number of samples."""
 
     angle: float
     phase: float
@@ -37,7 +37,7 @@ class Shutter:
 
 
 def samples(moment: Pass, layer: Layer, placed: Transform2D | Transform3D) -> tuple[Sample, ...]:
-    """Where the layer is while the shutter is open, evenly; none where it does not blur."""
+    """Return evenly spaced placements of the layer while the shutter is open, or none without motion blur."""
     shutter = _shutter(moment, layer)
     if (
         shutter is None

@@ -17,7 +17,7 @@ AXES = ("X", "Y", "Z")
 
 
 class Shift(NamedTuple):
-    """What is added to a layer's own place, px, and turn, degrees."""
+    """Offset of a layer's own position, px, and rotation, degrees."""
 
     x: float = 0.0
     y: float = 0.0
@@ -80,7 +80,7 @@ def default_camera(moment: Pass) -> Camera:
 
 
 def projected(view: Camera, moment: Pass, point: Point3) -> tuple[float, float] | None:
-    """Where a world point is seen, composition px; None for one behind the eye."""
+    """Return the projection of a world point, composition px, or None for a point behind the eye."""
     x, y, z = matrix4.applied(view.view, point)
     if z < 1.0:
         return None
@@ -97,7 +97,7 @@ def lights(moment: Pass) -> tuple[Light, ...]:
 
 
 def light_position(moment: Pass, layer: Layer) -> Point3:
-    """Where a light stands in the world."""
+    """Return the position of a light in the world."""
     values = moment.values(layer)
     own = (values.number("x", 0.0), values.number("y", 0.0), values.number("z", 0.0))
     return position(moment, layer, own)

@@ -83,7 +83,7 @@ def glyph_poses(
 
 
 def weight_count(animators: Sequence[Animator]) -> int:
-    """How many weights a code point takes: one for each selector of an enabled animator."""
+    """Return the number of weights of a code point: one for each selector of an enabled animator."""
     return max(1, sum(max(1, len(animator.selectors)) for animator in animators if animator.is_enabled))
 
 

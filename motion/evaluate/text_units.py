@@ -1,4 +1,4 @@
-"""How a text is divided for its animators' selectors (animation.md 7.2)."""
+"""Division of a text into the units of its animators' selectors (animation.md 7.2)."""
 
 from __future__ import annotations
 

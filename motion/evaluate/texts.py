@@ -13,11 +13,11 @@ from motion.model.content import TextContent
 from motion.snapshot import GlyphPose, MissingSource, TextPath, TextSource, TextStyle
 
 PLACEHOLDER = "Text"
-"""What a text layer without any content draws (text.md 1)."""
+"""Text of a text layer without content (text.md 1)."""
 
 
 def text(content: TextContent, values: Values) -> TextSource | MissingSource:
-    """What the text draws: measured on its static content, drawn from a `text.source` track where there is one."""
+    """Return the text's source: measured on its static content, drawn from a `text.source` track if there is one."""
     measured = PLACEHOLDER if content.content is None else content.content
     moving = values.data("text.source")
     drawn = moving if isinstance(moving, str) else measured
@@ -45,7 +45,7 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
 
 
 def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPose, ...]:
-    """What the animators do to each code point; they count by the static content, whatever is drawn (Q13)."""
+    """Return the pose of each code point by the animators, which count by the static content (Q13)."""
     if not any(animator.is_enabled for animator in content.animators):
         return ()
     paths = [path for path in values.layer.moving if path.startswith("ta.")]

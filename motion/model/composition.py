@@ -53,10 +53,10 @@ class MotionBlur:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Composition:
-    """What `build` returns and `snapshot` evaluates: immutable, every reference resolved.
+    """Result of `build` and input of `snapshot`: immutable, with every reference resolved.
 
-    Sizes in px, times in seconds. `timeline_fps` is the rate at which all bars are read, nested ones included. `layers`
-    holds a layer for every node that is in some plan, by the node's id; `facts` is what expressions may read.
+    Sizes in px, times in seconds. `timeline_fps`: rate at which all bars are read, nested ones included. `layers`: a
+    layer for every node of some plan, by the node's id. `facts`: data that expressions can read.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What a layer draws, with everything that does not move resolved. Moving numbers are looked up by their property path."""
+"""Content of a layer, with everything that does not move resolved. Moving numbers are looked up by property path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions may know of the whole document, drawn or not."""
+"""Data about the whole document for expressions, whether drawn or not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """By node id: what moves it, its name and size, the numbers on its Transform, its markers. Names and controls lead to
-    the first node that has them."""
+    """Data by node id: its animation, name, size, Transform numbers and markers.
+
+    Names and controls lead to the first node that has them.
+    """
 
     composition: CompositionFacts
     composition_markers: tuple[Marker, ...]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Moving(NamedTuple):
-    """What moves one property: keyframes, an expression, or both. `varies` is false for keyframes of one value."""
+    """Animation of one property: keyframes, an expression, or both. `varies` is false for keyframes of one value."""
 
     track: ScalarTrack | None
     expression: str | None

@@ -1,4 +1,4 @@
-"""Which oddities of the reference are matched (animation.md 10, compositing.md 11)."""
+"""Peculiarities of the reference that can be matched (animation.md 10, compositing.md 11)."""
 
 from __future__ import annotations
 

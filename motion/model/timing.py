@@ -1,4 +1,4 @@
-"""How a layer's own time follows from its composition's (document.md 2.10)."""
+"""A layer's own time as a function of its composition's time (document.md 2.10)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 
 class Bar(NamedTuple):
-    """Where a layer lives on its timeline, in frames: [start, start + duration), the first showing `source_in`."""
+    """Range of a layer on its timeline, in frames: [start, start + duration). The first frame shows `source_in`."""
 
     start: float
     duration: float

@@ -13,7 +13,7 @@ from motion.schema.stored import Document, Record, as_record, flag, record, text
 
 @dataclass(frozen=True, slots=True)
 class NodeAnimation:
-    """What moves on one node; `first` and `last` span its scalar keyframes, [0, 1] seconds without any."""
+    """Animation of one node. `first` and `last` span its scalar keyframes, [0, 1] seconds without any."""
 
     moving: Mapping[str, Moving] = field(default_factory=dict)
     data: Mapping[str, DataTrack] = field(default_factory=dict)
@@ -25,7 +25,7 @@ STILL = NodeAnimation()
 
 
 def animations(document: Document) -> dict[str, NodeAnimation]:
-    """By node id; nodes on which nothing moves are left out."""
+    """Return the animations by node id, without nodes on which nothing moves."""
     held = record(document, "animation")
     tracks, expressions, data = record(held, "tracks"), record(held, "expressions"), record(held, "data")
     return {

@@ -1,4 +1,4 @@
-"""What each kind of layer draws, as stored (layers.md 2, text.md 1)."""
+"""Stored content of each kind of layer (layers.md 2, text.md 1)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SANITIZE_POLICY = 2
 
 
 def content(node: Node) -> Content:
-    """What the node draws; placed compositions are resolved where their plans are made."""
+    """Return the node's content. Placed compositions are resolved where their plans are made."""
     match node.kind:
         case "group" | "null" | "camera" | "audio" | "comp":
             return NothingContent()
@@ -164,7 +164,7 @@ def stored_masks(node: Node) -> tuple[MaskPath, ...]:
 
 
 def _primitive(node: Node) -> Literal["rect", "ellipse", "path"]:
-    """Which primitive a shape is (layers.md 4.1): a path may turn out to have no geometry."""
+    """Return the primitive of a shape (layers.md 4.1). A path can turn out to have no geometry."""
     geometry = node.component("Geometry")
     if any(isinstance(geometry.get(key), list) for key in ("points", "subpaths")):
         return "path"

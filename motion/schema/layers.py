@@ -49,7 +49,7 @@ UNIT_SQUARE = (0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a node becomes a layer: its composition, its place in the tree there, and what moves it."""
+    """Surroundings of a node that becomes a layer: its composition, its place in the tree, its animation."""
 
     id: str
     parent: Layer | None

@@ -115,7 +115,7 @@ def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[N
 
 
 def root_ids(by_id: dict[str, Node], composition_id: str) -> list[str]:
-    """Where a composition's drawing starts: its root node, else every root, as the editor does without one."""
+    """Return the root node of a composition's drawing, or without one every root, as in the editor."""
     if composition_id in by_id:
         return [composition_id]
     return [node.id for node in by_id.values() if node.parent is None]

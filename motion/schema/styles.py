@@ -178,4 +178,4 @@ STYLES: dict[str, Style] = {
         lambda stored: number(stored, "size", 4.0) > 0 and number(stored, "opacity", 1.0) > 0,
     ),
 }
-"""By style name, in the order in which they are applied: effect type, parameters, whether it draws."""
+"""Styles in the order of their application, by name: effect type, parameters, whether the style draws."""

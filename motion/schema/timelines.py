@@ -61,7 +61,7 @@ def _stored_bars(held: Record) -> dict[str, tuple[Bar, ...]]:
 
 
 def _bound(node: Node, duration: float, fps: float, table: dict[str, CompositionSettings]) -> float:
-    """How long a new bar is: the timeline's length, or less where the source's own length is known."""
+    """Return the length of a new bar: the timeline's length, or less if the source's own length is known."""
     if node.kind == "comp" and node.composition_reference in table:
         referenced = table[node.composition_reference]
         return min(duration, float(round_half_up(referenced.duration_seconds * fps)))

@@ -134,4 +134,4 @@ class LayerSnapshot:
     ghosts: tuple[Ghost, ...] = ()
     casts_shadows: bool = True
     shadow_only: bool = False
-    """Whether only the shadow shows that the layer casts or catches, and not the layer itself (three-d.md 6.3)."""
+    """True if only the shadow that the layer casts or catches is visible (three-d.md 6.3)."""

@@ -1,4 +1,4 @@
-"""What fills and outlines are: paints, gradients, strokes, runs of a path."""
+"""Fills and outlines: paints, gradients, strokes, runs of a path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a layer is: in the plane, or in space with a material."""
+"""Placement of a layer: in the plane, or in space with a material."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Transform2D:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """How a 3D layer answers to light (three-d.md 6.3); fractions, not percent."""
+    """Response of a 3D layer to light (three-d.md 6.3); fractions, not percent."""
 
     accepts_lights: bool = True
     accepts_shadows: bool = True

@@ -1,4 +1,4 @@
-"""What a layer shows: one record a kind."""
+"""Content of a layer: one record for each kind."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class GlyphPose:
-    """What the animators do to one code point (animation.md 7). Factors are 1 and offsets 0 at rest."""
+    """Pose of one code point by the animators (animation.md 7). Factors are 1 and offsets 0 at rest."""
 
     dx: float = 0.0
     dy: float = 0.0
@@ -120,7 +120,7 @@ class TextSource:
     path: TextPath | None = None
     per_character_3d: bool = False
     has_weight: bool = True
-    """Whether the document gives a font weight: planes of per-character 3D are spaced as regular where it does not."""
+    """True if the document gives a font weight. Otherwise per-character 3D spaces its planes as regular."""
     plane: tuple[float, float] | None = None
     """A box that is given instead of measured; only the renderer sets it, for the planes of per-character 3D."""
     given_box: tuple[float, float] | None = None

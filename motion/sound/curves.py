@@ -25,7 +25,7 @@ class Curve:
 
     values: Floats
     seconds: float = 0.0
-    """When the last value is reached."""
+    """Time of the last value."""
 
     @property
     def is_constant(self) -> bool:

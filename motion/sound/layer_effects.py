@@ -19,7 +19,7 @@ _FIXED: Final = frozenset({"decay", "preDelay"})
 """Parameters that do not move."""
 
 Sampled = Callable[[str], Curve | None]
-"""What moves a property path of the layer while the voice sounds, None where nothing does."""
+"""Function from a property path of the layer to its curve while the voice sounds, or None if it is constant."""
 
 
 def effects_of(node: Node, layer: Layer, sampled: Sampled) -> tuple[AudioEffect, ...]:

@@ -39,7 +39,7 @@ def whole(start: float, end: float) -> list[Stretch]:
 
 
 def within(stretches: Iterable[Stretch], first: float, end: float) -> Iterator[Stretch]:
-    """What of the stretches maps into [first, end)."""
+    """Yield the parts of the stretches that map into [first, end)."""
     for held in stretches:
         if held.rate == 0.0:
             if first <= held.at < end:
@@ -52,7 +52,7 @@ def within(stretches: Iterable[Stretch], first: float, end: float) -> Iterator[S
 
 
 def in_bars(stretches: Sequence[Stretch], bars: Sequence[Bar], fps: float) -> Iterator[Stretch]:
-    """What of the stretches maps into bars in frames at `fps`; all of them where there are none."""
+    """Yield the parts of the stretches that map into bars in frames at `fps`, or all of them without bars."""
     if not bars:
         yield from stretches
     for bar in bars:
@@ -72,7 +72,7 @@ def through(stretches: Iterable[Stretch], change: Callable[[float], float], step
 
 
 def audible(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Those that are heard: neither still nor nearly so, and at most RATE_MAX times as fast."""
+    """Yield the audible stretches: neither still nor nearly so, and at most RATE_MAX times as fast."""
     for held in stretches:
         if abs(held.rate) >= SLOWEST:
             rate = min(RATE_MAX, abs(held.rate))

@@ -47,11 +47,11 @@ class AudioEffect:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """What sounds from `start` for `length` seconds of the output, from `position` seconds of the source at `rate`.
+    """Sound from `start` for `length` seconds of the output, from `position` seconds of the source at `rate`.
 
-    A negative rate plays backwards. `is_open`: at the latest to the end of the file. `mirror`: the first and the last source
-    second of the whole bar, where the effect `backwards` plays it from the end. `gain` and the effects' curves count from
-    the start.
+    A negative rate plays backwards. `is_open`: at the latest to the end of the file. `mirror`: the first and the last
+    source second of the whole bar, if the effect `backwards` plays it from the end. `gain` and the effects' curves
+    count from the start.
     """
 
     layer: str

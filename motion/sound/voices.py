@@ -1,4 +1,4 @@
-"""Which voices a composition has: every audio and video layer that is heard, through placed compositions, in output time."""
+"""Voices of a composition: every audible audio and video layer, through placed compositions, in output time."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class _Collector:
         )
 
     def _curve(self, place: _Place, piece: Stretch, path: str) -> Curve | None:
-        """What moves a property while the piece sounds; an expression alone is read once, at its start."""
+        """Return the animation of a property while the piece sounds. An expression alone is read once, at its start."""
         moving = place.layer.moving.get(path)
         if moving is None:
             return None

@@ -13,7 +13,7 @@ from motion.evaluate.expressions.values import Value
 
 
 class Scope(Protocol):
-    """What the names of an expression mean."""
+    """Meaning of the names in an expression."""
 
     def lookup(self, name: str) -> Value:
         """The value of a name. Raises ExpressionError for an unknown one."""

@@ -1,4 +1,4 @@
-"""What an expression may ask about the document around it."""
+"""Interface of expressions to the surrounding document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression learns from its own keyframes: loops, keys, velocity (animation.md 4.4 to 4.6)."""
+"""Access of an expression to its own keyframes: loops, keys, velocity (animation.md 4.4 to 4.6)."""
 
 from __future__ import annotations
 

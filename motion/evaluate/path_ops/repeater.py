@@ -18,7 +18,7 @@ RUNGS_LIMIT = 10_000
 
 
 class CopyTransform(NamedTuple):
-    """Where one copy lies: px, degrees, factors."""
+    """Transform of one copy: px, degrees, factors."""
 
     x: float
     y: float

@@ -13,7 +13,7 @@ Lines = tuple[Polyline, ...]
 
 
 def trim(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
-    """What lies inside the window; a window over the path's start gives two open pieces."""
+    """Return the parts inside the window. A window over the path's start gives two open pieces."""
     windows = _windows(operator)
     if operator.is_simultaneous and len(lines) > 1:
         return _trim_together(lines, windows)

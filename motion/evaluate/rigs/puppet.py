@@ -82,7 +82,7 @@ def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
 
 @lru_cache(maxsize=16)
 def _heat(density: int, sources: tuple[int, ...]) -> Array:
-    """How warm each source alone makes every vertex: a row for each.
+    """Return the heat of every vertex from each source alone: a row for each source.
 
     In every step a vertex takes the mean of its neighbours, whatever their distance; sources keep their own heat. The
     steps end before the heat has settled, which the reference shows.

@@ -13,7 +13,7 @@ from motion.evaluate.rigs.geometry import Array, edges, grid, mixed, turn
 from motion.schema.stored import finite
 
 INFLUENCE_PX = 100.0
-"""How far along the mesh a bone carries vertices."""
+"""Distance along the mesh over which a bone moves vertices."""
 
 ROOTS_EDGES = 1.5
 """Vertices within so many mean edges of a bone hang on it directly."""
@@ -35,7 +35,7 @@ class Bone:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Where the tip of a bone shall be, layer px; the joint before it bends toward the pole, if there is one."""
+    """Target of a bone's tip, layer px. The joint before it bends toward the pole, if there is one."""
 
     bone_id: str
     x: float
@@ -115,9 +115,9 @@ def boned(
 
 @lru_cache(maxsize=16)
 def _weights(width: float, height: float, density: int, bones: tuple[tuple[float, float, float, float], ...]) -> Array:
-    """How strongly each bone, given by its ends, carries every vertex: a row for each bone.
+    """Return the weight of each bone, given by its ends, for every vertex: a row for each bone.
 
-    A vertex out of every bone's reach follows the nearest alone.
+    A vertex out of every bone's range follows the nearest alone.
     """
     rest = grid(width, height, density)
     ways = np.array([_ways(rest, density, np.array(bone[:2]), np.array(bone[2:])) for bone in bones])
@@ -179,7 +179,7 @@ def _reaching(bones: list[Bone], goal: Goal) -> list[Bone]:
 
 
 def _elbow(root: Array, joint: Array, tip: Array, goal: Goal) -> Array:
-    """Where the joint of two bones must lie (law of cosines), on the side of the pole, else on the side where it is."""
+    """Return the joint of two bones by the law of cosines, on the side of the pole, or else on its present side."""
     upper, lower = float(np.hypot(*(joint - root))), float(np.hypot(*(tip - joint)))
     toward = np.array((goal.x, goal.y)) - root
     distance = min(upper + lower, max(abs(upper - lower), float(np.hypot(*toward)), 1e-6))

@@ -59,7 +59,7 @@ def _limited(wave: Wave, phases: Floats, harmonics: int) -> Floats:
 
 
 def _weight(wave: Wave, n: int) -> float:
-    """Of the sine of the n-th harmonic."""
+    """Return the weight of the sine of the n-th harmonic."""
     if wave == "sawtooth":
         return (2.0 if n % 2 else -2.0) / math.pi / n
     if n % 2 == 0:
