@@ -40,7 +40,9 @@ class EmbeddedValkey:
 
 
 def start(folder: Path) -> EmbeddedValkey:
-    """Start a server whose log and socket are in the folder. It keeps nothing on disk.
+    """Start a server whose files are in the folder: its log, its socket and what it must know again after a kill.
+
+    The progress of running jobs is kept nowhere else, and must not go back when the server and the API end together.
 
     A server that runs there already is adopted. Raises ServerFailed. Call it from a thread that outlives the server.
     """
@@ -59,7 +61,7 @@ def start(folder: Path) -> EmbeddedValkey:
 def _command(folder: Path, socket_path: Path) -> list[str]:
     options = {
         "port": "0", "unixsocket": str(socket_path), "unixsocketperm": "700", "dir": str(folder), "save": "",
-        "appendonly": "no", "maxmemory": "256mb", "maxmemory-policy": "allkeys-lru", "logfile": "",
+        "appendonly": "yes", "maxmemory": "256mb", "maxmemory-policy": "allkeys-lru", "logfile": "",
     }  # fmt: skip
     return [str(get_binary_path()), *(word for name, value in options.items() for word in (f"--{name}", value))]
 

@@ -6,6 +6,7 @@ Postgres. A process never shows less than it has shown before.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,11 @@ from farm_core.progress import store
 
 AWAY_SECONDS: Final = 1.0
 """After Redis did not answer, it is not asked again for this long."""
+
+FIRST_SECONDS: Final = 3.0
+"""A new process waits this long for its first answer from Redis: it cannot know what the process before it has shown."""
+
+FIRST_RETRY_SECONDS: Final = 0.1
 
 REMEMBERED_MAX: Final = 20_000
 
@@ -70,6 +76,7 @@ class ProgressReader:
         self._redis = redis
         self._database = database
         self._away_until = 0.0
+        self._first_until = time.monotonic() + FIRST_SECONDS
         self._shown: OrderedDict[str, JobProgress] = OrderedDict()
 
     async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
@@ -110,15 +117,25 @@ class ProgressReader:
     async def _live(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         if not self._is_near():
             return {}
+        while True:
+            try:
+                found = await self._asked(job_ids)
+            except (RedisError, OSError):
+                if time.monotonic() >= self._first_until:
+                    self._step_back()
+                    return {}
+                await asyncio.sleep(FIRST_RETRY_SECONDS)
+            else:
+                self._first_until = 0.0
+                return found
+
+    async def _asked(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+        """What Redis knows of these jobs. Raises RedisError or OSError while it is away."""
         assert self._redis is not None
-        try:
-            pipeline = self._redis.pipeline(transaction=False)
-            for job_id in job_ids:
-                pipeline.hmget(store.key(job_id), "frames", "of")
-            values = await pipeline.execute()
-        except (RedisError, OSError):
-            self._step_back()
-            return {}
+        pipeline = self._redis.pipeline(transaction=False)
+        for job_id in job_ids:
+            pipeline.hmget(store.key(job_id), "frames", "of")
+        values = await pipeline.execute()
         return {
             job_id: JobProgress(int(frames), int(of))
             for job_id, (frames, of) in zip(job_ids, values, strict=True)

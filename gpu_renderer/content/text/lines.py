@@ -76,14 +76,17 @@ def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
 
 
 def painted(line: str, style: TextStyle, fonts: Fonts) -> PaintedBox:
-    """The ink of a line; hinted faces are measured in whole pixels, as the reference's canvas does."""
+    """The ink of a line. The reference's canvas rounds each glyph of a hinted face outward, before it is placed."""
     chain = chain_of(style, fonts)
     boxes, pen = [], 0.0
     for glyph in shaped(line, chain):
         if box := glyph.styled.face.painted(glyph.glyph):
-            left, top, right, bottom = (edge * style.size for edge in box)
+            left, top, right, bottom = _outward(
+                (box[0] * style.size, box[1] * style.size, box[2] * style.size, box[3] * style.size),
+                glyph.styled.face.is_hinted,
+            )
             x, y = pen + glyph.dx * style.size, glyph.dy * style.size
-            boxes.append(_outward((left + x, top + y, right + x, bottom + y), glyph.styled.face.is_hinted))
+            boxes.append((left + x, top + y, right + x, bottom + y))
         pen += glyph.advance * style.size
     if not boxes:
         return PaintedBox(0.0, 0.0, 0.0)

@@ -162,6 +162,32 @@ def test_it_comes_back_by_itself_after_redis_was_away(
         server.stop()
 
 
+def test_it_does_not_go_back_when_redis_and_the_api_are_killed_together(tmp_path: Path, database_url: str) -> None:
+    server = valkey.start(tmp_path / "valkey")
+
+    async def before() -> None:
+        async with progress(server.url, database_url) as under_test:
+            await running_job(under_test.database, finished=10)
+            under_test.write(attempt(1, finished=10).at("draw", 25))
+            assert await under_test.percent() == 25
+
+    async def after() -> None:
+        nonlocal server
+        async with progress(server.url, database_url) as under_test:
+            shown = asyncio.create_task(under_test.percent())
+            server = await asyncio.to_thread(valkey.start, tmp_path / "valkey")
+            assert await shown == 25
+
+    asyncio.run(before())
+    assert server.process is not None
+    server.process.kill()
+    server.process.wait()
+    try:
+        asyncio.run(after())
+    finally:
+        server.stop()
+
+
 def test_an_ended_job_takes_no_more_progress(redis_url: str, database_url: str) -> None:
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
