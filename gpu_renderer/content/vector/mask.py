@@ -30,20 +30,23 @@ def mask_coverage(
     supersample: float,
     sigma_factor: float,
     padding: float = 0.0,
+    supersample_down: float | None = None,
 ) -> Pixels:
     """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns); full where nothing masks.
 
-    The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
+    `supersample_down`: pixels a px from top to bottom, where it differs from left to right; a feather is blurred by the
+    same number of pixels in both directions. The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
     The blur of a path has sigma = feather * sigma_factor raster px: 1/2 for every route of the reference.
     """
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
     whole = width + 2 * padding, height + 2 * padding
     scale = fitting_scale(*whole, supersample)
-    columns, rows = (max(1, round_half_up(side * scale)) for side in whole)
+    scale_down = scale if supersample_down is None else scale / supersample * supersample_down
+    columns, rows = max(1, round_half_up(whole[0] * scale)), max(1, round_half_up(whole[1] * scale_down))
     starts_empty = bool(active) and active[0].mode in _STARTS_EMPTY
     covered = np.full((rows, columns), 0 if starts_empty else 255, np.uint8)
     for index, path in enumerate(active):
-        alone = _path_coverage(path, (width, height), whole, scale, covered.shape, sigma_factor)
+        alone = _path_coverage(path, (width, height), whole, (scale, scale_down), covered.shape, sigma_factor)
         is_whole = index == 0 and starts_empty and path.opacity >= 1
         covered = alone if is_whole else _combined(covered, alone, path)
     return covered
@@ -68,7 +71,7 @@ def _path_coverage(
     path: MaskPath,
     box: tuple[float, float],
     whole: tuple[float, float],
-    scale: float,
+    scale: tuple[float, float],
     shape: tuple[int, ...],
     sigma_factor: float,
 ) -> Pixels:
@@ -78,7 +81,7 @@ def _path_coverage(
     sigma = path.feather * sigma_factor
     pixels, canvas = coverage(columns, rows)
     canvas.translate(columns / 2, rows / 2)
-    canvas.scale(scale, scale)
+    canvas.scale(*scale)
     canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
     return gaussian(pixels, sigma)
 

@@ -192,7 +192,9 @@ class _Masks:
         beyond their box.
         """
         raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
-        covered = self.masking(tuple(paths), raster.width, raster.height, scale, FEATHER_SIGMA, raster.padding)
+        # A picture fills its layer box: where it has other proportions, its pixels are not square on the layer.
+        down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
+        covered = self.masking(tuple(paths), raster.width, raster.height, scale, FEATHER_SIGMA, raster.padding, down)
         if self.scale is not None and self.scale != canvas.scale:
             covered = _placed(covered, canvas.height, canvas.width, is_centred=is_centred)
         rows, columns = covered.shape
