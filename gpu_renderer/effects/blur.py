@@ -22,6 +22,7 @@ class Blur(Effect):
     is_drawn = True
     parameters = (pixels("amount", 6, 0, 40),)
     is_soft = True
+    round_lengths = True
     keeps_color = True
 
     def is_idle(self, values: EffectValues) -> bool:
@@ -64,6 +65,7 @@ class CompoundBlur(Effect):
         flag("invert", False, literal_true=True),
     )
     shader = "effects/compound_blur.frag"
+    round_lengths = True
 
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return max(0.0, values.number("maxBlur")) * scene.length_scale

@@ -86,6 +86,7 @@ class Beam(Effect):
         color("color", "#8fd0ff"),
     )
     shader = "effects/beam.frag"
+    round_lengths = True
 
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.inf
@@ -106,6 +107,7 @@ class LightSweep(Effect):
         number("composite", 4, 0, 4),
     )
     shader = "effects/light_sweep.frag"
+    round_lengths = True
     folded = (("color", "intensity"),)
 
     def is_idle(self, values: EffectValues) -> bool:
@@ -131,6 +133,7 @@ class LightRays(Effect):
         number("composite", 1, 0, 4),
     )
     shader = "effects/light_rays.frag"
+    round_lengths = True
     folded = (("color", "opacity"),)
     derived = frozenset({"u_rays", "u_count", "u_arc"})
 
@@ -172,6 +175,7 @@ class LensFlare(Effect):
         color("color", "#ffd9a0"),
     )
     shader = "effects/lens_flare.frag"
+    round_lengths = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("brightness") <= 0

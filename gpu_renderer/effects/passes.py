@@ -110,5 +110,5 @@ def _common_uniforms(scene: EffectScene) -> dict[str, UniformValue]:
         "u_box": tuple(map(float, scene.layer_box)),
         "u_layer_size": (max(1.0, scene.layer_width), max(1.0, scene.layer_height)),
         "u_mirrored": int(scene.mirrored),
-        "u_length_scale": float(scene.length_scale),
+        "u_length_scale": scene.length_scales,
     }

@@ -74,6 +74,8 @@ class Effect:
     """True if an own `bake` is a single pass."""
     is_soft: ClassVar[bool] = False
     """True if the GPU form only draws a glow behind the picture or blurs it."""
+    round_lengths: ClassVar[bool] = False
+    """True if the GPU form's lengths must be the same across and down: it cannot run in a buffer that is stretched."""
     keeps_color: ClassVar[bool] = False
     """True if the raster form keeps the colour of one-colour content, except for rounding."""
 

@@ -30,8 +30,9 @@ class EffectScene:
 
     `frame`: the whole output frame (letterbox included), origin (0, 0). `layer_box`: the bounding rectangle of the
     layer's transformed quad (raster padding included) in output px. `layer_width`, `layer_height`: the layer's own box,
-    unpadded, in layer px. `output_scale`: output px per composition px. `length_scale`: multiplies every length; 1 for
-    layers of the frame, texels per composition px for the private buffer of a 3D layer (effects.md 3.6).
+    unpadded, in layer px. `output_scale`: output px per composition px. `length_scales`: multiply every length
+    from left to right and from top to bottom; 1 for layers of the frame, texels per composition px for the private buffer
+    of a 3D layer (effects.md 3.6).
     `layer_target(id)`: that layer drawn alone over the whole frame, 8-bit linear premultiplied, or None where it cannot
     be; the effects do not own it. `mirrored`: layer coordinates run upwards as on the reference's export (effects.md 3.5).
     """
@@ -41,12 +42,17 @@ class EffectScene:
     layer_width: float
     layer_height: float
     output_scale: float = 1.0
-    length_scale: float = 1.0
+    length_scales: tuple[float, float] = (1.0, 1.0)
     layer_target: Callable[[str], Target | None] = no_layer
     layer_id: str = ""
     mirrored: bool = True
     exact_blur: bool = False
     """True if wide blurs use the reference's own taps instead of a smaller picture."""
+
+    @property
+    def length_scale(self) -> float:
+        """The greater of `length_scales`; both are the same for an effect whose lengths are `round_lengths`."""
+        return max(self.length_scales)
 
     @classmethod
     def adjustment(

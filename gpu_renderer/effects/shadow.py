@@ -43,6 +43,7 @@ class DropShadow(Effect):
         percent("opacity", 55),
     )
     is_soft = True
+    round_lengths = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
@@ -80,6 +81,7 @@ class Glow(Effect):
         percent("intensity", 90),
     )
     is_soft = True
+    round_lengths = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("radius") <= 0

@@ -40,7 +40,7 @@ void main() {
     vec4 box = u_box / u_frame_size.xyxy;
     vec2 at = measured(uv(), box.xy, box.zw);
     float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
-    float core = 0.5 * max(0.5, u_thickness * u_length_scale) * px, soft = core * (1.0 + 3.0 * u_softness / 100.0);
+    float core = 0.5 * max(0.5, u_thickness * u_length_scale.x) * px, soft = core * (1.0 + 3.0 * u_softness / 100.0);
     float m = at.x * (0.35 * covered(soft, px, at.y) + covered(core, px, at.y));
     vec4 c = here();
     put(vec4(c.rgb + srgb_to_linear(u_color.rgb) * m, min(1.0, c.a + m)));

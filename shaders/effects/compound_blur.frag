@@ -10,7 +10,7 @@ uniform bool u_invert;
 
 void main() {
     float m = luma709(texel_of(u_map, u_map_region, v_frame).rgb);
-    float radius = u_max_blur * u_length_scale * clamp(u_invert ? 1.0 - m : m, 0.0, 1.0);
+    float radius = u_max_blur * u_length_scale.x * clamp(u_invert ? 1.0 - m : m, 0.0, 1.0);
     vec4 sum = here();
     if (radius >= 0.34) {
         for (int k = 0; k < 12; k++) {

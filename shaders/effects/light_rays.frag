@@ -52,7 +52,7 @@ void main() {
 void main() {
     vec2 middle = (u_box.xy + 0.5 * u_box.zw + vec2(u_center_x, u_center_y)) / u_frame_size;
     float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
-    float sum = rays(uv() - middle, u_ray_length * u_length_scale * px, u_color.a);
+    float sum = rays(uv() - middle, u_ray_length * u_length_scale.x * px, u_color.a);
     vec4 c = here();
     vec3 light = srgb_to_linear(u_color.rgb) * sum;
     if (floor(u_composite + 0.5) == 0.0) {

@@ -37,7 +37,7 @@ void main() {
     float span = abs(box.z * dir.x) + abs(box.w * dir.y);
     vec2 middle = box.xy + 0.5 * box.zw + dir * (u_position / 100.0 - 0.5) * span;
     float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
-    float half_width = 0.5 * max(0.5, u_sweep_width * u_length_scale) * px;
+    float half_width = 0.5 * max(0.5, u_sweep_width * u_length_scale.x) * px;
     float t = clamp(dot(uv() - middle, dir) / (2.0 * half_width) + 0.5, 0.0, 1.0);
     float p = u_color.a * (1.0 - smoothstep(max(0.001, 1.0 - u_softness / 100.0), 1.0, 2.0 * abs(t - 0.5)));
     vec4 c = here();

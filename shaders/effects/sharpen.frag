@@ -22,10 +22,9 @@ vec3 along(float away, vec2 axis) {
 }
 
 void main() {
-    float away = u_length_scale;
-    vec2 x = vec2(1.0, 0.0), y = x.yx;
+    vec2 away = u_length_scale, x = vec2(1.0, 0.0), y = x.yx;
     vec4 c = here();
-    vec3 around = along(-away, x) + along(away, x) + along(-away, y) + along(away, y);
+    vec3 around = along(-away.x, x) + along(away.x, x) + along(-away.y, y) + along(away.y, y);
     put(vec4(c.rgb + u_amount / 100.0 * (4.0 * c.rgb - around), c.a));
 }
 #endif

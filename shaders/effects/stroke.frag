@@ -51,7 +51,7 @@ float most_in_texels(float width) {
 
 void main() {
     vec4 c = here();
-    float most = u_length_scale == 1.0 ? most_in_texels(u_width) : most_in_world(u_width);
+    float most = u_length_scale == vec2(1.0) ? most_in_texels(u_width) : most_in_world(u_width);
     float q = u_color.a, edge = (most - c.a) * q;
     put((1.0 - edge) * c + edge * q * vec4(srgb_to_linear(u_color.rgb), 1.0));
 }

@@ -12,7 +12,7 @@ uniform vec2 u_frame_size;
 uniform vec4 u_box;
 uniform vec2 u_layer_size;
 uniform bool u_mirrored;
-uniform float u_length_scale;
+uniform vec2 u_length_scale;
 #ifdef IN_PLACE
 layout(location = 0) inout vec4 f_color;
 #else

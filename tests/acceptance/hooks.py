@@ -26,7 +26,11 @@ class _Receive(BaseHTTPRequestHandler):
     server: Hook
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        size = int(self.headers["Content-Length"])
+        body = self.rfile.read(size)
+        if len(body) < size:  # its sender was killed
+            self.close_connection = True
+            return
         self.server.told[summary(body)] += 1
         self.send_response(204)
         self.end_headers()

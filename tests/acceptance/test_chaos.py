@@ -21,6 +21,8 @@ BUNDLE = ROOT / "examples" / "title-card.motion"
 SECONDS = 3
 PICTURE = ROOT / "examples" / "media" / "logo.png"
 UNDER_WAY = 8
+HOOKS_SECONDS = 240
+"""A post whose sender was killed after it had begun is another sender's two minutes later."""
 KILLS_PER_STORM = 50
 """Stock is taken after so many kills."""
 
@@ -132,7 +134,7 @@ def _kill_all(farm: ProcessFarm, kills: list[str], pause_seconds: float) -> None
 
 
 def _wait_for_hooks(receiver: Hook, jobs: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HOOKS_SECONDS
     while len(receiver.told) < jobs and time.monotonic() < deadline:
         time.sleep(0.1)
 

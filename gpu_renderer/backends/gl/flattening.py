@@ -36,13 +36,13 @@ def flattened(
     """
     width, height = flat_box.box(step, shown)
     across, down = flat_box.world_scale(step)
-    scale = min(scene.frame.width / (width * across), scene.frame.height / (height * down))
-    scale_x, scale_y = scale * across, scale * down
-    buffer = Region(0, 0, max(1, math.ceil(width * scale_x)), max(1, math.ceil(height * scale_y)))
+    lengths = _length_scales(step, scene, width * across, height * down)
+    scale_x, scale_y = lengths[0] * across, lengths[1] * down
+    buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))
     own_width, own_height = shown.width * scale_x, shown.height * scale_y
     own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
     place = EffectScene(
-        buffer, own, shown.width, shown.height, output_scale=scale, length_scale=scale, layer_target=layer_target,
+        buffer, own, shown.width, shown.height, output_scale=min(lengths), length_scales=lengths, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
     baked = effects.needs_baking(step.layer)
@@ -55,6 +55,18 @@ def flattened(
         return FlatTarget(effects.flattened(painter, lit), width, height, content_box=content_box)
     painter.pool.give_back(lit.sharp)
     return FlatTarget(lit.glow.target, width, height, crop=_share(buffer, lit.glow), content_box=content_box)
+
+
+def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tuple[float, float]:
+    """Buffer px per world px, across and down: the reference stretches a buffer of the frame's size over the layer.
+
+    `width`, `height`: the layer with its margins, world px.
+    """
+    across, down = scene.frame.width / width, scene.frame.height / height
+    found = (effects.find(entry.type) for entry in step.layer.effects)
+    if any(effect is not None and effect.round_lengths for effect in found):
+        return min(across, down), min(across, down)
+    return across, down
 
 
 def _content(painter: Painter, shown: Drawable, filter: Filter, buffer: Region, scale: tuple[float, float]) -> Target:
