@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -59,6 +60,8 @@ class ProcessFarm:
     storage: S3Server | None = None
     patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
+    kills: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=8))
+    """The parts killed last, with the time of day."""
     begin: Callable[[], subprocess.Popen[bytes]] | None = None
     """Run `up` again, as a service manager would."""
 
@@ -111,7 +114,7 @@ class ProcessFarm:
         progress, deadline = -1.0, time.monotonic() + seconds
         while True:
             job = self.call("GET", f"/renders/{job_id}")
-            assert job["progress"] >= progress, "progress went back"
+            assert job["progress"] >= progress, f"{job_id} went back from {progress} to {job}; killed {self.kills}"
             progress = job["progress"]
             if job["status"] in ("completed", "failed", "cancelled"):
                 return job
@@ -153,6 +156,7 @@ class ProcessFarm:
 
     def kill(self, part: str, chance: random.Random | None = None) -> bool:
         """Kills one process of a part without warning; False where none lives just now. Storage is away for a while."""
+        self.kills.append((time.strftime("%H:%M:%S"), part))
         if part == "storage":
             return self._kill_storage()
         if part == "supervisor":
