@@ -11,7 +11,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -57,10 +57,14 @@ class Machine:
     init: subprocess.Popen[bytes]
     services: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
+    @property
+    def pid(self) -> int:
+        """Process id of the machine's first process, as this machine sees it."""
+        return psutil.Process(self.init.pid).children()[0].pid
+
     def spawn(self, command: str, environment: Mapping[str, str], log_name: str) -> subprocess.Popen[bytes]:
         """Start a shell command there, its output in a log, in the project's folder, with this environment alone."""
-        pid = psutil.Process(self.init.pid).children()[0].pid
-        words = ["nsenter", f"--target={pid}", "--all", f"--wdns={ROOT}", "env", "-i"]
+        words = ["nsenter", f"--target={self.pid}", "--all", f"--wdns={ROOT}", "env", "-i"]
         words += [f"{name}={value}" for name, value in environment.items()]
         with (self.folder / f"{log_name}.log").open("ab") as log:
             return subprocess.Popen([*words, "bash", "-c", command], stdout=log, stderr=subprocess.STDOUT)
@@ -120,8 +124,8 @@ class Network:
         """Where machines reach this process."""
         return f"{self.prefix}.1"
 
-    def machine(self, name: str) -> Machine:
-        """Return a new machine, which runs nothing."""
+    def machine(self, name: str, script: Sequence[str | Path] = ("-c", _INIT, "init")) -> Machine:
+        """Return a new machine, which runs nothing. `script` are bash's arguments for its first process, before folder and name."""
         number = len(self.machines) + 10
         space, port, address = f"{self.bridge}-{name}", f"{self.bridge}v{number}", f"{self.prefix}.{number}"
         folder = self.folder / name
@@ -138,7 +142,7 @@ class Network:
         _ip("-n", space, "route", "add", "default", "via", self.address)
         init = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", space, "unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child",
-             "bash", "-c", _INIT, "init", folder, name],
+             "--cgroup", "bash", *script, folder, name],
             stdout=subprocess.PIPE,
         )  # fmt: skip
         assert init.stdout is not None and init.stdout.readline() == b"up\n", f"{name} does not start"
@@ -163,11 +167,11 @@ def network(folder: Path) -> Iterator[Network]:
         for machine in made.machines:
             if machine.init.poll() is None:
                 machine.vanish()
-        _ip("link", "del", made.bridge)
+        _sweep(made.bridge)
 
 
 def _sweep(bridge: str) -> None:
-    """Remove what a killed test of the same number has left; its machines have ended with it."""
+    """Remove the bridge and what a machine that did not start, or a killed test of the same number, has left."""
     for space in Path("/run/netns").glob(f"{bridge}-*"):
         _ip("netns", "del", space.name)
     if Path("/sys/class/net", bridge).exists():

@@ -84,14 +84,14 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
         rates = await speed.frames_per_second(session, now)
     percents = await progress.percents({job.id: job for _, job in tasks}.values())
     table = Listing(
-        "worker", "state", "is at", "job left", "frames/s", "device", "encoder", "memory", "frames", "failures"
+        "worker", "state", "is at", "job left", "frames/s", "node", "device", "encoder", "memory", "frames", "failures"
     )
     for worker in workers:
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
         left = speed.seconds_left(orders[0][1], percents[orders[0][1].id], now) if orders else None
         table.add_row(
             worker.id, _state(worker, now, drained), _held(task for task, _ in orders), screen.span(left),
-            f"{rates.get(worker.id, 0):.1f}", worker.device, worker.encoder, f"{worker.memory_bytes / 1e6:.0f} MB",
+            f"{rates.get(worker.id, 0):.1f}", worker.node, worker.device, worker.encoder, f"{worker.memory_bytes / 1e6:.0f} MB",
             str(worker.frames_done), str(worker.failures),
         )  # fmt: skip
     return table

@@ -121,7 +121,7 @@ def fleet(folder: Path) -> Iterator[Fleet]:
     with head_only(folder) as made:
         made.add("one")
         made.add("two")
-        wait_for(lambda: _ready(made.farm.origin), PATIENCE_SECONDS, lambda: "the farm is not ready")
+        wait_for(lambda: answers(made.farm.origin, "ready"), PATIENCE_SECONDS, lambda: "the farm is not ready")
         made.wait_for_workers("one", "two")
         yield made
 
@@ -146,7 +146,7 @@ def head_only(folder: Path, cluster: Mapping[str, object] | None = None, **setti
         for number in "12":
             head.enable("render-farm-scheduler@", environment, number)
         head.enable("render-farm-api", environment)
-        wait_for(lambda: _lives(origin), PATIENCE_SECONDS, lambda: "the API does not answer")
+        wait_for(lambda: answers(origin), PATIENCE_SECONDS, lambda: "the API does not answer")
         farm.token = session_token(Settings(jwt_secret="s" * 32, data_folder=folder), kept.database_url, "tester")
         try:
             yield Fleet(kept, lan, environment, head, farm)
@@ -154,11 +154,8 @@ def head_only(folder: Path, cluster: Mapping[str, object] | None = None, **setti
             farm.client.close()
 
 
-def _ready(origin: str) -> bool:
-    return _lives(origin, "ready")
-
-
-def _lives(origin: str, probe: str = "health") -> bool:
+def answers(origin: str, probe: str = "health") -> bool:
+    """Return True if a probe of the API succeeds."""
     try:
         return httpx.get(f"{origin}/api/{probe}", timeout=2, trust_env=False).is_success
     except httpx.HTTPError:

@@ -196,6 +196,18 @@ def test_the_words_that_drop_root_are_those_of_setpriv() -> None:
     assert done.stdout.split() == ["NoNewPrivs:", "1"], done.stderr
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze (Debian package `systemd`)")
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    for unit in (CLUSTER / "systemd").iterdir():
+        programs = re.sub(r"/home/farm/render-farm/(farm|\.venv/bin/\w+)", "/bin/true", unit.read_text())
+        (tmp_path / unit.name).write_text(programs)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *sorted(map(str, tmp_path.iterdir()))],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_unit_of_systemd_has_an_ordinary_user_and_a_read_only_system() -> None:
     parsed = configparser.RawConfigParser(strict=False)
     parsed.optionxform = str  # type: ignore[assignment,method-assign]
