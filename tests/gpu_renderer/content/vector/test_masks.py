@@ -92,3 +92,14 @@ def test_vertices_may_have_feathers_of_their_own() -> None:
 
 def test_a_path_without_points_is_passed_over() -> None:
     assert at(covered(MaskPath("m", "add", ()), mask()), 15, 0) == 0
+
+
+def test_a_feather_spreads_over_as_many_pixels_where_they_are_not_square() -> None:
+    left = mask(((-60.0, -60.0), (0.0, -60.0), (0.0, 60.0), (-60.0, 60.0)), feather=8)
+    top = mask(((-60.0, -60.0), (60.0, -60.0), (60.0, 0.0), (-60.0, 0.0)), feather=8)
+    across = mask_coverage([left], 120, 120, 2, 0.5, supersample_down=0.5)
+    down = mask_coverage([top], 120, 120, 2, 0.5, supersample_down=0.5)
+    assert across.shape == down.shape == (60, 240)
+    edge = across[30, 120 - 15 : 120 + 15].astype(int)
+    assert edge == pytest.approx(down[30 - 15 : 30 + 15, 120].astype(int), abs=2)
+    assert np.count_nonzero((edge > 8) & (edge < 247)) > 8
