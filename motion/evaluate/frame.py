@@ -180,7 +180,10 @@ def _is_empty(moment: Pass) -> bool:
 
 
 def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
-    """Each matted layer's matte; a source that is not in the list is replaced by the next entry in paint order."""
+    """Each matted layer's matte; a source that is not in the list is replaced by the next entry in paint order.
+
+    A layer without a next entry is not matted: its blend counts again (compositing.md 6).
+    """
     present = {entry.layer.id for entry in live}
     found = {}
     for index, entry in enumerate(live):
@@ -189,7 +192,8 @@ def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
             continue
         following = live[index + 1].layer.id if index + 1 < len(live) else None
         source_id = _matte_source(entry.layer, wanted.source_id, present) or following
-        found[entry.layer.id] = Matte(wanted.mode, wanted.inverted, source_id)
+        if source_id is not None:
+            found[entry.layer.id] = Matte(wanted.mode, wanted.inverted, source_id)
     return found
 
 
