@@ -192,7 +192,7 @@ class LayerContents:
     def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """Return the content with the pending effects of the raster route."""
         layer = step.layer
-        plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source))
+        plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source), requested=step.raster_scale)
         raster = self.source.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None

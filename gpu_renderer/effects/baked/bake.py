@@ -40,7 +40,6 @@ from motion.snapshot import (
     ParticleSource,
     ShapeSource,
     SvgSource,
-    Transform3D,
     VideoSource,
 )
 
@@ -114,8 +113,10 @@ def keeps_color(layer: LayerSnapshot) -> bool:
     return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
 
 
-def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float) -> Baking:
+def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float, *, requested: float = 1.0) -> Baking:
     """Scale and reach of a baked layer of width x height layer px.
+
+    `requested`: output px per layer px, at least `output_scale`; of a 3D layer as it is projected (layers.md 5.3).
 
     Video keeps its own pixels, a picture those that the output can show.
     """
@@ -125,9 +126,7 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
     if isinstance(layer.source, (ImageSource, SvgSource)):
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
         return Baking(PICTURE_OVERSAMPLING * quality, bleed)
-    flat = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
-    wanted = output_scale * max(1.0, abs(flat.scale_x), abs(flat.scale_y))
-    scale = tier(wanted, continuous=layer.continuous_raster, width=width, height=height)
+    scale = tier(requested, continuous=layer.continuous_raster, width=width, height=height)
     longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, tier(output_scale))
 

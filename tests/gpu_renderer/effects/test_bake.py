@@ -76,8 +76,9 @@ def test_fill_opacity_bakes_shapes_alone_and_adjustment_layers_never_bake() -> N
     [(1.0, 1.0, 1.0), (0.4, 1.0, 1.0), (0.5, 0.2, 0.5), (1.0, 1.2, 2.0), (1.0, -2.5, 4.0), (1.0, 30.0, 4.0)],
 )
 def test_the_canvas_takes_the_next_step_of_the_ladder(output_scale: float, layer_scale: float, expected: float) -> None:
-    placed = layer(transform=Transform2D(0, 0, scale_x=layer_scale))
-    assert baking(placed, output_scale, 100, 80).scale == (expected if expected != 1.0 or output_scale > 0.5 else 0.5)
+    requested = output_scale * max(1.0, abs(layer_scale))
+    scale = baking(layer(), output_scale, 100, 80, requested=requested).scale
+    assert scale == (expected if expected != 1.0 or output_scale > 0.5 else 0.5)
 
 
 def test_padding_is_the_farthest_effect_and_a_pixel_up_to_a_limit() -> None:
