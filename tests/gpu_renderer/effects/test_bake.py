@@ -96,9 +96,8 @@ def test_a_canvas_is_padded_by_a_pixel_more_than_its_effects_and_its_outline_rea
 
 
 def test_continuous_rasters_climb_higher_on_the_ladder() -> None:
-    placed = layer(transform=Transform2D(0, 0, scale_x=6.0))
-    assert baking(placed, 1.0, 100, 80).scale == 4
-    assert baking(replace(placed, continuous_raster=True), 1.0, 100, 80).scale == 8
+    assert baking(layer(), 1.0, 100, 80, requested=6.0).scale == 4
+    assert baking(replace(layer(), continuous_raster=True), 1.0, 100, 80, requested=6.0).scale == 8
 
 
 @pytest.mark.gl
