@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     act = {
         "create": _create, "set": _set, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend, "delete": _delete
     }[arguments.action]  # fmt: skip
-    print(json.dumps(connection.with_database(arguments, lambda database: act(database, arguments)), indent=2))
+    creates = arguments.action == "create"
+    done = connection.with_database(arguments, lambda database: act(database, arguments), creates=creates)
+    print(json.dumps(done, indent=2))
     return 0
 
 

@@ -16,19 +16,34 @@ from farm_core import redis, running
 from farm_core.cli.data_folder import settings_of
 from farm_core.db import migrate
 from farm_core.db.database import Database
+from farm_core.failure import Failure
 from farm_core.progress.reader import ProgressReader
 
 Result = TypeVar("Result")
 EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
 
 
-def with_database(arguments: argparse.Namespace, act: Callable[[Database], Awaitable[Result]]) -> Result:
-    """Runs `act` on the farm's database, brought up to date; an embedded server is started if none runs on the folder."""
+class NoFarm(Failure):
+    """No farm has run on the data folder."""
+
+
+def with_database(
+    arguments: argparse.Namespace, act: Callable[[Database], Awaitable[Result]], *, creates: bool = False
+) -> Result:
+    """Run `act` on the farm's database, brought up to date. Start the embedded server if none runs on the folder.
+
+    Raises NoFarm if there is no database, unless `creates`: a command in the wrong folder must not answer from an empty farm.
+    """
     chosen = settings_of(arguments)
     if chosen.database_url is not None:
         return _run(chosen.database_url, act)
+    folder = chosen.data_folder.resolve()
+    if not creates and not (folder / "postgres").exists():
+        raise NoFarm(
+            f"no farm has run on {folder}: run the command in the farm's folder, pass --data DIR, or set DATABASE_URL"
+        )
     embedded: EmbeddedDatabase = arguments.embedded_database
-    with embedded(chosen.data_folder.resolve()) as url:
+    with embedded(folder) as url:
         return _run(url, act)
 
 

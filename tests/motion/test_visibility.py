@@ -106,10 +106,10 @@ def test_a_hidden_matte_source_leaves_the_list_and_the_next_layer_takes_its_plac
     assert found.matte.source_id == "b"
 
 
-def test_a_matte_without_any_layer_above_has_no_source() -> None:
+def test_a_layer_without_any_layer_above_it_is_not_matted() -> None:
     found = layer(matted(), "a")
     assert found is not None
-    assert found.matte == Matte("luma", True, None)
+    assert found.matte is None
 
 
 def test_mattes_inside_of_a_unit_are_not_resolved_unless_repaired() -> None:

@@ -185,3 +185,12 @@ def test_a_render_that_is_told_to_end_leaves_nothing_behind(place: Path) -> None
         assert render.returncode == 128 + number
         assert "Traceback" not in said
         assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["jobs"], ["workers"], ["queue"], ["account", "list"]], ids=" ".join)
+def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(told: Told, place: Path, words: list[str]) -> None:
+    os.environ.pop("DATABASE_URL", None)
+    said = told(*words, "--data", str(place / "elsewhere"))
+    assert "no farm has run on" in said
+    assert "--data" in said
+    assert not (place / "elsewhere" / "postgres").exists()
