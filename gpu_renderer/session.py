@@ -49,7 +49,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
 log = logging.getLogger(__name__)
-BUILD = "13"
+BUILD = "14"
 """Raised whenever frames of the same document may come out differently."""
 
 ResolveMedia = Callable[[str], Path | None]

@@ -341,7 +341,7 @@ class _List:
     def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
         """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
-        plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall)
+        plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
         placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
         opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)

@@ -67,8 +67,8 @@ class Plane:
     material: Material
     gain: float = 1.0
     """Shade of a body's sides, as `Draw.tint`."""
-    is_wall: bool = False
-    """True for a face of a body: only its outer side is lit."""
+    is_one_sided: bool = False
+    """True for a face of a box or a cylinder: only its outer side is lit."""
 
 
 @dataclass(frozen=True, slots=True)

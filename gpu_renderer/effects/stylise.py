@@ -106,15 +106,17 @@ class Halftone(Effect):
 
 
 def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, float], npt.NDArray[np.float32]]:
-    """The lowest column and row of a turned screen's cells over the canvas, and the mean colour of each, (rows, columns, 4)."""
+    """The lowest column and row of a turned screen's cells over the canvas, and the mean colour of each, (rows, columns, 4).
+
+    Transparent pixels count too, as black: cells that an edge cuts are darker.
+    """
     pixels = canvas.straight_pixels()
     y, x = np.indices(pixels.shape[:2])
     across = np.floor((x * math.cos(turn) + y * math.sin(turn)) / cell).astype(int)
     down = np.floor((y * math.cos(turn) - x * math.sin(turn)) / cell).astype(int)
     left, top, columns, rows = across.min(), down.min(), np.ptp(across) + 1, np.ptp(down) + 1
     place = ((down - top) * columns + across - left).ravel()
-    shown = (pixels[..., 3] > 0).ravel()
-    sums = [np.bincount(place, level.ravel() * shown, rows * columns) for level in np.moveaxis(pixels, 2, 0)[:3]]
-    counts = np.maximum(np.bincount(place, shown, rows * columns), 1)
+    sums = [np.bincount(place, level.ravel(), rows * columns) for level in np.moveaxis(pixels, 2, 0)[:3]]
+    counts = np.maximum(np.bincount(place, minlength=rows * columns), 1)
     means = np.stack([*(channel / counts / 255 for channel in sums), np.ones(rows * columns)], axis=1)
     return (float(left), float(top)), means.reshape(rows, columns, 4).astype(np.float32)

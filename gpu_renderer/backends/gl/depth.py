@@ -65,7 +65,7 @@ def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rec
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
     """Return True if planes drawn in order hide each other as a depth buffer would have them do."""
     shown = [plane for plane in planes if plane.shown is not None]
-    if any(plane.step.plane is not None and plane.step.plane.is_wall for plane in shown):
+    if any(plane.step.is_hard for plane in shown):
         return False  # a body's faces share their edges
     shapes = [
         overlaps.card(quad_of(drawable, plane.step.placement), _content_box(drawable), hides=plane.writes_depth)

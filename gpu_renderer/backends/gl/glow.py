@@ -85,7 +85,7 @@ def is_translatable(layer: Layer) -> bool:
     """Return True if the effects make only a soft glow, and no edge of the frame cuts the content."""
     step, scene, content = layer.step, layer.scene, layer.paint
     placed = step.placement
-    if content is None or step.samples or step.plane is not None:
+    if content is None or step.samples or step.plane is not None or step.layer.mesh is not None:
         return False
     if not matrix.is_affine(placed.matrix) or not matrix.finite(placed.matrix):
         return False

@@ -119,8 +119,8 @@ class _Drawing:
     def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
-                paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
-                self._canvas.drawPath(_ribbons(runs, stroke, width_factor), paint)
+                paint = self._stroke.paint(stroke.paint, stroke.opacity)
+                self._canvas.drawPath(_ribbons(runs, stroke, 1.0), paint)
             else:
                 self._draw_stroke(path, stroke, opacity, width_factor)
 

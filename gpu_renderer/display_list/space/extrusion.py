@@ -52,6 +52,8 @@ class Face:
 
     False for a copy of the content.
     """
+    is_back: bool = False
+    """True for the copy of the content that closes a box or a cylinder: it too is lit on its outer side."""
     gain: float = 1.0
     """Shade, a factor of encoded colours. Textures are multiplied by the decoded value (compositing.md 1.4)."""
 
@@ -183,7 +185,7 @@ def _face(
     if piece.kind == "back":
         overlays = () if isinstance(layer.source, ShapeSource) else _overlays(layer)
         back = replace(layer, source=_back_source(layer, source, extrusion, piece), effects=(*kept, *overlays))
-        return Face(back, _turned(body, piece.local), is_wall=False, gain=gain)
+        return Face(back, _turned(body, piece.local), is_wall=False, is_back=True, gain=gain)
     paint = SolidPaint(_piece_color(layer.effects, source, extrusion, piece))
     wall = replace(
         layer, source=ShapeSource("rect", piece.width, piece.height, (paint,)), effects=kept, masks=(), fill_opacity=1.0

@@ -67,7 +67,7 @@ def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], sce
         "u_down": tuple(component * height for component in down),
         "u_normal": _unit(normal),
         "u_eye": scene.eye,
-        "u_material": (material.specular, max(1.0, material.shininess), material.metal, float(plane.is_wall)),
+        "u_material": (material.specular, max(1.0, material.shininess), material.metal, float(plane.is_one_sided)),
         "u_light_count": len(lights),
         **_arrays(lights, scene),
     }
