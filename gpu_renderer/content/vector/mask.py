@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.vector.blur import gaussian
+from gpu_renderer.content.vector.blur import feathered
 from gpu_renderer.content.vector.outline import add_run
 from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
@@ -83,7 +83,7 @@ def _path_coverage(
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(*scale)
     canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
-    return gaussian(pixels, sigma)
+    return feathered(pixels, sigma)
 
 
 def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
