@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.vector.blur import feathered
+from gpu_renderer.content.vector.blur import feathered, filter_margin
 from gpu_renderer.content.vector.outline import add_run
 from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
@@ -79,11 +79,12 @@ def _path_coverage(
     if any(point.feather is not None for point in path.points):
         return vertex_feathered(path, mask_outline(path), whole, (rows, columns))
     sigma = path.feather * sigma_factor
-    pixels, canvas = coverage(columns, rows)
-    canvas.translate(columns / 2, rows / 2)
+    beyond = min(filter_margin(sigma), max(shape))  # what lies outside the buffer is blurred into it
+    pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)
+    canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
     canvas.scale(*scale)
     canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
-    return feathered(pixels, sigma)
+    return feathered(pixels, sigma)[beyond : beyond + rows, beyond : beyond + columns]
 
 
 def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
