@@ -119,7 +119,7 @@ class SimulatedFarm:
 
     async def _arrive(self) -> None:
         """Create jobs a batch at a time. While Postgres is away callers wait, and their jobs come afterwards."""
-        loop, scenario, numbers, owed = asyncio.get_running_loop(), self.scenario, itertools.count(), 0.0
+        loop, scenario, numbers, pending = asyncio.get_running_loop(), self.scenario, itertools.count(), 0.0
         ends, connection = loop.time() + scenario.arrival_seconds, self._connection()
         while loop.time() < ends:
             await asyncio.sleep(BATCH_SECONDS)
@@ -129,9 +129,9 @@ class SimulatedFarm:
                 continue
             if connection.closed:
                 connection = self._connection()
-            owed += scenario.jobs_per_second * BATCH_SECONDS
-            self._create(connection, [next(numbers) for _ in range(int(owed))], loop.time())
-            owed %= 1
+            pending += scenario.jobs_per_second * BATCH_SECONDS
+            self._create(connection, [next(numbers) for _ in range(int(pending))], loop.time())
+            pending %= 1
             self._wake()
         connection.close()
 

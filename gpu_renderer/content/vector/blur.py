@@ -83,8 +83,8 @@ def _three_boxes(sigma: float) -> npt.NDArray[np.float32]:
 
 def _weighted(values: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The weighted means down each column; nothing lies beyond."""
-    reach = len(weights) // 2
-    padded = np.pad(values, ((reach, reach), (0, 0)))
+    half = len(weights) // 2
+    padded = np.pad(values, ((half, half), (0, 0)))
     means = np.zeros_like(values)
     for offset, weight in enumerate(weights):
         means += weight * padded[offset : offset + len(values)]
