@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 
 def names(label: str, row: Row) -> tuple[str, ...]:
-    """The columns that tell a row from others: its label, and its size where it has one."""
+    """Return the columns that tell a row from others: its label, and its size where it has one."""
     return tuple(column for column in (label, "size") if column in row)
 
 
@@ -38,5 +38,5 @@ class Benchmark:
     """True if the rows are sorted by the plotted column, largest first."""
 
     def ordered(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """The rows as they are shown."""
+        """Return the rows as they are shown."""
         return sorted(rows, key=lambda row: -float(row[self.bar])) if self.is_ranked else rows

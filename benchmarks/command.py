@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def discovered() -> dict[str, Benchmark]:
-    """The benchmarks of this package, by the names of their modules."""
+    """Return the benchmarks of this package, by the names of their modules."""
     names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
     modules = {name: importlib.import_module(f"benchmarks.{name}") for name in names}
     return {name: module.BENCHMARK for name, module in modules.items() if hasattr(module, "BENCHMARK")}
@@ -79,7 +79,7 @@ def _run(name: str, benchmark: Benchmark, arguments: argparse.Namespace, console
 
 
 def _measured(name: str, benchmark: Benchmark, quick: bool, console: Console) -> tuple[Sequence[Row], bool]:
-    """The rows, each told as soon as it is known; and whether they are all."""
+    """Return the rows, each told as soon as it is known; and whether they are all."""
     rows: list[Row] = []
     try:
         with console.status(f"{name}: {benchmark.question}"):

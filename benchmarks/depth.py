@@ -82,7 +82,7 @@ LOAD: Final = 250_000
 
 
 def at_depth(depth: int) -> Benchmark:
-    """The benchmark with so many jobs queued, and ten times as many finished."""
+    """Return the benchmark with so many jobs queued, and ten times as many finished."""
     return Benchmark(
         f"What does the control plane cost with {depth:,} jobs queued and {10 * depth:,} finished, over {ACCOUNTS:,} accounts?",
         lambda quick: _rows(depth // 10 if quick else depth, 50 if quick else 200),

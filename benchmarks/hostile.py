@@ -55,7 +55,7 @@ class Watch:
                 thread.join()
 
     def growth(self) -> tuple[float, str]:
-        """The most that a process grew by, in MB, and its name."""
+        """Return the most that a process grew by, in MB, and its name."""
         grown = {pid: self.most[pid] - self.first[pid] for pid in self.most}
         largest = max(grown, key=lambda pid: grown[pid])
         return round(grown[largest] / 1e6, 1), self.names[largest]
@@ -112,7 +112,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _prepared(client: httpx.Client) -> tuple[str, str]:
-    """The title card's template and an uploaded logo."""
+    """Return the title card's template and an uploaded logo."""
     files, form = {"file": ("scene.motion", TITLE_CARD.read_bytes())}, {"includeText": "true"}
     template = client.post("/templates/import", files=files, data=form).raise_for_status().json()["id"]
     picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()

@@ -91,7 +91,7 @@ def measured(case: Case) -> Measured:
 
 
 def measured_here(case: Case) -> Measured:
-    """The same in this process."""
+    """Return the same in this process."""
     options = SessionOptions(
         fonts=FontFolders(FONTS), encoder=case.encoder, drawing=case.drawing, pipeline=case.pipeline
     )
@@ -141,7 +141,7 @@ def measured_here(case: Case) -> Measured:
 
 
 def video_of(case: Case) -> Path | None:
-    """The footage that the scene shows, at the size at which it is shown or at its own."""
+    """Return the footage that the scene shows, at the size at which it is shown or at its own."""
     document = json.dumps(SCENES[case.scene].document())
     if RESIZED in document:
         return footage(MEDIA, *RESIZED_SIZE)
@@ -169,7 +169,7 @@ def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> f
 
 
 def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.VideoFrame]:
-    """The converted frames in memory; unchanged ones are the same object, as in the pipeline."""
+    """Return the converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
     is_hardware = not session.identity.gpu.is_software
     ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1), pixel_buffers=is_hardware)

@@ -91,7 +91,7 @@ def _row(load: Load, seconds: float, postgres_seconds: float, scheduler_seconds:
 
 
 async def furnished(database: Database, folder: Path) -> LocalStorage:
-    """The storage of a farm in the folder, with an account and a template of an empty document, and no jobs."""
+    """Return the storage of a farm in the folder, with an account and a template of an empty document, and no jobs."""
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
     async with database.work() as session:

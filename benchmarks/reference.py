@@ -55,7 +55,7 @@ def _advice(rows: Sequence[Row]) -> str:
 
 
 def references() -> list[Reference]:
-    """The editor's figures; none where they are not at hand."""
+    """Return the editor's figures; none where they are not at hand."""
     path = CORPUS / "speed.json"
     if not path.is_file():
         return []

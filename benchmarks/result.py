@@ -35,7 +35,7 @@ class Result:
     def of(
         cls, name: str, benchmark: Benchmark, rows: Sequence[Row], advice: str, machine: Mapping[str, str]
     ) -> Result:
-        """The result of a benchmark that has given its rows."""
+        """Return the result of a benchmark that has given its rows."""
         shown = benchmark.ordered(rows)
         return cls(name, benchmark.question, shown, benchmark.label, benchmark.bar, benchmark.limit, advice, machine)
 

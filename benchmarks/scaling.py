@@ -144,7 +144,7 @@ def scene(seconds: int, first_hue: float = 0.0, discs: int = DISCS) -> dict[str,
 
 
 def _long_card() -> dict[str, Any]:
-    """The title card for LONG_SECONDS: it comes in, and then its dots never rest."""
+    """Return the title card for LONG_SECONDS: it comes in, and then its dots never rest."""
     card = title_card()
     card["comps"]["comp_root"]["durationSeconds"] = LONG_SECONDS
     (track,) = card["timelines"]["comp_root"]["tracks"]

@@ -51,7 +51,7 @@ def lower_third() -> Record:
 
 
 def resized_footage() -> Record:
-    """The lower third over footage of one size whatever the output's: neither 720p nor 1080p."""
+    """Return the lower third over footage of one size whatever the output's: neither 720p nor 1080p."""
     record: Record = json.loads(json.dumps(lower_third()).replace(FOOTAGE, RESIZED))
     return record
 

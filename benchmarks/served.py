@@ -53,7 +53,7 @@ class ServedFarm:
     logo: str
 
     def imported(self, document: bytes) -> str:
-        """The template of a bundle, its texts exposed as inputs."""
+        """Return the template of a bundle, its texts exposed as inputs."""
         files, form = {"file": ("scene.motion", document)}, {"includeText": "true"}
         found = self.client.post("/templates/import", files=files, data=form).raise_for_status()
         return str(found.json()["id"])
@@ -113,7 +113,7 @@ def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
 
 
 async def _made(database_url: str, jobs: list[str]) -> tuple[int, list[Task]]:
-    """The frames of the jobs, and their segments."""
+    """Return the frames of the jobs, and their segments."""
     database = Database(database_url)
     try:
         async with database.work() as session:

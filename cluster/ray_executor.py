@@ -332,7 +332,7 @@ def _ask_for(workers: int, settings: Settings) -> None:
 
 
 def _actor(slot: Slot, settings: Settings) -> Any:
-    """The slot's actor: the one that has its name, or a new one. It outlives this scheduler."""
+    """Return the slot's actor: the one that has its name, or a new one. It outlives this scheduler."""
     options: dict[str, Any] = {"num_gpus": slot.gpus} if slot.gpus else {"num_cpus": slot.cpus}
     kind: Any = RenderActor
     handle = kind.options(

@@ -20,7 +20,7 @@ THEMES: Final = ("system", "light", "dark")
 
 @cache
 def environment() -> Environment:
-    """The templates, which escape every value."""
+    """Return the templates, which escape every value."""
     made = Environment(
         loader=FileSystemLoader(ROOT / "html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
@@ -32,7 +32,7 @@ def environment() -> Environment:
 
 @cache
 def static_url(name: str) -> str:
-    """The address of a static file, with a hash of its content so that browsers may keep it."""
+    """Return the address of a static file, with a hash of its content so that browsers may keep it."""
     content = (ROOT / "static" / name).read_bytes()
     return f"/console/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
 

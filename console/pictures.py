@@ -32,7 +32,7 @@ _MISSING: Final = (
 
 
 def filmstrip_times(duration_seconds: float) -> list[float]:
-    """The moments of a filmstrip, each in the middle of its part."""
+    """Return the moments of a filmstrip, each in the middle of its part."""
     return [round(duration_seconds * (2 * index + 1) / (2 * FILMSTRIP_FRAMES), 3) for index in range(FILMSTRIP_FRAMES)]
 
 
@@ -60,7 +60,7 @@ async def preview(
 
 
 async def _kept(request: Request, state: AppState, subject: StillSubject, time: float | None, width: int) -> Response:
-    """The frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
+    """Return the frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
     tag = f'"{hashlib.sha256(f"{subject} {time} {width}".encode()).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": f"private, max-age={KEPT_SECONDS}"}
     if is_known(request.headers, tag):

@@ -35,7 +35,7 @@ def exact(moment: datetime) -> str:
 
 
 def clock(moment: datetime) -> str:
-    """The time of a moment, to a tenth of a second."""
+    """Return the time of a moment, to a tenth of a second."""
     return moment.astimezone(UTC).strftime("%H:%M:%S.") + str(moment.microsecond // 100_000)
 
 

@@ -65,7 +65,7 @@ def batched(effects: list[Effect], count: int) -> Iterator[list[Effect]]:
 
 
 def tile(effect: Effect, x: float, y: float, page: int) -> list[Layer]:
-    """The layers of one effect: what it reads if it reads another layer, the subject, its name."""
+    """Return the layers of one effect: what it reads if it reads another layer, the subject, its name."""
     begin = page * PAGE_FRAMES / FPS
     subject = path(f"fx-{effect.id}", effect.label, x, y, star(62, 34), "#2b3cff")
     subject.fx = {"fill": {"type": "linear", "angle": 30, "stops": stops("#2b3cff", "#ff3d8b", "#ffb21a")}}
@@ -89,7 +89,7 @@ def parameters(effect: Effect) -> Record:
 
 
 def maps(effect: Effect, x: float, y: float) -> list[Layer]:
-    """The layer that an effect reads: a soft ramp behind the subject."""
+    """Return the layer that an effect reads: a soft ramp behind the subject."""
     if not any(parameter.key in LAYER_MAPS for parameter in effect.parameters):
         return []
     ramp = shape(f"map-{effect.id}", "Map", x, y, TILE_WIDTH - 30, TILE_HEIGHT - 40, "#202838")
@@ -98,7 +98,7 @@ def maps(effect: Effect, x: float, y: float) -> list[Layer]:
 
 
 def moving_parameter(effect: Effect) -> Parameter | None:
-    """The number that is animated."""
+    """Return the number that is animated."""
     numbers = {p.key: p for p in effect.parameters if p.kind is Kind.NUMBER and p.ui_max is not None}
     wanted = next((numbers[key] for key in MOVING if key in numbers), None)
     return wanted or next(iter(numbers.values()), None)

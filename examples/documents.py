@@ -141,7 +141,7 @@ def composition(
 
 
 def bundle(document: Mapping[str, Any], folder: str = "") -> bytes:
-    """The document as the bytes of a zipped bundle, with the manifest's change detectors filled in."""
+    """Return the document as the bytes of a zipped bundle, with the manifest's change detectors filled in."""
     chunks = {
         "scene.json": document["scene"],
         "animation.json": document["animation"],

@@ -11,7 +11,7 @@ class Clock(Protocol):
     """Tells the time."""
 
     def now(self) -> datetime:
-        """The time in UTC."""
+        """Return the time in UTC."""
         ...
 
     def monotonic(self) -> float:
@@ -23,7 +23,7 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        """The time in UTC."""
+        """Return the time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:

@@ -152,7 +152,7 @@ class _Worker:
         return self._process.poll() is None
 
     def ask(self, function: str, arguments: list[Any]) -> dict[str, Any] | None:
-        """The worker's answer; None where it was killed by a limit, or crashed."""
+        """Return the worker's answer; None where it was killed by a limit, or crashed."""
         try:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
             told: dict[str, Any] = json.loads(answer)
@@ -172,7 +172,7 @@ class _Worker:
                 stream.close()
 
     def _exchanged(self, request: bytes) -> bytes:
-        """The line that answers the request; incomplete or empty where the worker died or took too long."""
+        """Return the line that answers the request; incomplete or empty where the worker died or took too long."""
         assert self._process.stdin is not None and self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         self._process.stdin.write(request)

@@ -209,7 +209,7 @@ def choose_font_configuration(folder: Path) -> None:
 
 @cache
 def settings() -> Settings:
-    """The settings of this process. Raises BadSettings.
+    """Return the settings of this process. Raises BadSettings.
 
     What `.env` says and the environment does not becomes part of the environment: so it reaches libraries (AWS's variables)
     and the processes that this one starts.

@@ -40,7 +40,7 @@ def refuse_nul(value: Any) -> None:
 
 
 def storable(value: Any, *, sort: bool = True) -> bytes:
-    """The value as JSON, its names in order; raises BadRequest for what JSON allows and the farm cannot keep."""
+    """Return the value as JSON, its names in order; raises BadRequest for what JSON allows and the farm cannot keep."""
     try:
         data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None)
     except TypeError:

@@ -129,7 +129,7 @@ class _Pictures:
         return frame_index
 
     def drawn(self, number: int) -> RenderedFrame:
-        """The picture of a frame."""
+        """Return the picture of a frame."""
         if number == 3:
             return RenderedFrame(self._frame, damage.nothing(self._frame.region), is_repeat=True)
         noise = np.random.default_rng(number).integers(0, 8, self._gradient.shape)

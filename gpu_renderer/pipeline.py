@@ -55,7 +55,7 @@ class Ring(Protocol):
         """Convert a frame that differs from the one put before only in `changed`."""
 
     def collect(self) -> av.VideoFrame:
-        """The oldest frame put, complete."""
+        """Return the oldest frame put, complete."""
 
     def close(self) -> None:
         """Give everything back."""
@@ -99,7 +99,7 @@ class FrameSource(Protocol[SnapshotT]):
         """A frame as numbers. Called in order, perhaps on another thread than `drawn`."""
 
     def drawn(self, snapshot: SnapshotT) -> RenderedFrame:
-        """The frame as pixels. They belong to the source, which may overwrite them at the next call."""
+        """Return the frame as pixels. They belong to the source, which may overwrite them at the next call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class SegmentPipeline(Generic[SnapshotT]):
 def ring_to_memory(
     painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions, *, pixel_buffers: bool
 ) -> Ring:
-    """The ring for a source's pictures to an encoder that takes frames from the processor's memory."""
+    """Return the ring for a source's pictures to an encoder that takes frames from the processor's memory."""
     changes_only = options.convert_changes_only
     if source.backend == "cpu" and (native := kernels()) is not None:
         return KernelRing(of, native, changes_only=changes_only)

@@ -37,14 +37,14 @@ def check(layers: Iterable[Layer]) -> None:
 
 
 def particle_count(layer: Layer) -> int:
-    """The most particles that the layer shows at once."""
+    """Return the most particles that the layer shows at once."""
     if not isinstance(layer.content, ParticleContent):
         return 0
     return math.floor(min(float(PARTICLES_LIMIT), max(0.0, layer.content.field.max_particles)))
 
 
 def point_count(layer: Layer) -> int:
-    """The most points that the layer's outlines have after its repeaters."""
+    """Return the most points that the layer's outlines have after its repeaters."""
     content = layer.content
     if not isinstance(content, ShapeContent) or not content.operators:
         return 0

@@ -21,7 +21,7 @@ from motion.snapshot import ColorManagement, LinearGradient, RadialGradient
 
 
 def build(document: Document, composition_id: str | None = None, parity: Parity = REFERENCE) -> Composition:
-    """The composition to render, immutable and resolved, with warnings about what will not be drawn.
+    """Return the composition to render, immutable and resolved, with warnings about what will not be drawn.
 
     Raises CompositionUnknown for an id that the document does not have, PropertyRefused for what no frame can be made
     from (a size of nothing, more layers than can be held).

@@ -44,7 +44,7 @@ _HERE = re.compile(r"\A(?:\./)++")
 
 
 def read_document(data: bytes) -> Document:
-    """The document in a zipped bundle or a single-file project, migrated to the current version.
+    """Return the document in a zipped bundle or a single-file project, migrated to the current version.
 
     Raises BundleUnreadable (not a project, damaged, or a zip bomb) and VersionUnsupported.
     """
@@ -52,7 +52,7 @@ def read_document(data: bytes) -> Document:
 
 
 def read_file(path: Path) -> Document:
-    """The same of a file on disk; of a bundle only the chunks come into memory, however large its media are.
+    """Return the same of a file on disk; of a bundle only the chunks come into memory, however large its media are.
 
     Raises OSError, too, where the file cannot be read.
     """
@@ -78,7 +78,7 @@ def read_folder(files: Mapping[str, bytes]) -> Document:
 
 
 def read_value(value: JsonValue) -> Document:
-    """The document in parsed JSON of one of the single-file shapes (document.md 1.4), migrated."""
+    """Return the document in parsed JSON of one of the single-file shapes (document.md 1.4), migrated."""
     held = as_record(value)
     if isinstance(held.get("nodes"), list):
         _check_nodes(items(held, "nodes"))
@@ -125,7 +125,7 @@ def _inflated_chunks(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.Zip
 
 
 def _safe_name(path: str) -> str:
-    """The path inside the bundle, or nothing for one that points outside of it."""
+    """Return the path inside the bundle, or nothing for one that points outside of it."""
     name = _HERE.sub("", path.replace("\\", "/"))
     return "" if name.startswith("/") or ".." in name else name
 

@@ -27,7 +27,7 @@ def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[Clone, ...] | None:
 
 
 def _path(driver: Node, node: Node) -> Polyline | None:
-    """The driver's outline in the cloner's frame."""
+    """Return the driver's outline in the cloner's frame."""
     content = shape_content(driver)
     width, height = _number(driver, "width", 220.0), _number(driver, "height", 220.0)
     if content.runs:

@@ -45,7 +45,7 @@ class Notice:
 
 
 def of_line(line: str) -> Notice:
-    """The notice for a sentence of the renderer."""
+    """Return the notice for a sentence of the renderer."""
     code = next((code for code, pattern in CODES if re.search(pattern, line)), OTHER_CODE)
     named = _NAMED.search(line)
     return Notice(code, line, named.group(1) if named else None)

@@ -44,7 +44,7 @@ def _allowed(prop: str, value: JsonValue) -> bool:
 
 
 def _written(node: Node, prop: str, value: JsonValue) -> Node:
-    """The node with the value on the last component that has the property, else on its Transform."""
+    """Return the node with the value on the last component that has the property, else on its Transform."""
     owner = next((kind for kind, held in reversed(node.components) if prop in held), "Transform")
     components: list[tuple[str, Record]] = [
         (kind, {**held, prop: value} if kind == owner else held) for kind, held in node.components

@@ -68,7 +68,7 @@ class PlanMaker:
         self._count = 0
 
     def plan(self, settings: CompositionSettings) -> Plan:
-        """The plan of the composition; those of the compositions placed in it are in `plans`."""
+        """Return the plan of the composition; those of the compositions placed in it are in `plans`."""
         self._pending.append((settings.id, settings, None))
         while self._pending:
             key, wanted, instance = self._pending.pop()
@@ -156,7 +156,7 @@ class PlanMaker:
         return layer(node, setting)
 
     def _bars(self, node: Node) -> tuple[Bar, ...]:
-        """The node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3).
+        """Return the node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3).
 
         Where its parent has no timeline, those of the rendered composition count (document.md 2.10.2).
         """
@@ -205,7 +205,7 @@ class PlanMaker:
 
 
 def _copied(draft: Draft) -> list[Draft]:
-    """The draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
+    """Return the draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
     made = None if draft.is_copy else copies(draft.node, draft.scene.nodes)
     if made is None:
         return [draft]
@@ -251,7 +251,7 @@ def _parents_first(draft: Draft, by_id: Mapping[str, Draft], done: Mapping[str, 
 
 
 def _entries(drafts: list[Draft], layers: Mapping[str, Layer], has_solo: bool, needed: set[str]) -> tuple[Entry, ...]:
-    """The paint list; units are filled from the innermost outwards."""
+    """Return the paint list; units are filled from the innermost outwards."""
     lists: dict[str | None, list[Draft]] = {}
     for draft in drafts:
         if is_unit(draft.node) or not _unpainted(draft.node):

@@ -24,12 +24,12 @@ _known: dict[int, tuple[object, bytes]] = {}
 
 
 def key(snapshot: Snapshot) -> str:
-    """The digest of everything in the snapshot that changes the picture, as hexadecimal digits."""
+    """Return the digest of everything in the snapshot that changes the picture, as hexadecimal digits."""
     return _digest(snapshot).hex()
 
 
 def _digest(value: object) -> bytes:
-    """The digest of a record, remembered by the object's identity."""
+    """Return the digest of a record, remembered by the object's identity."""
     found = _known.get(id(value))
     if found is not None and found[0] is value:
         return found[1]

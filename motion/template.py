@@ -229,7 +229,7 @@ def _shows_source(layer: Node) -> bool:
 
 
 def sequence_frames(layer: Node) -> tuple[str, ...]:
-    """The addresses of an image sequence's frames; none for any other layer."""
+    """Return the addresses of an image sequence's frames; none for any other layer."""
     return strings(record(layer.fx, "sequence"), "frames")
 
 

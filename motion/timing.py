@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 def round_half_up(value: float) -> int:
-    """The nearest integer, halves towards plus infinity: the rounding of the whole format."""
+    """Return the nearest integer, halves towards plus infinity: the rounding of the whole format."""
     return math.floor(value + 0.5)
 
 
@@ -17,7 +17,7 @@ def frame_count(duration_seconds: float, fps: float) -> int:
 
 
 def frame_time(index: int, fps: float) -> float:
-    """The time in seconds at which frame `index` is sampled: its start, by one division."""
+    """Return the time in seconds at which frame `index` is sampled: its start, by one division."""
     return index / fps
 
 

@@ -32,7 +32,7 @@ class AnyPythonWheel(bdist_wheel):
     """A wheel for this machine and every Python 3: the libraries do not depend on Python."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        """The wheel's tag."""
+        """Return the wheel's tag."""
         return "py3", "none", super().get_tag()[2]
 
 

@@ -30,7 +30,7 @@ GLIBC = "2.28"
 
 
 def system_compiler() -> list[str] | None:
-    """The command of the machine's C compiler (`CC`, else the usual names), or None."""
+    """Return the command of the machine's C compiler (`CC`, else the usual names), or None."""
     named = os.environ.get("CC")
     if named:
         return shlex.split(named)

@@ -41,12 +41,12 @@ class Line:
 
 @cache
 def source(name: str, defines: tuple[tuple[str, str], ...] = ()) -> str:
-    """The full text of a shader: version line, defines, the file with each include expanded once."""
+    """Return the full text of a shader: version line, defines, the file with each include expanded once."""
     return "\n".join(line.text for line in lines(name, defines)) + "\n"
 
 
 def lines(name: str, defines: tuple[tuple[str, str], ...] = ()) -> tuple[Line, ...]:
-    """The lines of `source`, each with the place that it comes from."""
+    """Return the lines of `source`, each with the place that it comes from."""
     head = "\n".join([VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
     return (*(Line("", 0, added) for added in head.splitlines()), *_expanded(name, set()))
 

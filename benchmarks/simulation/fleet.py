@@ -68,7 +68,7 @@ class Fleet:
         self._states: Sequence[WorkerState] | None = None
 
     def states(self) -> Sequence[WorkerState]:
-        """The workers that live."""
+        """Return the workers that live."""
         if self._states is None:
             self._states = [worker.state for worker in self._lives.values()]
         return self._states
@@ -190,7 +190,7 @@ class FleetExecutor:
         """Do nothing."""
 
     def workers(self) -> Sequence[WorkerState]:
-        """The workers that live."""
+        """Return the workers that live."""
         return self._fleet.states()
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:

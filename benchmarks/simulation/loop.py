@@ -53,7 +53,7 @@ class _Selector(selectors.DefaultSelector):
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """The events of sockets. Without any to wait for, simulated time advances by the timeout."""
+        """Return the events of sockets. Without any to wait for, simulated time advances by the timeout."""
         if timeout is not None and timeout <= 0:
             return list(super().select(0))
         waits = len(self.get_map()) > 1 or self._loop.threads > 0  # one is the loop's own
@@ -70,7 +70,7 @@ class SimulatedClock:
         self._loop = loop
 
     def now(self) -> datetime:
-        """The time in UTC."""
+        """Return the time in UTC."""
         return EPOCH + timedelta(seconds=self.monotonic())
 
     def monotonic(self) -> float:

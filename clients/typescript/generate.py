@@ -29,7 +29,7 @@ _WIDTH: Final = 120
 
 
 def document() -> Record:
-    """The OpenAPI document of this checkout; no store is asked."""
+    """Return the OpenAPI document of this checkout; no store is asked."""
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     from api.app import create_app, farm_from  # noqa: PLC0415  (found by the path above)
@@ -43,7 +43,7 @@ def document() -> Record:
 
 
 def source(told: Record) -> str:
-    """The TypeScript file of a document."""
+    """Return the TypeScript file of a document."""
     schemas: Record = told["components"]["schemas"]
     types = [_declaration(name, schemas[name]) for name in sorted(schemas)]
     methods = [

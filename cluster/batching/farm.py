@@ -140,7 +140,7 @@ def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
 
 
 def _format_of(rows: Sequence[Row], wanted: str | None) -> dict[str, str]:
-    """The output's format, by name or by the ending of the rows' files; nothing for MP4."""
+    """Return the output's format, by name or by the ending of the rows' files; nothing for MP4."""
     ending = rows[0].path.suffix.lower()
     found = wanted or next(held.name for held in OUTPUT_FORMATS.values() if held.ending == ending)
     return {} if found == DEFAULT else {"format": found}

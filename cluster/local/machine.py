@@ -98,7 +98,7 @@ def _limit(folder: Path) -> Iterator[int]:
 
 
 def _words(file: Path, *, lines: bool = False) -> list[str]:
-    """The file's words, or its lines; none if it cannot be read."""
+    """Return the file's words, or its lines; none if it cannot be read."""
     try:
         text = file.read_text()
     except OSError:

@@ -17,7 +17,7 @@ from motion.template import InputField
 
 
 def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> dict[str, Any]:
-    """The inputs, size, fonts and defects of a `.motion` project; `target` receives its document.
+    """Return the inputs, size, fonts and defects of a `.motion` project; `target` receives its document.
 
     `has_sound`: the farm renders sound, so that its absence is no defect.
 
@@ -39,7 +39,7 @@ def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> 
 
 
 def _exposed(document: Document) -> Sequence[InputField]:
-    """The inputs of a project without media: what its author has exposed, and every text."""
+    """Return the inputs of a project without media: what its author has exposed, and every text."""
     authored = template.authored_fields(document)
     targets = {field.target for field in authored}
     found = template.discover(document, None, include_text=True).fields
@@ -47,7 +47,7 @@ def _exposed(document: Document) -> Sequence[InputField]:
 
 
 def _fonts(document: Document) -> list[str]:
-    """The font families that texts name."""
+    """Return the font families that texts name."""
     families = (properties.get("fontFamily") for properties in _properties(document))
     return sorted({family.strip() for family in families if isinstance(family, str) and family.strip()})
 

@@ -71,7 +71,7 @@ async def findings(state: AppState, account_id: str, path: Path, name: str = "")
 
 
 async def drawn(state: AppState, subject: StillSubject, found: Findings) -> Findings:
-    """The findings with what a worker says that draws a frame; unchanged where none answers."""
+    """Return the findings with what a worker says that draws a frame; unchanged where none answers."""
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, StillOptions(width=PICTURE_WIDTH, format="jpeg"))
@@ -94,13 +94,13 @@ def subject_of(found: Findings, account_id: str, origin: str, document_key: str)
 
 
 def import_of(path: Path, name: str) -> Upload:
-    """The file as the API's import takes it, with every text as an input."""
+    """Return the file as the API's import takes it, with every text as an input."""
     fields = {"includeText": "true"} | ({"name": name.strip()} if name.strip() else {})
     return Upload(path, path.stat().st_size, None, path.name, fields)
 
 
 def publication_of(found: Findings) -> TemplateRequest:
-    """The publication of a project without media."""
+    """Return the publication of a project without media."""
     inputs = [
         TemplateInput.model_validate({"id": one.id, "label": one.label, "kind": one.kind, "required": one.required})
         for one in found.fields

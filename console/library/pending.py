@@ -42,7 +42,7 @@ def keep_picture(storage: Storage, account_id: str, upload_id: str, picture: byt
 
 
 def picture(storage: Storage, account_id: str, upload_id: str) -> bytes:
-    """The frame of the account's upload. Raises NotFound."""
+    """Return the frame of the account's upload. Raises NotFound."""
     try:
         return storage.get_bytes(_picture_key(account_id, upload_id))
     except ObjectMissing:

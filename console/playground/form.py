@@ -62,7 +62,7 @@ def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def entries(template: Template, values: Mapping[str, Any], faults: Sequence[tuple[str, str]] = ()) -> list[Entry]:
-    """The form's fields with these values and the faults of each."""
+    """Return the form's fields with these values and the faults of each."""
     found = dict(reversed(list(faults)))
     return [
         Entry(field.id, field.label, field.kind, field.required, _shown(values.get(field.id, "")), found.get(field.id))

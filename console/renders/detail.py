@@ -86,7 +86,7 @@ class Detail:
         )
 
     def timeline(self, now: datetime, live: Mapping[int, SegmentState]) -> list[SegmentBar]:
-        """The segments as bars on the axis from the render's start to its end, or to now."""
+        """Return the segments as bars on the axis from the render's start to its end, or to now."""
         start = self.job.started_at or self.job.created_at
         total = max(0.001, ((self.job.finished_at or now) - start).total_seconds())
         return [_bar(task, start, total, now, live.get(task.index)) for task in self.segments]

@@ -50,7 +50,7 @@ class Filters:
         return any((self.status, self.template, self.account, self.period, self.text))
 
     def query(self, **changes: str) -> str:
-        """The filters as the query of an address, with changes; the page is left out unless it is among them."""
+        """Return the filters as the query of an address, with changes; the page is left out unless it is among them."""
         changed = replace(self, **{"after": "", **changes})
         given = {name: getattr(changed, name) for name in Filters.__slots__}
         query = urlencode({name: value for name, value in given.items() if value})
@@ -108,7 +108,7 @@ def _rows() -> Select[Any]:
 
 
 def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[Any]:
-    """The ids and times of what the filters let through."""
+    """Return the ids and times of what the filters let through."""
     chosen: Select[Any] = select(*_KEY).where(*_conditions(account_id, filters, now))
     if not filters.text:
         return chosen

@@ -40,7 +40,7 @@ async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
 
 
 def state_of(worker: Worker, now: datetime, busy: bool) -> str:
-    """The state in one word, the most important first."""
+    """Return the state in one word, the most important first."""
     if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
         return "gone"
     if worker.quarantined_until is not None and worker.quarantined_until > now:

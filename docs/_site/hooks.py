@@ -65,7 +65,7 @@ def _index(folder: str, title: str) -> str:
 
 
 def _page(path: str, files: Files) -> str | None:
-    """The page of a path of the project: a file, a folder with an index, or a decision by its number."""
+    """Return the page of a path of the project: a file, a folder with an index, or a decision by its number."""
     inside = path.removeprefix("docs/")
     candidates = [PAGES.get(path), PAGES.get(path + "README.md")]
     if path.startswith("docs/"):

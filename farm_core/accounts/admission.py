@@ -93,7 +93,7 @@ async def use_key(
 
 
 async def used_account(connection: AsyncConnection, account_id: str) -> Account | None:
-    """The account with this id."""
+    """Return the account with this id."""
     row = (await connection.execute(_USED_ACCOUNT, {"id": account_id})).mappings().first()
     return None if row is None else _account_of(row)
 

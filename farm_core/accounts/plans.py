@@ -47,7 +47,7 @@ class BadLimit(Failure):
 
 
 def limits_of(account: Account) -> Limits:
-    """The limits that hold for the account now."""
+    """Return the limits that hold for the account now."""
     plan = PLANS[account.plan]
     own = {field: value for field in asdict(plan) if (value := getattr(account, field)) is not None}
     return replace(plan, **(own | dict.fromkeys(account.unlimited)))

@@ -12,19 +12,19 @@ from farm_core.accounts.models import Account, ApiKey
 
 
 async def account(session: AsyncSession, account_id: str) -> Account | None:
-    """The account with this id."""
+    """Return the account with this id."""
     found: Account | None = await session.get(Account, account_id)
     return found
 
 
 async def account_named(session: AsyncSession, name: str) -> Account | None:
-    """The account with this name."""
+    """Return the account with this name."""
     found: Account | None = await session.scalar(select(Account).where(col(Account.name) == name))
     return found
 
 
 async def locked_account(session: AsyncSession, account_id: str) -> Account:
-    """The account, locked until the transaction ends, so that its sums can be compared with its limits.
+    """Return the account, locked until the transaction ends, so that its sums can be compared with its limits.
 
     `FOR NO KEY UPDATE`: foreign-key checks of other transactions take key-share locks on the row and must not wait for this one.
     """

@@ -42,7 +42,7 @@ class TokenReader:
         self._jwks = jwt.PyJWKClient(jwks_url, cache_keys=True, timeout=5) if jwks_url else None
 
     async def subject(self, token: str) -> str:
-        """The account that the token names; raises InvalidToken, or Unavailable where the keys cannot be had."""
+        """Return the account that the token names; raises InvalidToken, or Unavailable where the keys cannot be had."""
         try:
             claims = await self._claims(token)
         except jwt.PyJWKClientConnectionError as error:

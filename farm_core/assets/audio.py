@@ -63,7 +63,7 @@ def _id3_bytes(head: bytes) -> int:
 
 
 def _frame_bytes(data: bytes, start: int) -> int | None:
-    """The length of the layer III frame that starts here; None where none does (ISO/IEC 11172-3, 2.4.1.3)."""
+    """Return the length of the layer III frame that starts here; None where none does (ISO/IEC 11172-3, 2.4.1.3)."""
     if start + 4 > len(data) or data[start] != 0xFF or data[start + 1] & 0xE0 != 0xE0:
         return None
     version, layer = data[start + 1] >> 3 & 3, data[start + 1] >> 1 & 3

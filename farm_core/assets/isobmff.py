@@ -25,7 +25,7 @@ class _Box:
 
 
 def read(path: Path) -> str:
-    """The container's type; raises NotRenderable where it is damaged or has no track that could be decoded."""
+    """Return the container's type; raises NotRenderable where it is damaged or has no track that could be decoded."""
     with path.open("rb") as file:
         reader = _Reader(file, os.fstat(file.fileno()).st_size)
         try:
@@ -46,7 +46,7 @@ class _Reader:
         self._boxes = 0
 
     def brand(self) -> bytes:
-        """The major brand; QuickTime's where there is none."""
+        """Return the major brand; QuickTime's where there is none."""
         first = next(self._children(0, self._size), None)
         if first is not None and first.kind == b"ftyp":
             return self._bytes(first.start, 4)

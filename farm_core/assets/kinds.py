@@ -28,6 +28,6 @@ _NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-strea
 
 
 def declared_kind(content_type: str | None) -> str | None:
-    """The type that a client declares, under its usual name; None where it declares none."""
+    """Return the type that a client declares, under its usual name; None where it declares none."""
     bare = (content_type or "").partition(";")[0].strip().lower()
     return None if bare in _NO_TYPE else _OTHER_NAMES.get(bare, bare)

@@ -23,7 +23,7 @@ LIFETIME: Final = timedelta(hours=24)
 
 
 def own_key(url: str, origins: Collection[str], links: Links | None = None) -> str | None:
-    """The key that a URL under the farm's own `/files/` names; None for any other URL.
+    """Return the key that a URL under the farm's own `/files/` names; None for any other URL.
 
     The farm's own are those under its origins, and, under any name that it goes by, those that `links` have signed.
     """
@@ -42,7 +42,7 @@ def own_key(url: str, origins: Collection[str], links: Links | None = None) -> s
 
 
 async def owned(session: AsyncSession, account_id: str, key: str, now: datetime) -> Asset | None:
-    """The account's upload under this key, unless it has expired."""
+    """Return the account's upload under this key, unless it has expired."""
     found: Asset | None = await session.scalar(
         select(Asset).where(
             col(Asset.storage_key) == key, col(Asset.account_id) == account_id, col(Asset.expires_at) > now

@@ -43,7 +43,7 @@ async def create(session: AsyncSession, batch: Batch, jobs: Sequence[Job]) -> No
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Batch | None:
-    """The account's batch that was created with the idempotency key."""
+    """Return the account's batch that was created with the idempotency key."""
     found: Batch | None = await session.scalar(
         select(Batch).where(col(Batch.account_id) == account_id, col(Batch.idempotency_key) == idempotency_key)
     )
@@ -51,7 +51,7 @@ async def with_key(session: AsyncSession, account_id: str, idempotency_key: str)
 
 
 async def owned(session: AsyncSession, account_id: str, batch_id: str) -> Batch | None:
-    """The account's batch with this id."""
+    """Return the account's batch with this id."""
     found: Batch | None = await session.scalar(
         select(Batch).where(col(Batch.id) == batch_id, col(Batch.account_id) == account_id)
     )

@@ -19,7 +19,7 @@ class Refused(Failure):
 
 
 def command_line_actor() -> Actor:
-    """The system user who runs the command."""
+    """Return the system user who runs the command."""
     try:
         return Actor(getpass.getuser(), Role.command_line)
     except (KeyError, OSError):  # a user without a name

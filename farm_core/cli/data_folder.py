@@ -14,6 +14,6 @@ def add_data_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings, with the data folder of the command line."""
+    """Return the settings, with the data folder of the command line."""
     folder: Path | None = arguments.data
     return settings() if folder is None else settings().model_copy(update={"data_folder": folder})

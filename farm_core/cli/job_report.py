@@ -22,7 +22,7 @@ TROUBLE = ("retry task", "fail task", "rescue task", "lose segments", "adopt", "
 def report(
     listed: RenderableType, job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], delivery: Delivery | None, now: datetime
 ) -> Group:  # fmt: skip
-    """The screen. Of many tasks the slowest and those not done are shown, of many events the last."""
+    """Return the screen. Of many tasks the slowest and those not done are shown, of many events the last."""
     return Group(
         listed,
         *_reasons(job, events, delivery),

@@ -22,7 +22,7 @@ def add_watch_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def console() -> Console:
-    """The console of this process."""
+    """Return the console of this process."""
     found = Console()
     return found if found.is_terminal else Console(width=PIPE_WIDTH)
 

@@ -108,7 +108,7 @@ def _state(worker: Worker, now: datetime, drained_nodes: frozenset[str] = frozen
 
 
 def _held(tasks: Iterable[Task]) -> str:
-    """The orders that a worker holds, the first one under way."""
+    """Return the orders that a worker holds, the first one under way."""
     return ", ".join(
         f"{task.job_id} assembly" if task.kind == TaskKind.assemble
         else f"{task.job_id} {task.first_frame}..{task.first_frame + task.frame_count - 1}"

@@ -132,7 +132,7 @@ async def _delete_objects(storage: Storage, keys: Iterable[str], report: Deletio
 
 
 def _delete_object(storage: Storage, key: str) -> int | None:
-    """The bytes of the object that was deleted; None where there was none."""
+    """Return the bytes of the object that was deleted; None where there was none."""
     try:
         size = storage.describe(key).bytes
     except ObjectMissing:

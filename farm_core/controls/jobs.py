@@ -55,7 +55,7 @@ class JobFilter:
     newer_than: timedelta | None = None
 
     def conditions(self, now: datetime) -> list[ColumnElement[bool]]:
-        """The conditions on `jobs`."""
+        """Return the conditions on `jobs`."""
         found: list[ColumnElement[bool]] = []
         for column, value in (
             (Job.account_id, self.account_id),
@@ -76,7 +76,7 @@ class JobFilter:
         return found
 
     def described(self) -> dict[str, Any]:
-        """The conditions that are given, as JSON for the audit log."""
+        """Return the conditions that are given, as JSON for the audit log."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         if self.older_than is not None:
             given["older_than"] = self.older_than.total_seconds()

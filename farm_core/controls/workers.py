@@ -89,7 +89,7 @@ async def drained_nodes(session: AsyncSession) -> Sequence[str]:
 
 
 async def _chosen(session: AsyncSession, target: WorkerTarget) -> Sequence[str]:
-    """The ids, sorted and locked in that order."""
+    """Return the ids, sorted and locked in that order."""
     chosen = select(col(Worker.id)).where(target.condition).order_by(col(Worker.id)).with_for_update(key_share=True)
     workers = list(await session.scalars(chosen))
     if not workers and target.node not in await drained_nodes(session):

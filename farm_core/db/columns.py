@@ -11,7 +11,7 @@ from sqlmodel import Field
 
 
 def utc_now() -> datetime:
-    """The time in UTC."""
+    """Return the time in UTC."""
     return datetime.now(UTC)
 
 

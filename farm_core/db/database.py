@@ -144,10 +144,10 @@ def _json_text(value: object) -> str:
 
 
 def driver_url(url: str) -> str:
-    """The URL with the driver that the farm uses (psycopg 3), whatever spelling of Postgres it names."""
+    """Return the URL with the driver that the farm uses (psycopg 3), whatever spelling of Postgres it names."""
     return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
 def libpq_url(url: str) -> str:
-    """The URL as psycopg itself reads it, without a driver's name."""
+    """Return the URL as psycopg itself reads it, without a driver's name."""
     return re.sub(r"^postgres(ql)?(\+\w+)?://", "postgresql://", url)  # SQLAlchemy's rendering writes a space as "+"

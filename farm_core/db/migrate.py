@@ -72,7 +72,7 @@ def revision(url: str, message: str) -> Path:
 
 
 def head() -> str:
-    """The newest migration's number."""
+    """Return the newest migration's number."""
     revision = ScriptDirectory(str(MIGRATIONS)).get_current_head()
     assert revision is not None, "there is a first migration"
     return revision

@@ -30,7 +30,7 @@ def diagram(edges: Mapping[tuple[Status, str], Status], first: Status, created_b
 
 
 def states_page() -> str:
-    """The whole of `docs/states.md`."""
+    """Return the whole of `docs/states.md`."""
     return "\n".join(
         [
             "# The machines of the farm",

@@ -40,5 +40,5 @@ OUTPUT_FORMATS: Final[Mapping[str, OutputFormat]] = MappingProxyType(
 
 
 def file_name(job_id: str, video_key: str) -> str:
-    """The name under which a finished render is saved."""
+    """Return the name under which a finished render is saved."""
     return f"{job_id}.{video_key.rpartition('.')[2]}"

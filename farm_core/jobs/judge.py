@@ -53,7 +53,7 @@ class Fail:
 
 
 def judge(failures: int, failure: Failure) -> Retry | Fail:
-    """The verdict on a failed attempt of a task that has failed `failures` times before."""
+    """Return the verdict on a failed attempt of a task that has failed `failures` times before."""
     match failure.kind:
         case FailureKind.document:
             return Fail(failure.public_message)

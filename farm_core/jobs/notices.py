@@ -19,6 +19,6 @@ def records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
 
 
 def stored(notices: Iterable[Notice]) -> str | None:
-    """The records as JSON, None where there are none."""
+    """Return the records as JSON, None where there are none."""
     found = records(notices)
     return orjson.dumps(found).decode() if found else None

@@ -54,7 +54,7 @@ def _creation(job: Job) -> Executable:
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Job | None:
-    """The account's job that was created with the idempotency key."""
+    """Return the account's job that was created with the idempotency key."""
     found: Job | None = await session.scalar(
         select(Job).where(col(Job.account_id) == account_id, col(Job.idempotency_key) == idempotency_key)
     )

@@ -18,12 +18,12 @@ _NAME: Final = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 @cache
 def statement(name: str) -> TextClause:
-    """The statement of that name. Raises KeyError."""
+    """Return the statement of that name. Raises KeyError."""
     return text(_statements()[name])
 
 
 def names() -> frozenset[str]:
-    """The names of all statements."""
+    """Return the names of all statements."""
     return frozenset(_statements())
 
 

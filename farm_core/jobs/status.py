@@ -68,7 +68,7 @@ DELIVERY_EDGES: Final = {
 
 
 def next_status(status: JobStatus, event: str) -> JobStatus | None:
-    """The job's status after the event, or None where the event does not apply: terminal jobs never move."""
+    """Return the job's status after the event, or None where the event does not apply: terminal jobs never move."""
     return JOB_EDGES.get((status, event))
 
 

@@ -65,7 +65,7 @@ async def see_workers(session: Transaction, now: datetime, workers: Sequence[See
 
 
 async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
-    """The workers among these that may be given tasks, with how many each holds, whoever gave them."""
+    """Return the workers among these that may be given tasks, with how many each holds, whoever gave them."""
     rows = await session.execute(statement("usable_workers"), {"now": now, "ids": list(ids)})
     return {row.id: row.load for row in rows}
 
@@ -76,13 +76,13 @@ async def restartable_workers(session: Transaction, ids: Sequence[str]) -> list[
 
 
 async def live_workers(session: Transaction, now: datetime) -> list[str]:
-    """The workers that some scheduler has seen just now and that may be given tasks."""
+    """Return the workers that some scheduler has seen just now and that may be given tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
     return list((await session.execute(statement("live_workers"), values)).scalars())
 
 
 async def live_renderers(session: Transaction, now: datetime) -> set[str]:
-    """The renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
+    """Return the renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
     values = {"since": now - timedelta(seconds=LIVE_SECONDS)}
     return set((await session.execute(statement("live_renderers"), values)).scalars())
 

@@ -127,7 +127,7 @@ async def guarded_post(
 
 
 async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
-    """The file, or the URL that the answer redirects to."""
+    """Return the file, or the URL that the answer redirects to."""
     async with _exchange("GET", url, {"Accept": "*/*", "Accept-Encoding": "identity"}, None, guard) as response:
         headers = {name.lower(): value for name, value in response.headers}
         if response.status in _REDIRECTS and b"location" in headers:

@@ -51,7 +51,7 @@ class AccountLookups:
         self._users: dict[str, int] = defaultdict(int)
 
     def of(self, account_id: str) -> Resolver:
-        """The account's resolver."""
+        """Return the account's resolver."""
 
         async def resolve(host: str, port: int) -> list[str]:
             self._users[account_id] += 1
@@ -82,7 +82,7 @@ def _text(address: str | bytes) -> str:
 
 
 def _channel() -> aiodns.DNSResolver:
-    """The event loop's c-ares channel."""
+    """Return the event loop's c-ares channel."""
     loop = asyncio.get_running_loop()
     if loop not in _channels:
         _channels[loop] = aiodns.DNSResolver(loop=loop, timeout=4.0, tries=3)

@@ -20,17 +20,17 @@ WITHOUT_DATA: Final = defer(cast(Any, Preset.animation_data), raiseload=True)
 
 
 def stored_key(preset_id: str) -> str:
-    """The preset's key among what its account has stored (`farm_core/usage/stored.py`)."""
+    """Return the preset's key among what its account has stored (`farm_core/usage/stored.py`)."""
     return f"presets/{preset_id}"
 
 
 def of_account(account_id: str) -> Select[Preset]:
-    """The account's presets."""
+    """Return the account's presets."""
     return select(Preset).where(col(Preset.account_id) == account_id)
 
 
 async def owned(session: AsyncSession, account_id: str, preset_id: str) -> Preset | None:
-    """The account's preset with this id."""
+    """Return the account's preset with this id."""
     found: Preset | None = await session.scalar(of_account(account_id).where(col(Preset.id) == preset_id))
     return found
 

@@ -148,7 +148,7 @@ class ProgressReader:
         return {row.id: JobProgress(row.frames, row.frame_count) for row in rows}
 
     def _forward(self, job_id: str, progress: JobProgress) -> JobProgress:
-        """The greater of this and what was shown last."""
+        """Return the greater of this and what was shown last."""
         earlier = self._shown.pop(job_id, progress)
         greater = max(earlier, progress, key=lambda one: one.frames_done)
         self._shown[job_id] = greater

@@ -45,10 +45,10 @@ return frames
 
 
 def key(job_id: str) -> str:
-    """The job's hash."""
+    """Return the job's hash."""
     return f"progress:{job_id}"
 
 
 def channel(account_id: str) -> str:
-    """The channel of an account's changes."""
+    """Return the channel of an account's changes."""
     return f"changes:{account_id}"

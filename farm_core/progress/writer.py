@@ -40,7 +40,7 @@ class SegmentProgress:
     started: float = field(default_factory=time.time)
 
     def at(self, stage: str, frames_done: int) -> SegmentProgress:
-        """The same attempt, further on."""
+        """Return the same attempt, further on."""
         return replace(self, stage=stage, frames_done=frames_done)
 
 

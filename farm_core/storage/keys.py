@@ -17,7 +17,7 @@ def is_key(text: str) -> bool:
 
 
 def checked(key: str) -> str:
-    """The key itself; raises ValueError where it is none."""
+    """Return the key itself; raises ValueError where it is none."""
     if not is_key(key):
         raise ValueError("not a storage key")
     return key

@@ -48,7 +48,7 @@ class LocalStorage:
             shutil.copyfileobj(source, target, 1 << 20)
 
     def get_bytes(self, key: str) -> bytes:
-        """The object's content."""
+        """Return the object's content."""
         with _translated():
             return self._found(key).read_bytes()
 

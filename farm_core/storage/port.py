@@ -48,7 +48,7 @@ class Storage(Protocol):
         ...
 
     def get_bytes(self, key: str) -> bytes:
-        """The object's content; for small objects."""
+        """Return the object's content; for small objects."""
         ...
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:

@@ -77,7 +77,7 @@ class S3Storage:
             self._client.download_file(self._bucket, key, str(path), Config=_TRANSFER)
 
     def get_bytes(self, key: str) -> bytes:
-        """The object's content."""
+        """Return the object's content."""
         with _translated(key), self.open_range(key) as stream:
             return stream.read()
 

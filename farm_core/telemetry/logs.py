@@ -70,7 +70,7 @@ def request_id() -> str | None:
 
 
 def scrubbed(text: str) -> str:
-    """The text without keys, tokens, signatures and passwords in URLs."""
+    """Return the text without keys, tokens, signatures and passwords in URLs."""
     return _SECRET_VALUES.sub(HIDDEN, text)
 
 

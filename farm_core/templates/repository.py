@@ -25,12 +25,12 @@ GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
 
 
 def of_account(account_id: str) -> Select[Template]:
-    """The account's templates that are not deleted."""
+    """Return the account's templates that are not deleted."""
     return select(Template).where(col(Template.account_id) == account_id, col(Template.deleted_at).is_(None))
 
 
 async def owned(session: AsyncSession, account_id: str, template_id: str) -> Template | None:
-    """The account's template with this id, unless it is deleted."""
+    """Return the account's template with this id, unless it is deleted."""
     found: Template | None = await session.scalar(of_account(account_id).where(col(Template.id) == template_id))
     return found
 

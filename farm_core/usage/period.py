@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def period_of(moment: datetime) -> str:
-    """The UTC month of a moment, YYYY-MM."""
+    """Return the UTC month of a moment, YYYY-MM."""
     return moment.astimezone(UTC).strftime("%Y-%m")

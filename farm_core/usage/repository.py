@@ -32,7 +32,7 @@ async def add(session: AsyncSession, account_id: str, at: datetime, **counters: 
 
 
 async def of_month(session: AsyncSession, account_id: str, at: datetime) -> Usage:
-    """The account's counters of the month; all zero where nothing was counted yet."""
+    """Return the account's counters of the month; all zero where nothing was counted yet."""
     period = period_of(at)
     found = await session.get(Usage, (account_id, period), populate_existing=True)
     return found or Usage(account_id=account_id, period=period)

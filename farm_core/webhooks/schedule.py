@@ -22,7 +22,7 @@ class Outcome:
 
 
 def outcome(attempt: int, answer: int | None, *, again: bool = True) -> Outcome:
-    """The outcome of attempt `attempt` (from 1), answered with a status or, where None, not at all.
+    """Return the outcome of attempt `attempt` (from 1), answered with a status or, where None, not at all.
 
     2xx is delivered; 4xx is final, and so is any refusal that a repeat cannot change (`again=False`); the rest is retried.
     """

@@ -22,7 +22,7 @@ class Frame(Protocol):
         """The frame's pixels."""
 
     def read(self) -> npt.NDArray[np.uint8]:
-        """The pixels: uint8 of shape (rows, columns, 4), row 0 on top."""
+        """Return the pixels: uint8 of shape (rows, columns, 4), row 0 on top."""
 
 
 class Compositor(Protocol):

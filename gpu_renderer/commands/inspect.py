@@ -69,7 +69,7 @@ def overview(document: Document, composition: Composition) -> Iterator[str]:
 
 
 def facts(document: Document, composition: Composition) -> dict[str, object]:
-    """The same as `overview`, as a JSON object."""
+    """Return the same as `overview`, as a JSON object."""
     found = [
         {"code": notice.code, "message": notice.message, "layer": notice.layer}
         for notice in (*of_lines(composition.warnings), *of_document(document))
@@ -97,7 +97,7 @@ def facts(document: Document, composition: Composition) -> dict[str, object]:
 
 
 def frame_facts(composition: Composition, time_seconds: float) -> dict[str, object]:
-    """The evaluated frame as a JSON object: every field of the snapshot."""
+    """Return the evaluated frame as a JSON object: every field of the snapshot."""
     evaluated = dataclasses.asdict(snapshot(composition, time_seconds))
     return {"composition": composition.id, "time": time_seconds, "frame": _plain(evaluated)}
 

@@ -45,7 +45,7 @@ class LocalMedia:
         return f"{LOCAL_PREFIX}{len(self._named) - 1}"
 
     def resolve(self, src: str) -> Path | None:
-        """The file behind a source, None where there is none. Nothing is fetched."""
+        """Return the file behind a source, None where there is none. Nothing is fetched."""
         if src.startswith(LOCAL_PREFIX):
             return self._named[int(src.removeprefix(LOCAL_PREFIX))]
         name = unquote(urlsplit(src).path).rsplit("/", 1)[-1]
@@ -74,7 +74,7 @@ def with_inputs(
 
 
 def fields_of(document: Document, composition_id: str | None = None) -> Sequence[template.InputField]:
-    """The inputs that the document offers: its authors', its media layers and its texts."""
+    """Return the inputs that the document offers: its authors', its media layers and its texts."""
     return template.discover(document, composition_id, include_text=True).fields
 
 

@@ -93,7 +93,7 @@ def write(
 
 
 def _sound(job: LocalJob, held: OpenedJob, frames: range, folder: Path) -> JobSound | None:
-    """The document's sound; None for formats without sound."""
+    """Return the document's sound; None for formats without sound."""
     if job.format.sound is None:
         return None
     opened = held.opened

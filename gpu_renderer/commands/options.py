@@ -68,7 +68,7 @@ def add_document_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def output_of(arguments: argparse.Namespace) -> Output:
-    """The output that the arguments ask for."""
+    """Return the output that the arguments ask for."""
     width, height = arguments.size
     return Output(width=width, height=height, fps=arguments.fps, composition_id=arguments.comp)
 

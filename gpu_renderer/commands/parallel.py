@@ -37,7 +37,7 @@ _own: list[_Worker] = []
 
 
 def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]:
-    """The frames in parts of about a second, on a grid that does not depend on the number of processes."""
+    """Return the frames in parts of about a second, on a grid that does not depend on the number of processes."""
     step = max(1, round(fps))
     starts = range(frames.start, frames.stop, step)
     return [

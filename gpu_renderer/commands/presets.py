@@ -45,12 +45,12 @@ def scaled(side: float, scale: float) -> int:
 
 
 def drafted(document: Document) -> Document:
-    """The document with at most DRAFT_BLUR_SAMPLES samples of motion blur per frame."""
+    """Return the document with at most DRAFT_BLUR_SAMPLES samples of motion blur per frame."""
     blur = record(document, "motionBlur")
     fewer = {"samples": DRAFT_BLUR_SAMPLES, "adaptiveSampleLimit": DRAFT_BLUR_SAMPLES}
     return cast(Document, {**document, "motionBlur": {**blur, **fewer}})
 
 
 def drafting(preset: Preset) -> Preset:
-    """The preset at draft quality and, unless it is smaller already, half size."""
+    """Return the preset at draft quality and, unless it is smaller already, half size."""
     return replace(preset, quality="draft", scale=min(preset.scale, 0.5), is_draft=True)

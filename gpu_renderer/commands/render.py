@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def job_of(arguments: argparse.Namespace) -> LocalJob:
-    """The job that the arguments ask for. Raises RenderError for what contradicts."""
+    """Return the job that the arguments ask for. Raises RenderError for what contradicts."""
     preset: Preset = PRESETS[arguments.preset]
     if arguments.draft:
         preset = drafting(preset)

@@ -59,10 +59,10 @@ class Media(Protocol):
         """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        """The one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
+        """Return the one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
-        """The frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
+        """Return the frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
 
 
 class Contents:
@@ -96,11 +96,11 @@ class Contents:
         return 0.0, 0.0
 
     def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot with each text layer of per-character 3D as a plane for each glyph."""
+        """Return the snapshot with each text layer of per-character 3D as a plane for each glyph."""
         return with_character_planes(snapshot, self._fonts)
 
     def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
-        """The source's pixels at `supersample` raster px a layer px; None where there is nothing to draw.
+        """Return the source's pixels at `supersample` raster px a layer px; None where there is nothing to draw.
 
         A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
         """
@@ -112,7 +112,7 @@ class Contents:
         return self._rasters.get(key, lambda: self._finite(lambda: self._drawn(source, supersample, bleed_px), None))
 
     def footage(self, source: VideoSource) -> DecodedFrame | None:
-        """The one decoded frame that a video shows; None where there is none, or several are mixed."""
+        """Return the one decoded frame that a video shows; None where there is none, or several are mixed."""
         return self._attempted(source.src, lambda: self._media.shown_frame(source))
 
     def mask(
@@ -150,7 +150,7 @@ class Contents:
             return otherwise
 
     def _bounded(self, source: TextSource) -> TextSource:
-        """The text, cut where it is too long to be laid out in a bounded time."""
+        """Return the text, cut where it is too long to be laid out in a bounded time."""
         longest = max(len(source.content), len(source.measured_content))
         if longest <= CHARACTERS_MAX:
             return source
@@ -170,7 +170,7 @@ class Contents:
         return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
 
     def _at_its_time(self, source: SvgSource) -> SvgSource:
-        """The document with its animation played to the source's time, where it has one."""
+        """Return the document with its animation played to the source's time, where it has one."""
         seconds = source.time
         if seconds is None:
             return source

@@ -15,7 +15,7 @@ def has_paths(layer: LayerSnapshot) -> bool:
 
 
 def paths(layer: LayerSnapshot, width: float, height: float) -> tuple[MaskPath, ...]:
-    """The layer's masks; rounded pictures get their outline as one more, which cuts."""
+    """Return the layer's masks; rounded pictures get their outline as one more, which cuts."""
     radii = _radii(layer.source)
     if radii is not None:
         mode = "intersect" if is_masked(layer.masks) else "add"

@@ -38,7 +38,7 @@ class Raster:
 
 
 def with_content_box(raster: Raster) -> Raster:
-    """The raster with what is inked of it measured, and a pixel around that for filters."""
+    """Return the raster with what is inked of it measured, and a pixel around that for filters."""
     rows, columns = raster.pixels.shape[:2]
     left, right = _extent(raster.pixels.max(axis=0).reshape(columns, -1))
     top, bottom = _extent(raster.pixels.reshape(rows, -1).max(axis=1).reshape(rows, -1))

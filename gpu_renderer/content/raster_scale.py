@@ -11,7 +11,7 @@ CONTINUOUS_AREA_PX_MAX = 16_777_216.0
 
 
 def tier(requested: float, *, continuous: bool = False, width: float = 1.0, height: float = 1.0) -> float:
-    """The smallest rung of the ladder that holds the requested scale, else the highest."""
+    """Return the smallest rung of the ladder that holds the requested scale, else the highest."""
     ladder = CONTINUOUS_TIERS if continuous else TIERS
     allowed = [step for step in ladder if step <= 4 or width * height * step * step <= CONTINUOUS_AREA_PX_MAX]
     return next((step for step in allowed if step >= requested), allowed[-1])

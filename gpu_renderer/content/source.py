@@ -23,13 +23,13 @@ class ContentSource(Protocol):
         """Width and height of the layer box, px."""
 
     def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot with each text layer of per-character 3D as a plane for each glyph."""
+        """Return the snapshot with each text layer of per-character 3D as a plane for each glyph."""
 
     def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
-        """The source's pixels at `supersample` raster px per layer px; None where there is nothing to draw."""
+        """Return the source's pixels at `supersample` raster px per layer px; None where there is nothing to draw."""
 
     def footage(self, source: VideoSource) -> DecodedFrame | None:
-        """The one decoded frame that a video shows; None where there is none, or several are mixed."""
+        """Return the one decoded frame that a video shows; None where there is none, or several are mixed."""
 
     def mask(
         self,
@@ -40,4 +40,4 @@ class ContentSource(Protocol):
         sigma_factor: float,
         padding: float = 0.0,
     ) -> npt.NDArray[np.uint8]:
-        """The coverage of mask paths over a box and its padding, shape (rows, columns)."""
+        """Return the coverage of mask paths over a box and its padding, shape (rows, columns)."""

@@ -76,7 +76,7 @@ class LayerContents:
         self._before, self._now = self._now, {}
 
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
-        """The layer's own box, px, without padding."""
+        """Return the layer's own box, px, without padding."""
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
 
     def paint(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Paint | None:

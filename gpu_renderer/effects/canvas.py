@@ -128,7 +128,7 @@ class Canvas(Surface):
         self._is_straight = self._stores_straight
 
     def variant(self, values: EffectValues | None) -> Defines:
-        """The variant of a shader, with how the canvas is stored before and after the pass."""
+        """Return the variant of a shader, with how the canvas is stored before and after the pass."""
         stored = ("STRAIGHT_IN", self._is_straight), ("STRAIGHT_OUT", self._stores_straight)
         return (*super().variant(values), *((name, "1") for name, given in stored if given))
 
@@ -208,7 +208,7 @@ class Canvas(Surface):
     def box_blurred(
         self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
     ) -> Target:
-        """The picture after box blurs of 2 radius + 1 px (effects.md 6), premultiplied; the caller owns it."""
+        """Return the picture after box blurs of 2 radius + 1 px (effects.md 6), premultiplied; the caller owns it."""
         with self.premultiplied() as source:
             return box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
 

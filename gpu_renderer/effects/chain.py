@@ -52,7 +52,7 @@ def buffer_chain(
     after_baking: bool = False,
     in_place: bool = False,
 ) -> LayerBuffer:
-    """The same within the frame, and with the light of soft effects at the end of the stack still apart.
+    """Return the same within the frame, and with the light of soft effects at the end of the stack still apart.
 
     `source` needs no room for those: `spread_px` with `is_lit`.
     """
@@ -95,7 +95,7 @@ def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = Fals
 
 
 def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, EffectValues]]:
-    """The passes before the soft ones at the end."""
+    """Return the passes before the soft ones at the end."""
     kept = len(passes)
     while kept and passes[kept - 1][0].is_soft:
         kept -= 1

@@ -63,7 +63,7 @@ def canvas_gaussian(sigma: float) -> Kernel:
 
 
 def box(width: float) -> Kernel:
-    """The mean over a width in px, parts of the outermost pixels included."""
+    """Return the mean over a width in px, parts of the outermost pixels included."""
     side = (width - 1) / 2
     return normalised(np.append(np.ones(math.floor(side) + 1), side - math.floor(side)))
 
@@ -86,7 +86,7 @@ def levels_of(sigma: float) -> int:
 
 
 def small(kernel: Kernel, levels: int) -> Kernel:
-    """The weights for a picture halved `levels` times that best stand for the kernel, enlarging included."""
+    """Return the weights for a picture halved `levels` times that best stand for the kernel, enlarging included."""
     factor = 1 << levels
     base = _response(factor)
     half = len(base) // 2
@@ -119,7 +119,7 @@ def blurred(
     format: Format | None = None,
     into: Target | None = None,
 ) -> Target:
-    """The source convolved along x, then y; premultiplied in and out. The caller owns it.
+    """Return the source convolved along x, then y; premultiplied in and out. The caller owns it.
 
     Beyond the source its edge is repeated, or all is transparent.
     """
@@ -142,7 +142,7 @@ def convolved(
     format: Format | None = None,
     into: Target | None = None,
 ) -> Target:
-    """The source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
+    """Return the source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
     margin = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
     alone = {"ALPHA": 1} if "a2" in (format, source.format) else {}
     weights = np.zeros(margin + 1, np.float32)
@@ -176,7 +176,7 @@ def halves_blurred(
     format: Format | None = None,
     into: Target | None = None,
 ) -> Target:
-    """The blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it.
+    """Return the blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it.
 
     `into`: the target to hold it, which may be larger and is undefined beyond.
     """
@@ -209,7 +209,7 @@ def box_blurred(
 def halved(
     painter: Painter, source: Target, levels: int, format: Format | None = None, *, has_rim: bool = False
 ) -> Target:
-    """The source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it.
+    """Return the source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it.
 
     `has_rim`: with a pixel of what the source's own edge repeats to around it, so that it is not a mean that is repeated.
     """
@@ -232,5 +232,5 @@ def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> T
 
 
 def _narrowing(source: Target, format: Format | None) -> dict[str, object]:
-    """The variant of a pass from four channels to alpha alone."""
+    """Return the variant of a pass from four channels to alpha alone."""
     return {"ALPHA": 1} if format == "a2" != source.format else {}

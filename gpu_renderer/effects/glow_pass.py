@@ -46,7 +46,7 @@ class Halves:
         self._made: list[Target] = [sharp]
 
     def at(self, levels: int) -> Target:
-        """The alpha, in every channel, halved `levels` times; for 0 the picture itself. Owned by this."""
+        """Return the alpha, in every channel, halved `levels` times; for 0 the picture itself. Owned by this."""
         while len(self._made) <= levels:
             self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=True))
         return self._made[levels]
@@ -67,7 +67,7 @@ def cast(
     *,
     exact: bool,
 ) -> LayerBuffer:
-    """The picture with a halo behind it and its light, within the limit. Takes what the picture owns.
+    """Return the picture with a halo behind it and its light, within the limit. Takes what the picture owns.
 
     `frame`: what lies beyond it casts no light. `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
     """
@@ -130,7 +130,7 @@ class _Silhouette:
         self._made: dict[int, Target] = {}
 
     def at(self, levels: int) -> Target:
-        """The alpha, halved `levels` times. Owned by this."""
+        """Return the alpha, halved `levels` times. Owned by this."""
         light = self._light
         if light is None:
             return self._halves.at(levels)
@@ -158,7 +158,7 @@ class _Silhouette:
 
 
 def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> GlowBuffer:
-    """The silhouette blurred over a region of the frame. The caller owns its target."""
+    """Return the silhouette blurred over a region of the frame. The caller owns its target."""
     levels = 0 if exact else _levels_of(sigma)
     alpha, drawn = shape.at(levels), glow_cells(region, levels)
     if sigma <= 0:

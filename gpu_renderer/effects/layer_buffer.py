@@ -93,7 +93,7 @@ class LayerBuffer:
 
 
 def cells(region: Region, levels: int) -> Region:
-    """The cells of 2^levels px a side that a region touches."""
+    """Return the cells of 2^levels px a side that a region touches."""
     left, top = region.x >> levels, region.y >> levels
     return Region(left, top, -(-region.right >> levels) - left, -(-region.bottom >> levels) - top)
 
@@ -175,7 +175,7 @@ def draw_glow(
 
 
 def flattened(painter: Painter, lit: LayerBuffer) -> Target:
-    """The picture and its light as one. Takes what the picture owns; the caller owns the result."""
+    """Return the picture and its light as one. Takes what the picture owns; the caller owns the result."""
     if lit.glow is None:
         return lit.sharp
     is_covered = lit.region in (lit.glow.region, lit.sharp.region)

@@ -61,12 +61,12 @@ class LookupTable:
         return cube.transpose(1, 0, 2, 3).reshape(self.size, self.size * self.size, 3)
 
     def packed(self) -> bytes:
-        """The picture as 8-bit RGBA."""
+        """Return the picture as 8-bit RGBA."""
         levels = np.floor(np.clip(self.picture(), 0, 1) * 255 + 0.5).astype(np.uint8)
         return np.dstack([levels, np.full(levels.shape[:2], 255, np.uint8)]).tobytes()
 
     def floats(self) -> bytes:
-        """The picture as 32-bit RGB."""
+        """Return the picture as 32-bit RGB."""
         return np.ascontiguousarray(self.picture(), np.float32).tobytes()
 
 

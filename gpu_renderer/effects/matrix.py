@@ -70,7 +70,7 @@ class _OneAmount(MatrixEffect):
         return [self.of(values.fraction("amount"), CSS_LUMA)]
 
     def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        """The map for an amount as a fraction."""
+        """Return the map for an amount as a fraction."""
         raise NotImplementedError
 
 

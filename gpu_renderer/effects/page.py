@@ -75,7 +75,7 @@ HALFWAY = ("completion", "burn")
 
 
 def page() -> str:
-    """The page's text."""
+    """Return the page's text."""
     effects = sorted(every_effect(), key=lambda effect: list(TITLES).index(effect.family))
     families = "\n".join(
         _family(title, list(members)) for title, members in groupby(effects, lambda e: TITLES[e.family])
@@ -96,7 +96,7 @@ def shown_values(effect: Effect) -> dict[str, ParameterValue]:
 
 
 def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
-    """The subject with the effect, straight sRGB: shape (HEIGHT, WIDTH, 4)."""
+    """Return the subject with the effect, straight sRGB: shape (HEIGHT, WIDTH, 4)."""
     entry = EffectSnapshot("fx", effect.id, tuple(shown_values(effect).items()))
     raster = Raster(subject(), WIDTH, HEIGHT)
     own = () if effect.route is Route.GPU_ONLY else (entry,)

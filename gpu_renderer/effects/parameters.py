@@ -41,7 +41,7 @@ class Parameter:
     """A flag that is on for the stored literal true alone, whatever its default (effects.md 1.1)."""
 
     def bounded(self, value: float) -> float:
-        """The value, held within five times the range of its control: absurd numbers must not cost without end.
+        """Return the value, held within five times the range of its control: absurd numbers must not cost without end.
 
         Angles go on and on, and cost nothing.
         """
@@ -107,7 +107,7 @@ def curve(key: str) -> Parameter:
 
 
 def layer(key: str) -> Parameter:
-    """The id of another layer; empty means none."""
+    """Return the id of another layer; empty means none."""
     return Parameter(key, Kind.LAYER, "")
 
 

@@ -95,7 +95,7 @@ class Effect:
         return bool(self.shader) and is_pointwise(self.shader)
 
     def parameter(self, key: str) -> Parameter:
-        """The declaration of a parameter. Raises KeyError for a key that the effect does not have."""
+        """Return the declaration of a parameter. Raises KeyError for a key that the effect does not have."""
         return _by_key(self)[key]
 
     @property
@@ -119,7 +119,7 @@ class Effect:
         return {}
 
     def variant(self, values: EffectValues) -> Defines:
-        """The #defines of the shader that these values need."""
+        """Return the #defines of the shader that these values need."""
         del values
         return ()
 
@@ -176,7 +176,7 @@ def effect(effect_id: str, tier: Tier, route: Route) -> Callable[[E], E]:
 
 
 def find(effect_id: str) -> Effect | None:
-    """The effect of an id; None for ids that the format does not have (plugins, newer versions)."""
+    """Return the effect of an id; None for ids that the format does not have (plugins, newer versions)."""
     return _EFFECTS.get(effect_id)
 
 
@@ -186,7 +186,7 @@ def every_effect() -> tuple[Effect, ...]:
 
 
 def unknown(effects: tuple[EffectSnapshot, ...]) -> list[str]:
-    """The types of a stack that are not drawn because nothing here knows them, in order, each once."""
+    """Return the types of a stack that are not drawn because nothing here knows them, in order, each once."""
     return list(dict.fromkeys(entry.type for entry in effects if entry.type not in _EFFECTS))
 
 

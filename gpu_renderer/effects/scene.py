@@ -58,5 +58,5 @@ class EffectScene:
     def adjustment(
         cls, frame: Region, output_scale: float, layer_target: Callable[[str], Target | None] = no_layer
     ) -> EffectScene:
-        """The scene of an adjustment layer: its box is one pixel in the frame's corner (effects.md 5)."""
+        """Return the scene of an adjustment layer: its box is one pixel in the frame's corner (effects.md 5)."""
         return cls(frame, Box(0, 0, 1, 1), 1, 1, output_scale=output_scale, layer_target=layer_target)

@@ -25,7 +25,7 @@ STROKE_MAX_PX = 16.0
 
 
 def shadow_offset(values: EffectValues) -> tuple[float, float]:
-    """The displacement of a shadow: `distance` along `angle`, y down."""
+    """Return the displacement of a shadow: `distance` along `angle`, y down."""
     angle, distance = values.radians("angle"), values.number("distance")
     return distance * math.cos(angle), distance * math.sin(angle)
 

@@ -31,11 +31,11 @@ class MatrixEffect(Effect):
     is_drawn = True
 
     def affine(self, values: EffectValues) -> Affine:
-        """The map of the GPU route."""
+        """Return the map of the GPU route."""
         raise NotImplementedError
 
     def filters(self, values: EffectValues) -> list[Affine]:
-        """The maps of the raster route, each clamped before the next; by default the one of the GPU route."""
+        """Return the maps of the raster route, each clamped before the next; by default the one of the GPU route."""
         return [self.affine(values)]
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
@@ -49,7 +49,7 @@ class TableEffect(Effect):
     is_one_pass = True
 
     def table(self, values: EffectValues) -> Table:
-        """The 256 entries of each channel."""
+        """Return the 256 entries of each channel."""
         raise NotImplementedError
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
@@ -72,13 +72,13 @@ class ColorStage:
         }
 
     def graded_fill(self, rgb: tuple[float, float, float]) -> tuple[float, float, float]:
-        """The fill of a plain solid shape: the matrix alone, on sRGB fractions (effects.md 3.3)."""
+        """Return the fill of a plain solid shape: the matrix alone, on sRGB fractions (effects.md 3.3)."""
         r, g, b = np.clip(self.affine[:, :3] @ np.asarray(rgb) + self.affine[:, 3], 0, 1).tolist()
         return r, g, b
 
 
 def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
-    """The matrix and table effects of a stack, merged in its order; None where it has none of them."""
+    """Return the matrix and table effects of a stack, merged in its order; None where it has none of them."""
     affine, table, found = IDENTITY, None, False
     for entry in effects:
         match find(entry.type):
@@ -93,10 +93,10 @@ def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
 
 
 def after(second: Affine, first: Affine) -> Affine:
-    """The map that does first, then second."""
+    """Return the map that does first, then second."""
     return np.hstack([second[:, :3] @ first[:, :3], (second[:, :3] @ first[:, 3] + second[:, 3])[:, None]])
 
 
 def looked_up(second: Table, first: Table) -> Table:
-    """The table that does first, then second."""
+    """Return the table that does first, then second."""
     return np.stack([second[first[:, channel], channel] for channel in range(3)], axis=1)

@@ -23,7 +23,7 @@ _UNIFORM = re.compile(r"^uniform \w+ ([^;]+);", re.MULTILINE)
 
 @cache
 def uniforms_of(shader: str, defines: Defines = ()) -> frozenset[str]:
-    """The names of all uniforms that a shader's text declares, includes expanded."""
+    """Return the names of all uniforms that a shader's text declares, includes expanded."""
     lists = _UNIFORM.findall(shaders.source(shader, defines))
     return frozenset(re.sub(r"\[.*?\]", "", name).strip() for names in lists for name in names.split(","))
 
@@ -68,7 +68,7 @@ class Surface:
         )
 
     def variant(self, values: EffectValues | None) -> Defines:
-        """The variant of an effect's shader for this route and the effect's values."""
+        """Return the variant of an effect's shader for this route and the effect's values."""
         return self.defines if values is None else (*self.defines, *values.effect.variant(values))
 
     def uniforms(self, shader: str, values: EffectValues | None, more: Uniforms | None) -> dict[str, UniformValue]:
@@ -92,9 +92,9 @@ class Surface:
         return texture
 
     def common(self) -> dict[str, UniformValue]:
-        """The uniforms that every pass of the route may declare."""
+        """Return the uniforms that every pass of the route may declare."""
         return {}
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """The effect's parameters and what it derives from them, as uniforms."""
+        """Return the effect's parameters and what it derives from them, as uniforms."""
         return dict(values.uniforms())

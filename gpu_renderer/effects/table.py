@@ -176,7 +176,7 @@ class GammaPedestalGain(TableEffect):
 def level_curve(
     values: EffectValues, in_black: str, in_white: str, gamma: str, out_black: str, out_white: str
 ) -> Curve:
-    """The levels formula over 0..255; the arguments name the parameters."""
+    """Return the levels formula over 0..255; the arguments name the parameters."""
     low, high = values.number(in_black), values.number(in_white)
     t = np.clip((LEVELS - low) / max(1e-6, high - low), 0, 1)
     floor = values.number(out_black)

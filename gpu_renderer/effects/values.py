@@ -101,7 +101,7 @@ class EffectValues:
         return value if isinstance(value, str) else ""
 
     def points(self, key: str) -> list[tuple[float, float]]:
-        """The valid pairs of a curve, in stored order."""
+        """Return the valid pairs of a curve, in stored order."""
         value = self.by_key[key]
         pairs = value if isinstance(value, tuple) else ()
         return [(float(p[0]), float(p[1])) for p in pairs if _is_pair(p)]  # type: ignore[index, arg-type]
@@ -111,7 +111,7 @@ class EffectValues:
         return self.by_key[key]
 
     def scaled(self, length_scale: float) -> EffectValues:
-        """The same values with lengths in the pixels of a raster."""
+        """Return the same values with lengths in the pixels of a raster."""
         return EffectValues(self.effect, self.by_key, length_scale)
 
     def uniforms(self) -> Iterator[tuple[str, float | int | tuple[float, ...]]]:
@@ -163,7 +163,7 @@ def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Ma
 
 
 def _mixed(stored: Rgba, channels: Sequence[float | None]) -> str:
-    """The stored colour with the sampled channels in place, as 8-bit hex."""
+    """Return the stored colour with the sampled channels in place, as 8-bit hex."""
     exact = (old if new is None else new for old, new in zip(stored, channels, strict=True))
     r, g, b, a = (math.floor(min(1.0, max(0.0, value)) * 255 + 0.5) for value in exact)
     return f"#{r:02x}{g:02x}{b:02x}" + (f"{a:02x}" if a < 255 else "")

@@ -66,7 +66,7 @@ class AnimatedWebp:
         self._waiting = None
 
     def _picture(self, pixels: Pixels, box: Box) -> bytes:
-        """The chunks of a still WebP of one rectangle."""
+        """Return the chunks of a still WebP of one rectangle."""
         left, top, right, bottom = box
         shown = Image.fromarray(pixels[top:bottom, left:right, : 4 if self._has_alpha else 3])
         written = io.BytesIO()
@@ -78,7 +78,7 @@ class AnimatedWebp:
 
 
 def _changed(last: Pixels | None, pixels: Pixels) -> Box | None:
-    """The smallest rectangle with even left and top that holds every pixel that differs; None if none does."""
+    """Return the smallest rectangle with even left and top that holds every pixel that differs; None if none does."""
     if last is None:
         return 0, 0, pixels.shape[1], pixels.shape[0]
     differs = (last != pixels).any(axis=2)

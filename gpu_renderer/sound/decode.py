@@ -47,7 +47,7 @@ class FileSound:
 
 
 def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float) -> FileSound | None:
-    """The sound of a file within a window of its own time; None if the file has none that can be decoded.
+    """Return the sound of a file within a window of its own time; None if the file has none that can be decoded.
 
     `scratch` is the file that the samples are written to: 4 bytes for each channel of each sample frame.
     """

@@ -81,7 +81,7 @@ class JobSound:
 
 
 def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:
-    """The file of a source; what a `data:` URL holds is written to `embedded`."""
+    """Return the file of a source; what a `data:` URL holds is written to `embedded`."""
     if not source.startswith("data:"):
         return resolve(source)
     try:
@@ -92,7 +92,7 @@ def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:
 
 
 def _window(held: Sequence[Voice]) -> tuple[float, float]:
-    """The part of a file that voices play, in seconds of the file."""
+    """Return the part of a file that voices play, in seconds of the file."""
     if any(voice.is_open or voice.mirror is not None for voice in held):
         return 0.0, float("inf")
     ends = [place for voice in held for place in (voice.position, voice.position + voice.length * voice.rate)]

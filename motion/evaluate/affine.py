@@ -34,7 +34,7 @@ def placed(x: float, y: float, rotation: float, scale_x: float, scale_y: float) 
 
 
 def product(p: Affine, q: Affine) -> Affine:
-    """The map that applies q, then p."""
+    """Return the map that applies q, then p."""
     pa, pb, pc, pd, pe, pf = p
     qa, qb, qc, qd, qe, qf = q
     return (
@@ -48,12 +48,12 @@ def product(p: Affine, q: Affine) -> Affine:
 
 
 def applied(m: Affine, x: float, y: float) -> tuple[float, float]:
-    """The image of a point."""
+    """Return the image of a point."""
     return m[0] * x + m[2] * y + m[4], m[1] * x + m[3] * y + m[5]
 
 
 def inverse(m: Affine) -> Affine:
-    """The inverse map, the identity for a singular one."""
+    """Return the inverse map, the identity for a singular one."""
     a, b, c, d, e, f = m
     determinant = a * d - b * c
     if not math.isfinite(determinant) or abs(determinant) < 1e-300:

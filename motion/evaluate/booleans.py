@@ -50,7 +50,7 @@ class CombinedOutline:
 def operand(
     primitive: Literal["rect", "ellipse", "path"], width: float, height: float, runs: Sequence[Run], world: Affine
 ) -> Rings | None:
-    """The outline of an operand layer in composition px; None for open or empty paths."""
+    """Return the outline of an operand layer in composition px; None for open or empty paths."""
     if primitive == "rect":
         rings: list[Ring] = [outline.rectangle(width, height).points]
     elif primitive == "ellipse":
@@ -64,7 +64,7 @@ def operand(
 
 
 def combine(operation: Operation, operands: Sequence[Rings]) -> CombinedOutline | None:
-    """The largest ring of the result; None where there are fewer than two operands or nothing is left."""
+    """Return the largest ring of the result; None where there are fewer than two operands or nothing is left."""
     edges = sum(len(ring) for rings in operands for ring in rings)
     if len(operands) < 2 or edges > EDGES_LIMIT or not _all_finite(operands):
         return None
@@ -110,7 +110,7 @@ def _segments(rings: Rings) -> _Array:
 
 
 def _pieces(segments: _Array, tolerance: float) -> list[tuple[Point, Point]]:
-    """The edges cut where they cross or touch, each piece once, whatever its direction."""
+    """Return the edges cut where they cross or touch, each piece once, whatever its direction."""
     pieces: dict[tuple[Point, Point], None] = {}
     places: dict[tuple[int, int], Point] = {}
     for segment, cuts in zip(segments, _cuts(segments, tolerance), strict=True):
@@ -122,7 +122,7 @@ def _pieces(segments: _Array, tolerance: float) -> list[tuple[Point, Point]]:
 
 
 def _place(point: Point, tolerance: float, places: dict[tuple[int, int], Point]) -> Point:
-    """The first point that was seen within the tolerance of this one."""
+    """Return the first point that was seen within the tolerance of this one."""
     return places.setdefault((round(point[0] / tolerance), round(point[1] / tolerance)), point)
 
 
@@ -172,7 +172,7 @@ def _ordered(segment: _Array, cuts: _Array) -> list[Point]:
 
 
 def _winding(points: _Array, rings: Rings) -> npt.NDArray[np.int64]:
-    """The winding number of the rings about every point."""
+    """Return the winding number of the rings about every point."""
     x, y = points[:, 0], points[:, 1]
     winding = np.zeros(len(points), dtype=np.int64)
     for (ax, ay), (bx, by) in _segments(rings):
@@ -212,7 +212,7 @@ def _next(leaving: dict[Point, list[Point]], before: Point | None, at: Point) ->
 
 
 def _turn(before: Point, at: Point, after: Point) -> float:
-    """The angle turned toward the inner side, -pi..pi."""
+    """Return the angle turned toward the inner side, -pi..pi."""
     ux, uy = at[0] - before[0], at[1] - before[1]
     vx, vy = after[0] - at[0], after[1] - at[1]
     return math.atan2(ux * vy - uy * vx, ux * vx + uy * vy)

@@ -83,7 +83,7 @@ class Clone:
 
 
 def cloner(stored: object) -> Cloner | None:
-    """The cloner of a stored `__cloner` object; None where it is not enabled."""
+    """Return the cloner of a stored `__cloner` object; None where it is not enabled."""
     if not isinstance(stored, dict) or stored.get("enabled") is not True:
         return None
     known = _known(Cloner, stored)
@@ -182,7 +182,7 @@ def _push(falloff: Falloff, weight: float, place: Point, driver: Point | None) -
 
 
 def _known(kind: type[Cloner | Step | Randomness | Falloff], stored: object) -> dict[str, Any]:
-    """The fields of a part that are stored with the right type."""
+    """Return the fields of a part that are stored with the right type."""
     known: dict[str, Any] = {}
     if not isinstance(stored, dict):
         return known

@@ -37,7 +37,7 @@ def parse(text: str) -> Rgba:
 
 
 def mix(a: str, b: str, u: float) -> str:
-    """The colour between two, straight in encoded sRGB, each channel rounded to 8 bits."""
+    """Return the colour between two, straight in encoded sRGB, each channel rounded to 8 bits."""
     return write(Rgba(*(p + (q - p) * u for p, q in zip(parse(a), parse(b), strict=True))))
 
 
@@ -48,7 +48,7 @@ def write(color: Rgba) -> str:
 
 
 def from_channels(red: float, green: float, blue: float, alpha: float = 1.0, *, always_alpha: bool = False) -> str:
-    """The colour of sampled channels 0..1, clamped and rounded; fills and strokes always carry their alpha."""
+    """Return the colour of sampled channels 0..1, clamped and rounded; fills and strokes always carry their alpha."""
     color = Rgba(clamp_unit(red) * 255.0, clamp_unit(green) * 255.0, clamp_unit(blue) * 255.0, clamp_unit(alpha))
     return f"{write(color)}ff" if always_alpha and color.alpha >= 1.0 else write(color)
 

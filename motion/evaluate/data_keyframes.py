@@ -69,7 +69,7 @@ def data_track(stored: Mapping[str, object]) -> DataTrack | None:
 
 
 def sample_data(track: DataTrack, time_seconds: float) -> DataValue | None:
-    """The value at a time: verbatim at and outside the end keys, None for a track without keys."""
+    """Return the value at a time: verbatim at and outside the end keys, None for a track without keys."""
     keys = track.keys
     if not keys:
         return None
@@ -87,7 +87,7 @@ def sample_data(track: DataTrack, time_seconds: float) -> DataValue | None:
 
 
 def outline_points(points: Sequence[DataPoint]) -> tuple[PathPoint, ...]:
-    """The points with every missing handle at its vertex."""
+    """Return the points with every missing handle at its vertex."""
     return tuple(
         PathPoint(
             p.x,

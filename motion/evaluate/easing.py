@@ -20,7 +20,7 @@ _NEWTON_STEPS = 8
 
 @lru_cache(maxsize=1024)
 def cubic_bezier(handles: Handles, x: float) -> float:
-    """The y of the curve at `x`, by eight Newton steps and no bisection.
+    """Return the y of the curve at `x`, by eight Newton steps and no bisection.
 
     Extreme handles are cut off before they converge, and the reference shows exactly that eighth iterate. Remembered, because
     the tracks of a layer, and layers that move together, have the same curve at the same place.
@@ -46,7 +46,7 @@ def cubic_bezier(handles: Handles, x: float) -> float:
 
 
 def scalar_ease(kind: str, handles: Handles | None, x: float) -> float:
-    """The eased fraction of a scalar segment; an unknown kind is linear."""
+    """Return the eased fraction of a scalar segment; an unknown kind is linear."""
     if kind in HANDLE_KINDS:
         if handles is not None:
             return cubic_bezier(handles, x)
@@ -55,7 +55,7 @@ def scalar_ease(kind: str, handles: Handles | None, x: float) -> float:
 
 
 def data_ease(kind: str, handles: Handles | None, x: float) -> float:
-    """The eased fraction of a data segment: only the kind `bezier` reads its handles (animation.md 2.4)."""
+    """Return the eased fraction of a data segment: only the kind `bezier` reads its handles (animation.md 2.4)."""
     return scalar_ease(kind, handles if kind == "bezier" else None, x)
 
 

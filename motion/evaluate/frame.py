@@ -101,7 +101,7 @@ def shared_frame(composition: Composition, output_fps: float, measure: MeasureTe
 
 
 def picture(moment: Pass) -> Snapshot:
-    """The composition's layers at a moment, over nothing."""
+    """Return the composition's layers at a moment, over nothing."""
     settings = moment.plan.settings
     layers = paint_list(moment, moment.plan.entries, resolve_mattes=True)
     shown = list(_with_grouped(layers))
@@ -198,7 +198,7 @@ def _mattes(live: Sequence[Entry]) -> dict[str, Matte]:
 
 
 def _matte_source(layer: Layer, wanted: str | None, present: set[str]) -> str | None:
-    """The named source in the same list; a spliced or cloned layer names its neighbour by the original id."""
+    """Return the named source in the same list; a spliced or cloned layer names its neighbour by the original id."""
     if wanted is None or wanted == layer.id:
         return None
     prefix = layer.id.removesuffix(layer.source_id)
@@ -251,7 +251,7 @@ def _opacity(layer: Layer, values: Values) -> float:
 
 
 def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
-    """The layer's rig at its own time."""
+    """Return the layer's rig at its own time."""
 
     def made() -> Mesh | None:
         paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
@@ -327,7 +327,7 @@ def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> Compositi
 
 
 def _particles(content: ParticleContent, values: Values, time_seconds: float) -> ParticleSource:
-    """The field at the composition's time: clips, stretching and remaps do not reach it (layers.md 12.2)."""
+    """Return the field at the composition's time: clips, stretching and remaps do not reach it (layers.md 12.2)."""
     values.moved = values.timed = True
     paths = [path for path in values.layer.moving if path.startswith("particle.")]
     moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}

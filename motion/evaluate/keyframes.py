@@ -43,13 +43,13 @@ class ScalarTrack:
 
 
 def scalar_track(stored: Mapping[str, object]) -> ScalarTrack:
-    """The track of a stored `{keyframes: [...]}`. Keys without a finite time and value are left out."""
+    """Return the track of a stored `{keyframes: [...]}`. Keys without a finite time and value are left out."""
     keys = stored.get("keyframes")
     return ScalarTrack(tuple(filter(None, map(_scalar_key, keys if isinstance(keys, list) else ()))))
 
 
 def sample_scalar(track: ScalarTrack, time_seconds: float) -> float | None:
-    """The value at a time, held outside the keys; None for a track without keys. Never clamped."""
+    """Return the value at a time, held outside the keys; None for a track without keys. Never clamped."""
     keys = track.keys
     if not keys:
         return None
@@ -79,7 +79,7 @@ def is_constant(track: ScalarTrack) -> bool:
 
 
 def _segment(track: ScalarTrack, time_seconds: float) -> int | None:
-    """The first i with keys[i].time <= t <= keys[i + 1].time, so at a key's time the earlier segment answers."""
+    """Return the first i with keys[i].time <= t <= keys[i + 1].time, so at a key's time the earlier segment answers."""
     if track.ordered:
         return bisect_left(track.times, time_seconds) - 1
     for index, (start, end) in enumerate(pairwise(track.times)):

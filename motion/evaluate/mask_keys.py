@@ -22,7 +22,7 @@ class MaskTrack:
 
 
 def mask_track(stored: object) -> MaskTrack | None:
-    """The track of a stored `maskAnim` list `[{t, mask}]`, sorted by time; None where it holds no key."""
+    """Return the track of a stored `maskAnim` list `[{t, mask}]`, sorted by time; None where it holds no key."""
     keys = []
     for key in stored if isinstance(stored, list) else ():
         time = finite(key.get("t")) if isinstance(key, dict) else None
@@ -33,13 +33,13 @@ def mask_track(stored: object) -> MaskTrack | None:
 
 
 def mask_paths(stored: object) -> MaskPaths:
-    """The paths of a stored `{paths: [...]}`, with every default filled in."""
+    """Return the paths of a stored `{paths: [...]}`, with every default filled in."""
     paths = stored.get("paths") if isinstance(stored, dict) else None
     return tuple(_mask_path(path) for path in (paths if isinstance(paths, list) else ()) if isinstance(path, dict))
 
 
 def sample_mask(track: MaskTrack, time_seconds: float) -> MaskPaths:
-    """The paths at a time: linear between keys, held outside them."""
+    """Return the paths at a time: linear between keys, held outside them."""
     after = bisect_right(track.times, time_seconds)
     if after == 0:
         return track.shapes[0]

@@ -13,7 +13,7 @@ IDENTITY: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 
 
 def product(p: Matrix4, q: Matrix4) -> Matrix4:
-    """The map that applies q, then p; both affine."""
+    """Return the map that applies q, then p; both affine."""
     rows = []
     for row in (0, 4, 8):
         a, b, c, d = p[row : row + 4]
@@ -61,7 +61,7 @@ def of_plane(m: Affine) -> Matrix4:
 
 
 def applied(m: Matrix4, p: Point3) -> Point3:
-    """The image of a point."""
+    """Return the image of a point."""
     x, y, z = p
     return (
         m[0] * x + m[1] * y + m[2] * z + m[3],

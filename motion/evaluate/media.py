@@ -49,7 +49,7 @@ def content_time(moment: Pass, values: Values) -> float:
 
 
 def remapped_time(moment: Pass, layer: Layer) -> float:
-    """The content time of a video, or of a placed composition."""
+    """Return the content time of a video, or of a placed composition."""
     remapped = moment.remapped(layer, moment.time)
     return moment.own_time(layer) if remapped == moment.time else moment.mapped(layer, remapped)
 

@@ -81,19 +81,19 @@ class Values:
         return self._time
 
     def number(self, path: str, default: float) -> float:
-        """The property's value: what moves it, else what is stored, else the default."""
+        """Return the property's value: what moves it, else what is stored, else the default."""
         moving = self._moving.get(path)
         if moving is not None and (value := self._sampled(path, moving)) is not None:
             return value
         return self._numbers.get(path, default)
 
     def moving(self, path: str) -> float | None:
-        """The property's value where something moves it, else None."""
+        """Return the property's value where something moves it, else None."""
         moving = self._moving.get(path)
         return None if moving is None else self._sampled(path, moving)
 
     def stored(self, path: str) -> float | None:
-        """The property's static value, None where the layer stores none."""
+        """Return the property's static value, None where the layer stores none."""
         return self._numbers.get(path)
 
     def data(self, path: str) -> DataValue | None:
@@ -148,13 +148,13 @@ class Pass:
         return any(bar.covers(frame) for bar in layer.bars)
 
     def _timeline_frame(self) -> int:
-        """The frame of the timeline that bars are compared with: the last one holds on."""
+        """Return the frame of the timeline that bars are compared with: the last one holds on."""
         composition = self.frame.composition
         last = max(0, round_half_up(composition.duration_seconds * composition.timeline_fps) - 1)
         return min(round_half_up(self.time * composition.timeline_fps), last)
 
     def own_time(self, layer: Layer) -> float:
-        """The time on the layer's own axis."""
+        """Return the time on the layer's own axis."""
         found = self._times.get(layer.id)
         if found is None:
             found = self._times[layer.id] = self.mapped(layer, self.time)
@@ -183,18 +183,18 @@ class Pass:
         return time
 
     def values(self, layer: Layer) -> Values:
-        """The layer's properties at its own time."""
+        """Return the layer's properties at its own time."""
         found = self._values.get(layer.id)
         if found is None:
             found = self._values[layer.id] = Values(layer, self.own_time(layer), self.frame.properties)
         return found
 
     def values_at(self, layer: Layer, own_time: float) -> Values:
-        """The layer's properties at another of its own times."""
+        """Return the layer's properties at another of its own times."""
         return Values(layer, own_time, self.frame.properties)
 
     def world(self, layer: Layer) -> Affine:
-        """The map from the layer's space to the composition, its parents' included (animation.md 6.3)."""
+        """Return the map from the layer's space to the composition, its parents' included (animation.md 6.3)."""
         chain = []
         current: Layer | None = layer
         while current is not None and current.id not in self._worlds:

@@ -23,7 +23,7 @@ _SCALE = 4294967296.0
 
 
 def sine_hash(n: float) -> float:
-    """The hash of expressions: 0..1 for any number, integer or not."""
+    """Return the hash of expressions: 0..1 for any number, integer or not."""
     angle = 127.1 * n
     return _fraction(math.sin(angle) * 43758.5453) if math.isfinite(angle) else math.nan
 
@@ -40,7 +40,7 @@ def smooth_noise(x: float) -> float:
 
 @lru_cache(maxsize=4096)
 def property_seed(node_id: str, property_path: str) -> int:
-    """The seed of a property, 0..10006, from the UTF-16 code units of its key."""
+    """Return the seed of a property, 0..10006, from the UTF-16 code units of its key."""
     h = 0
     units = f"{node_id}:{property_path}".encode("utf-16-le", "surrogatepass")
     for at in range(0, len(units), 2):
@@ -49,7 +49,7 @@ def property_seed(node_id: str, property_path: str) -> int:
 
 
 def draw(seed: float, counter: int) -> float:
-    """The `counter`-th random number of an expression, counted from 1."""
+    """Return the `counter`-th random number of an expression, counted from 1."""
     return sine_hash(1013.7 * seed + 71.3 * counter)
 
 
@@ -66,12 +66,12 @@ def wiggle_offset(seed: float, time: float, frequency: float, amplitude: float, 
 
 
 def unit_hash(a: float, b: float) -> float:
-    """The hash of text selectors, 0..1."""
+    """Return the hash of text selectors, 0..1."""
     return _scramble((_signed(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2) / _SCALE
 
 
 def clone_hash(i: int, salt: int, seed: float) -> float:
-    """The hash of cloners and particles, 0..1."""
+    """Return the hash of cloners and particles, 0..1."""
     return _scramble(i * _P1 + salt * _P2 + seed * _P3) / _SCALE
 
 
@@ -85,7 +85,7 @@ def permutation(count: int, seed: float) -> tuple[int, ...]:
 
 
 def unit_wiggles(q: Array, time: float, channel: int) -> Array:
-    """The value noise of text selectors at many places, 0..1, between whole times."""
+    """Return the value noise of text selectors at many places, 0..1, between whole times."""
     cell = math.floor(time)
     word = _signed_words(q * _P4 + 40503.0 * channel)
     low, high = (_scrambled((word + 1.0) * _P1 + (_signed(k) + 1.0) * _P2) for k in (cell, cell + 1.0))
@@ -127,7 +127,7 @@ def clone_hashes(i: Array, salt: int, seed: float) -> Array:
 
 
 def lattices(i: Array, k: float, seed: float, channel: int) -> Array:
-    """The noise of path operators at an integer time, -1..1."""
+    """Return the noise of path operators at an integer time, -1..1."""
     return _scrambled((i + 1.0) * _P1 + k * _P2 + seed * _P3 + channel * _P4) * 2.0 - 1.0
 
 

@@ -37,7 +37,7 @@ def stored_runs(geometry: Mapping[str, object]) -> tuple[Run, ...]:
 
 
 def rectangle(width: float, height: float, points_on_edge: int = 0) -> Polyline:
-    """The hard corners from the top left, clockwise, with extra points evenly along every edge."""
+    """Return the hard corners from the top left, clockwise, with extra points evenly along every edge."""
     x, y = width / 2.0, height / 2.0
     corners: list[Point] = [(-x, -y), (x, -y), (x, y), (-x, y)]
     steps = points_on_edge + 1
@@ -61,7 +61,7 @@ def anchors(run: Run) -> Polyline:
 
 
 def corner_run(line: Polyline) -> Run:
-    """The polyline as a run whose handles lie on their vertices."""
+    """Return the polyline as a run whose handles lie on their vertices."""
     return Run(
         tuple(PathPoint(x, y, x, y, x, y) for x, y in line.points), line.closed, line.opacity, line.stroke_factor
     )
@@ -89,7 +89,7 @@ def is_straight(a: PathPoint, b: PathPoint) -> bool:
 
 
 def cubic_point(a: PathPoint, b: PathPoint, u: float) -> Point:
-    """The point of the segment from a to b at the Bezier parameter u."""
+    """Return the point of the segment from a to b at the Bezier parameter u."""
     v = 1.0 - u
     c0, c1, c2, c3 = v * v * v, 3.0 * v * v * u, 3.0 * v * u * u, u * u * u
     return (
@@ -99,7 +99,7 @@ def cubic_point(a: PathPoint, b: PathPoint, u: float) -> Point:
 
 
 def arc_lengths(points: Sequence[Point]) -> tuple[float, ...]:
-    """The distance along the polyline at every point, from 0."""
+    """Return the distance along the polyline at every point, from 0."""
     return (0.0, *accumulate(math.dist(a, b) for a, b in pairwise(points))) if points else ()
 
 
@@ -113,7 +113,7 @@ def point_at(points: Sequence[Point], lengths: Sequence[float], at: float) -> Po
 
 
 def edge_normal(a: Point, b: Point) -> Point:
-    """The perpendicular (-dy, dx) of the edge from a to b, of length 1; zero where the edge has no length."""
+    """Return the perpendicular (-dy, dx) of the edge from a to b, of length 1; zero where the edge has no length."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = math.hypot(dx, dy)
     return (-dy / length, dx / length) if length > 0 else (0.0, 0.0)

@@ -48,7 +48,7 @@ def _chord(p: DataPoint, q: DataPoint) -> float:
 
 
 def _split(p: DataPoint, q: DataPoint) -> tuple[DataPoint, DataPoint, DataPoint]:
-    """The cubic from p to q cut at its middle: de Casteljau's construction on each axis."""
+    """Return the cubic from p to q cut at its middle: de Casteljau's construction on each axis."""
     px_out, px_in, x, qx_out, qx_in = _halves(p.x, p.out_x, q.in_x, q.x)
     py_out, py_in, y, qy_out, qy_in = _halves(p.y, p.out_y, q.in_y, q.y)
     return (

@@ -28,7 +28,7 @@ def fills(content: ShapeContent, values: Values) -> tuple[Paint, ...]:
 
 
 def strokes(content: ShapeContent, values: Values) -> tuple[Stroke, ...]:
-    """The strokes in paint order; those that animation leaves without width are dropped."""
+    """Return the strokes in paint order; those that animation leaves without width are dropped."""
     if content.stroke is None:
         return content.further_strokes
     primary = _moving_stroke(content.stroke, values)

@@ -74,7 +74,7 @@ class ParticleField:
 
 
 def particle_field(stored: object) -> ParticleField:
-    """The field of a stored `particle` object, merged over the defaults."""
+    """Return the field of a stored `particle` object, merged over the defaults."""
     entry: Mapping[str, object] = stored if isinstance(stored, dict) else {}
     known: dict[str, Any] = {}
     for name, kind in _KINDS.items():
@@ -88,7 +88,7 @@ def particle_field(stored: object) -> ParticleField:
 
 
 def animate(config: ParticleField, values: Mapping[str, float]) -> ParticleField:
-    """The field with sampled values by stored name, colours by their channels `<name>_r/_g/_b`."""
+    """Return the field with sampled values by stored name, colours by their channels `<name>_r/_g/_b`."""
     known: dict[str, Any] = {_FIELDS[name]: value for name, value in values.items() if _KINDS.get(name) == "float"}
     for name in _COLOR_NAMES:
         if any(f"{name}_{channel}" in values for channel in "rgb"):
@@ -99,7 +99,7 @@ def animate(config: ParticleField, values: Mapping[str, float]) -> ParticleField
 
 
 def particles(config: ParticleField, width: float, height: float, time_seconds: float) -> tuple[Particle, ...]:
-    """The particles alive at a time, oldest first, in px from the centre of the width x height box.
+    """Return the particles alive at a time, oldest first, in px from the centre of the width x height box.
 
     Trails come before them, their ends first.
     """

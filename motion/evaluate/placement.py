@@ -31,7 +31,7 @@ def transform(moment: Pass, layer: Layer) -> Transform2D | Transform3D:
 
 
 def centred(moment: Pass) -> Transform2D:
-    """The middle of the composition: where units and pinned solids lie."""
+    """Return the middle of the composition: where units and pinned solids lie."""
     return Transform2D(moment.plan.settings.width / 2, moment.plan.settings.height / 2)
 
 
@@ -80,7 +80,7 @@ def _heading(moment: Pass, layer: Layer, values: Values, rotation: float) -> flo
 
 
 def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Transform2D | Transform3D:
-    """The layer's place in space, where clones lie exactly on top of each other (layers.md 12.1)."""
+    """Return the layer's place in space, where clones lie exactly on top of each other (layers.md 12.1)."""
     matrix = space.world(moment, layer)
     if layer.auto_orient == "camera":
         matrix = _facing_eye(moment, layer, values, matrix)
@@ -97,7 +97,7 @@ def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Tran
 
 
 def _facing_eye(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
-    """The layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
+    """Return the layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
     values.moved = values.timed = True
     eye = (space.camera(moment) or space.default_camera(moment)).eye
     pitch, yaw = space.towards((matrix[3], matrix[7], matrix[11]), eye)

@@ -50,7 +50,7 @@ class Properties:
         self._known: dict[tuple[str, str, float], float | None] = {}
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
-        """The expression's result, else the keyframed value; None where neither gives one."""
+        """Return the expression's result, else the keyframed value; None where neither gives one."""
         address = (layer.id, path, own_time)
         if address not in self._known:
             value = property_value(self._host.seen_by(layer), layer.source_id, path, own_time)
@@ -74,24 +74,24 @@ class Host:
         self._is_placing = False
 
     def seen_by(self, layer: Layer) -> Host:
-        """The same host, on behalf of a layer: its own overrides count, and not those of its namesakes."""
+        """Return the same host, on behalf of a layer: its own overrides count, and not those of its namesakes."""
         self._current = layer
         return self
 
     def track(self, node_id: str, path: str) -> ScalarTrack | None:
-        """The keyframes of a property."""
+        """Return the keyframes of a property."""
         moving = self._moving(node_id, path)
         return None if moving is None else moving.track
 
     def expression(self, node_id: str, path: str) -> str | None:
-        """The enabled expression of a property, while the frame's budget lasts."""
+        """Return the enabled expression of a property, while the frame's budget lasts."""
         moving = self._moving(node_id, path)
         source = None if moving is None else moving.expression
         self._characters += 0 if source is None else len(source)
         return source if self._characters <= MAX_SOURCE_CHARACTERS else None
 
     def static_number(self, node_id: str, path: str) -> float | None:
-        """The number of that name on the node's Transform."""
+        """Return the number of that name on the node's Transform."""
         return self._facts.numbers.get(node_id, {}).get(path)
 
     def seed_id(self, node_id: str) -> str:
@@ -99,7 +99,7 @@ class Host:
         return node_id
 
     def layer_named(self, name: str) -> str | None:
-        """The id of the first node of that name."""
+        """Return the id of the first node of that name."""
         return self._facts.by_name.get(name)
 
     def layer_facts(self, node_id: str) -> LayerFacts:
@@ -107,15 +107,15 @@ class Host:
         return self._facts.layers.get(node_id, LayerFacts())
 
     def control_owner(self, name: str) -> str | None:
-        """The first node with that control."""
+        """Return the first node with that control."""
         return self._facts.control_owners.get(name)
 
     def composition(self) -> CompositionFacts:
-        """The rendered composition."""
+        """Return the rendered composition."""
         return self._facts.composition
 
     def composition_markers(self) -> tuple[Marker, ...]:
-        """The rendered composition's markers."""
+        """Return the rendered composition's markers."""
         return self._facts.composition_markers
 
     def layer_markers(self, node_id: str) -> tuple[Marker, ...]:
@@ -134,7 +134,7 @@ class Host:
         return SourceRect(-facts.width / 2, -facts.height / 2, facts.width, facts.height)
 
     def _text(self, layer: Layer, content: TextContent, time_seconds: float) -> TextSource | None:
-        """The text as it is at a layer time, its animators at rest."""
+        """Return the text as it is at a layer time, its animators at rest."""
         moment, _ = self._place(layer.source_id, time_seconds)
         drawn = self._within(lambda: text(content, moment.values_at(layer, time_seconds)))
         return replace(drawn, has_animators=False, poses=()) if isinstance(drawn, TextSource) else None

@@ -50,7 +50,7 @@ def ribbons(
 
 
 def width_factor(taper: Taper, f: float) -> float:
-    """The share of the width at a fraction f of the length."""
+    """Return the share of the width at a fraction f of the length."""
     factor = 1.0
     if f < taper.start_length:
         factor = min(factor, _rise(taper.start_width, f / taper.start_length, taper.start_ease))
@@ -138,7 +138,7 @@ def _dashes(total: float, dash: Sequence[float], dash_offset: float) -> Iterator
 
 
 def _cut(spine: Spine, start: float, end: float) -> Spine:
-    """The part of the spine between two distances."""
+    """Return the part of the spine between two distances."""
     first, after = bisect_right(spine.lengths, start), bisect_left(spine.lengths, end)
     ends = [_at(spine, start), _at(spine, end)]
     points = (ends[0][0], *spine.points[first:after], ends[1][0])
@@ -156,7 +156,7 @@ def _at(spine: Spine, s: float) -> tuple[Point, float]:
 
 
 def _ribbon(spine: Spine) -> tuple[Point, ...]:
-    """The left side forward, then the right side back."""
+    """Return the left side forward, then the right side back."""
     sides: tuple[list[Point], list[Point]] = ([], [])
     for (x, y), (nx, ny), width in zip(spine.points, _normals(spine.points), spine.widths, strict=True):
         sides[0].append((x + nx * width / 2.0, y + ny * width / 2.0))

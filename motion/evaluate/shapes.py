@@ -62,7 +62,7 @@ def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:
 
 
 def boolean_outline(moment: Pass, layer: Layer) -> CombinedOutline | None:
-    """The outline that a live boolean makes of its operands at this moment, None where it makes none."""
+    """Return the outline that a live boolean makes of its operands at this moment, None where it makes none."""
     content = layer.content
     if not isinstance(content, ShapeContent) or content.boolean_operation is None:
         return None
@@ -99,7 +99,7 @@ def _box(moment: Pass, values: Values) -> tuple[float, float]:
 
 
 def _operators(content: ShapeContent, values: Values) -> tuple[PathOperator, ...]:
-    """The chain with its moving parameters sampled."""
+    """Return the chain with its moving parameters sampled."""
     if not content.operators or not any(path.startswith("pathop.") for path in values.layer.moving):
         return content.operators
     sampled = []

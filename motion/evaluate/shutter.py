@@ -52,7 +52,7 @@ def samples(moment: Pass, layer: Layer, placed: Transform2D | Transform3D) -> tu
 
 
 def times(shutter: Shutter, time: float, fps: float, count: int) -> list[float]:
-    """The composition times of the samples: both ends of the window included, a phase of -90 centres it."""
+    """Return the composition times of the samples: both ends of the window included, a phase of -90 centres it."""
     window = shutter.angle / 360.0 / max(1.0, fps)
     shift = (shutter.phase + 90.0) / 360.0 / max(1.0, fps)
     if count <= 1 or window <= 0:
@@ -61,7 +61,7 @@ def times(shutter: Shutter, time: float, fps: float, count: int) -> list[float]:
 
 
 def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacity: float) -> tuple[Ghost, ...]:
-    """The layer at other times, farthest first: position and rotation moved by what they change until then."""
+    """Return the layer at other times, farthest first: position and rotation moved by what they change until then."""
     if layer.echo is None:
         return ()
     values = moment.values(layer)
@@ -132,7 +132,7 @@ def _values(moment: Pass, layer: Layer, time: float) -> Values:
 
 
 def _sample(moment: Pass, layer: Layer, time: float, placed: Transform2D | Transform3D) -> Sample:
-    """The layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
+    """Return the layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
     values = _values(moment, layer, time)
     opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
     if isinstance(placed, Transform2D):
@@ -176,7 +176,7 @@ def _blur_scales(values: Values) -> tuple[float, float]:
 def _moved(
     moment: Pass, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
 ) -> Transform2D | Transform3D:
-    """The place with what position and rotation change until then; clones in space move in their plane alone."""
+    """Return the place with what position and rotation change until then; clones in space move in their plane alone."""
     shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
     flat = placed.flat if isinstance(placed, Transform3D) else placed
     flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)

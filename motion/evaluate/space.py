@@ -44,7 +44,7 @@ def world(moment: Pass, layer: Layer, turn: Point3 | None = None, shift: Shift =
 def sampled(
     moment: Pass, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
 ) -> Matrix4:
-    """The world matrix for a sub-frame's values: orientation stays as it is, and parents count or not."""
+    """Return the world matrix for a sub-frame's values: orientation stays as it is, and parents count or not."""
     now = moment.values(layer)
     turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
     x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
@@ -66,13 +66,13 @@ def position(moment: Pass, layer: Layer, point: Point3) -> Point3:
 
 
 def camera(moment: Pass) -> Camera | None:
-    """The active camera: the topmost that is visible and within its bars; None without one."""
+    """Return the active camera: the topmost that is visible and within its bars; None without one."""
     active = next((held for held in reversed(moment.plan.cameras) if held.visible and moment.is_live(held)), None)
     return None if active is None else _camera(moment, active)
 
 
 def default_camera(moment: Pass) -> Camera:
-    """The camera of a composition that has none."""
+    """Return the camera of a composition that has none."""
     focal_length = _default_focal_length(moment)
     center_x, center_y = moment.plan.settings.width / 2, moment.plan.settings.height / 2
     eye = (center_x, center_y, -focal_length)
@@ -197,7 +197,7 @@ def _camera(moment: Pass, layer: Layer) -> Camera:
 
 
 def _point_of_interest(moment: Pass, layer: Layer, default: Point3) -> Point3 | None:
-    """The aimed-at point in the world; None where the layer has none of its members."""
+    """Return the aimed-at point in the world; None where the layer has none of its members."""
     values = moment.values(layer)
     paths = tuple(f"poi{axis}" for axis in AXES)
     if not any(path in layer.numbers or path in layer.moving for path in paths):
@@ -247,7 +247,7 @@ def _light(moment: Pass, layer: Layer, content: LightContent) -> Light:
 
 
 def _direction(content: LightContent, values: Values, standing: Point3, aim: Point3 | None) -> Point3:
-    """The unit vector along which the light shines (three-d.md 6.2)."""
+    """Return the unit vector along which the light shines (three-d.md 6.2)."""
     if aim is not None and (length := math.dist(standing, aim)) > 0:
         return (
             (aim[0] - standing[0]) / length,

@@ -29,12 +29,12 @@ GLASS_NUMBERS = {
 
 
 def effects(stack: tuple[Effect, ...], values: Values) -> tuple[EffectSnapshot, ...]:
-    """The stack with its moving parameters sampled."""
+    """Return the stack with its moving parameters sampled."""
     return tuple(_effect(effect, values) for effect in stack)
 
 
 def glass(stored: Glass | None, values: Values) -> Glass | None:
-    """The glass style with its moving members sampled."""
+    """Return the glass style with its moving members sampled."""
     if stored is None or not any(path.startswith("glass.") for path in values.layer.moving):
         return stored
     moved: dict[str, Any] = {

@@ -86,7 +86,7 @@ def stored_selectors(animator: Mapping[str, object]) -> tuple[Selector | None, .
 
 
 def animate(selector: Selector, values: Mapping[str, float]) -> Selector:
-    """The selector with sampled values by stored name; names that its kind does not have are ignored."""
+    """Return the selector with sampled values by stored name; names that its kind does not have are ignored."""
     numbers = _numbers(type(selector))
     known: dict[str, Any] = {numbers[name]: value for name, value in values.items() if name in numbers}
     known.pop("random_seed", None)
@@ -94,7 +94,7 @@ def animate(selector: Selector, values: Mapping[str, float]) -> Selector:
 
 
 def weights(selectors: Sequence[Selector], content: str, time_seconds: float) -> list[Weight]:
-    """The weight of every code point, each channel 0..1; (1, 1) everywhere without selectors."""
+    """Return the weight of every code point, each channel 0..1; (1, 1) everywhere without selectors."""
     if not selectors:
         return [(1.0, 1.0)] * len(content)
     total: list[Weight] | None = None
@@ -231,6 +231,6 @@ def _numbers(kind: type[Selector]) -> Mapping[str, str]:
 
 
 def camel(name: str) -> str:
-    """The stored spelling of a field."""
+    """Return the stored spelling of a field."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)

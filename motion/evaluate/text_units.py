@@ -15,7 +15,7 @@ class Units(NamedTuple):
 
 @lru_cache(maxsize=256)
 def divide(content: str, based_on: str) -> Units:
-    """The units of a text: characters (also for an unknown word), characters without spaces, words, or lines."""
+    """Return the units of a text: characters (also for an unknown word), characters without spaces, words, or lines."""
     if based_on == "charactersExcludingSpaces":
         return _visible(content)
     if based_on == "words":

@@ -23,7 +23,7 @@ STEPS = (
 
 
 def migrate(document: Document) -> Document:
-    """The document at the current version; the one given is left alone.
+    """Return the document at the current version; the one given is left alone.
 
     Raises VersionUnsupported for a newer version, and for one that never existed; BundleUnreadable for one that is nested
     beyond all measure.
@@ -52,7 +52,7 @@ def _first_step(version: str) -> int:
 
 
 def _parts(version: str) -> tuple[int, int, int]:
-    """The first three parts as numbers; a part without leading digits, or a missing one, is 0."""
+    """Return the first three parts as numbers; a part without leading digits, or a missing one, is 0."""
     found = [re.match(r"\s*\d{1,9}", part) for part in version.split(".")[:3]]
     first, second, third = [int(match[0]) if match else 0 for match in (*found, None, None, None)][:3]
     return first, second, third

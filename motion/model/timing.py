@@ -39,12 +39,12 @@ class LayerTime:
         return self.stretch == 100.0 and not self.reverse and self.freeze_time is None and self.posterize_fps is None
 
     def posterized(self, time: float) -> float:
-        """The time stepped to the rate of an enabled posterize-time effect."""
+        """Return the time stepped to the rate of an enabled posterize-time effect."""
         fps = self.posterize_fps
         return time if fps is None else (time * fps // 1) / fps
 
     def stretched(self, time: float) -> float:
-        """The time after freezing, stretching and reversing (document.md 2.10.4)."""
+        """Return the time after freezing, stretching and reversing (document.md 2.10.4)."""
         if self.freeze_time is not None:
             return self.freeze_time
         stretched = self.anchor + (time - self.anchor) * 100.0 / self.stretch

@@ -45,7 +45,7 @@ def compositions(document: Document) -> dict[str, CompositionSettings]:
 
 
 def chosen(document: Document, composition_id: str | None = None) -> CompositionSettings:
-    """The composition to render.
+    """Return the composition to render.
 
     Raises CompositionUnknown for an id that the document does not have, PropertyRefused for settings of no use: only this
     one's are, because a frame can be made though another's are not.

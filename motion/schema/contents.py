@@ -61,7 +61,7 @@ def content(node: Node) -> Content:
 
 
 def solid_color(node: Node) -> str:
-    """The colour of solid fills: the fill object's, else the last fill string, else the kind's own."""
+    """Return the colour of solid fills: the fill object's, else the last fill string, else the kind's own."""
     stored = record(node.fx, "fill")
     if stored.get("type") == "solid" and isinstance(stored.get("color"), str):
         return text(stored, "color")
@@ -159,7 +159,7 @@ def light_content(node: Node) -> LightContent:
 
 
 def stored_masks(node: Node) -> tuple[MaskPath, ...]:
-    """The layer's static mask paths."""
+    """Return the layer's static mask paths."""
     return mask_paths(node.fx.get("mask"))
 
 
@@ -234,7 +234,7 @@ def _text_run(entry: Record, length: int) -> TextRun | None:
 
 
 def _text_path(node: Node) -> TextPathSettings | None:
-    """The stored mask that the text runs along; without one the text is laid out as usual (text.md 8)."""
+    """Return the stored mask that the text runs along; without one the text is laid out as usual (text.md 8)."""
     stored = node.fx.get("textPath")
     if not isinstance(stored, dict):
         return None

@@ -21,7 +21,7 @@ def facts(
     settings: CompositionSettings,
     fps: float,
 ) -> DocumentFacts:
-    """The facts of the document, seen from the composition that is rendered."""
+    """Return the facts of the document, seen from the composition that is rendered."""
     numbers = {node.id: _numbers(node) for node in by_id.values()}
     by_name: dict[str, str] = {}
     for node in by_id.values():

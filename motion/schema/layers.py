@@ -63,7 +63,7 @@ class Setting:
 
 
 def layer(node: Node, setting: Setting) -> Layer:
-    """The node as a layer; `setting.content` replaces what it would draw by itself."""
+    """Return the node as a layer; `setting.content` replaces what it would draw by itself."""
     moving = setting.animation.moving
     held = setting.content or content(node)
     pinned = numbers(node.fx, "cornerPin")
@@ -174,14 +174,14 @@ def _matte(node: Node) -> MatteReference | None:
 
 
 def _effects(node: Node, held: Content, moving: Iterable[str], composition: CompositionSettings) -> tuple[Effect, ...]:
-    """The own stack, then the styles, then what the appearance panel turns into effects (effects.md 1.3)."""
+    """Return the own stack, then the styles, then what the appearance panel turns into effects (effects.md 1.3)."""
     paths = tuple(moving)
     stack = (*effects(node, paths), *style_effects(node, paths, composition))
     return (*stack, *_appearance(node, held, {effect.still.type for effect in stack}, frozenset(paths)))
 
 
 def _appearance(node: Node, held: Content, present: set[str], paths: frozenset[str]) -> list[Effect]:
-    """The outline and recolouring of pictures, the outline of texts (layers.md 9.5, text.md 6)."""
+    """Return the outline and recolouring of pictures, the outline of texts (layers.md 9.5, text.md 6)."""
     found: list[Effect] = []
     if not isinstance(held, MediaContent | TextContent):
         return found
@@ -202,7 +202,7 @@ def _appearance(node: Node, held: Content, present: set[str], paths: frozenset[s
 
 
 def _color_tracks(base: str, paths: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    """The channels of a fill or stroke as those of an effect's colour; none where nothing moves the red one."""
+    """Return the channels of a fill or stroke as those of an effect's colour; none where nothing moves the red one."""
     channels = [channel for channel in "rgba" if f"{base}_{channel}" in paths]
     return tuple((f"color_{channel}", f"{base}_{channel}") for channel in channels) if "r" in channels else ()
 

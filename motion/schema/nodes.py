@@ -29,35 +29,35 @@ class Node:
         object.__setattr__(self, "fx", self.component("fx"))
 
     def number(self, key: str) -> float | None:
-        """The number under a key: the last component that holds one wins."""
+        """Return the number under a key: the last component that holds one wins."""
         for _, properties in reversed(self.components):
             if key in properties and (value := finite(properties[key])) is not None:
                 return value
         return None
 
     def first_number(self, key: str) -> float | None:
-        """The number under a key: the first component that holds one wins."""
+        """Return the number under a key: the first component that holds one wins."""
         for _, properties in self.components:
             if key in properties and (value := finite(properties[key])) is not None:
                 return value
         return None
 
     def string(self, key: str) -> str | None:
-        """The string under a key: the last component that holds one wins."""
+        """Return the string under a key: the last component that holds one wins."""
         for _, properties in reversed(self.components):
             if isinstance(value := properties.get(key), str):
                 return value
         return None
 
     def anywhere(self, key: str) -> JsonValue:
-        """The value under a key in the first component that has it, None where none does."""
+        """Return the value under a key in the first component that has it, None where none does."""
         for _, properties in self.components:
             if properties.get(key) is not None:
                 return properties[key]
         return None
 
     def component(self, component_type: str) -> Record:
-        """The properties of the component of a type, an empty object where there is none."""
+        """Return the properties of the component of a type, an empty object where there is none."""
         for kind, held in self.components:
             if kind == component_type:
                 return held

@@ -35,18 +35,18 @@ def paint(stored: Record) -> Paint | None:
 
 
 def fill_stack(fx: Record, primary: Paint) -> tuple[Paint, ...]:
-    """The fills, bottom first; with more than one in the stack, the primary paint replaces the first."""
+    """Return the fills, bottom first; with more than one in the stack, the primary paint replaces the first."""
     stack = [held for stored in records(fx, "fills") if (held := paint(stored)) is not None]
     return (primary, *stack[1:]) if len(stack) > 1 else (primary,)
 
 
 def primary_stroke(fx: Record) -> Stroke | None:
-    """The primary stroke, None where there is none or it is switched off or has no width."""
+    """Return the primary stroke, None where there is none or it is switched off or has no width."""
     return stroke(as_record(fx.get("stroke")))
 
 
 def further_strokes(fx: Record) -> tuple[Stroke, ...]:
-    """The strokes above the primary one: entries without ink are dropped first, then the first of several."""
+    """Return the strokes above the primary one: entries without ink are dropped first, then the first of several."""
     stack = [held for stored in records(fx, "strokes") if (held := stroke(stored)) is not None]
     return tuple(stack[1:])
 

@@ -14,7 +14,7 @@ MAX_DEPTH = 32
 
 
 def value(stored: JsonValue, depth: int = 0) -> ParameterValue:
-    """The value as numbers, strings and tuples; an object becomes its (key, value) pairs."""
+    """Return the value as numbers, strings and tuples; an object becomes its (key, value) pairs."""
     if isinstance(stored, bool | str) or stored is None:
         return stored
     if isinstance(stored, int | float):
@@ -32,7 +32,7 @@ def parameters(stored: Record) -> tuple[tuple[str, ParameterValue], ...]:
 
 
 def effects(node: Node, moving: Iterable[str]) -> tuple[Effect, ...]:
-    """The enabled effects that touch pixels, in order; none where the layer's switch is off."""
+    """Return the enabled effects that touch pixels, in order; none where the layer's switch is off."""
     if node.fx.get("fxEnabled") is False:
         return ()
     paths = tuple(moving)
@@ -40,12 +40,12 @@ def effects(node: Node, moving: Iterable[str]) -> tuple[Effect, ...]:
 
 
 def enabled_effects(node: Node) -> list[Record]:
-    """The stored effects that are not switched off one by one."""
+    """Return the stored effects that are not switched off one by one."""
     return [stored for stored in records(node.fx, "effects") if stored.get("enabled") is not False]
 
 
 def time_effect(node: Node, effect_type: str) -> Record | None:
-    """The first enabled effect of a type that acts on time, None where there is none or the switch is off."""
+    """Return the first enabled effect of a type that acts on time, None where there is none or the switch is off."""
     if node.fx.get("fxEnabled") is False:
         return None
     return next((stored for stored in enabled_effects(node) if stored.get("type") == effect_type), None)

@@ -50,55 +50,55 @@ def finite(value: object) -> float | None:
 
 
 def number(record: Record, key: str, default: float) -> float:
-    """The number under a key, else the default."""
+    """Return the number under a key, else the default."""
     value = finite(record.get(key))
     return default if value is None else value
 
 
 def text(record: Record, key: str, default: str = "") -> str:
-    """The string under a key, else the default."""
+    """Return the string under a key, else the default."""
     value = record.get(key)
     return value if isinstance(value, str) else default
 
 
 def text_or_none(record: Record, key: str) -> str | None:
-    """The string under a key, None where there is none or an empty one."""
+    """Return the string under a key, None where there is none or an empty one."""
     value = record.get(key)
     return value if isinstance(value, str) and value else None
 
 
 def flag(record: Record, key: str, default: bool = False) -> bool:
-    """The boolean under a key, else the default."""
+    """Return the boolean under a key, else the default."""
     value = record.get(key)
     return value if isinstance(value, bool) else default
 
 
 def as_record(value: JsonValue) -> Record:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def record(holder: Record, key: str) -> Record:
-    """The object under a key, else an empty one."""
+    """Return the object under a key, else an empty one."""
     return as_record(holder.get(key))
 
 
 def items(holder: Record, key: str) -> list[JsonValue]:
-    """The array under a key, else an empty one."""
+    """Return the array under a key, else an empty one."""
     value = holder.get(key)
     return value if isinstance(value, list) else []
 
 
 def records(holder: Record, key: str) -> list[Record]:
-    """The objects in the array under a key; entries of other types are dropped."""
+    """Return the objects in the array under a key; entries of other types are dropped."""
     return [item for item in items(holder, key) if isinstance(item, dict)]
 
 
 def numbers(holder: Record, key: str) -> tuple[float, ...]:
-    """The finite numbers in the array under a key."""
+    """Return the finite numbers in the array under a key."""
     return tuple(value for item in items(holder, key) if (value := finite(item)) is not None)
 
 
 def strings(holder: Record, key: str) -> tuple[str, ...]:
-    """The strings in the array under a key."""
+    """Return the strings in the array under a key."""
     return tuple(item for item in items(holder, key) if isinstance(item, str))

@@ -30,7 +30,7 @@ def style_effects(node: Node, moving: Iterable[str], settings: CompositionSettin
 
 
 def glass(node: Node, settings: CompositionSettings) -> Glass | None:
-    """The glass style with its defaults, None where it is not enabled."""
+    """Return the glass style with its defaults, None where it is not enabled."""
     stored = record(record(node.fx, "layerStyles"), "glass")
     if stored.get("enabled") is not True:
         return None

@@ -49,7 +49,7 @@ def _timeline(held: Record, key: str, by_id: dict[str, Node], table: dict[str, C
 
 
 def _stored_bars(held: Record) -> dict[str, tuple[Bar, ...]]:
-    """The bars of the one track that is looked at: the first called Composition, else the first."""
+    """Return the bars of the one track that is looked at: the first called Composition, else the first."""
     tracks = records(held, "tracks")
     track = next((track for track in tracks if track.get("name") == "Composition"), tracks[0] if tracks else {})
     found: dict[str, list[Bar]] = {}

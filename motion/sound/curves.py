@@ -33,7 +33,7 @@ class Curve:
         return len(self.values) == 1
 
     def at(self, times: Floats) -> Floats:
-        """The values at times in seconds from the voice's start."""
+        """Return the values at times in seconds from the voice's start."""
         if self.is_constant:
             return np.full(len(times), self.values[0])
         found: Floats = np.asarray(np.interp(times, self._times, self.values), np.float64)
@@ -46,7 +46,7 @@ class Curve:
         return times
 
     def mapped(self, change: Callable[[float], float]) -> Curve:
-        """The curve of a derived value, with the same control points."""
+        """Return the curve of a derived value, with the same control points."""
         return Curve(np.array([change(value) for value in self.values.tolist()]), self.seconds)
 
 

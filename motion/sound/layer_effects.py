@@ -23,7 +23,7 @@ Sampled = Callable[[str], Curve | None]
 
 
 def effects_of(node: Node, layer: Layer, sampled: Sampled) -> tuple[AudioEffect, ...]:
-    """The enabled effects of known types with every parameter."""
+    """Return the enabled effects of known types with every parameter."""
     return tuple(_effect(held, layer, sampled) for held in _enabled(node))
 
 

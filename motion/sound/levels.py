@@ -17,5 +17,5 @@ def percent_to_db(percent: float) -> float:
 
 
 def db_to_gain(db: float) -> float:
-    """The factor of the amplitude; 0 at SILENT_DB and below."""
+    """Return the factor of the amplitude; 0 at SILENT_DB and below."""
     return 0.0 if not math.isfinite(db) or db <= SILENT_DB else 10.0 ** (db / 20.0)

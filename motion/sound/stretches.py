@@ -25,16 +25,16 @@ class Stretch:
     rate: float
 
     def mapped(self, time: float) -> float:
-        """The mapped time at a time of the output."""
+        """Return the mapped time at a time of the output."""
         return self.at + (time - self.start) * self.rate
 
     def when(self, mapped: float) -> float:
-        """The time of the output at a mapped time; the rate is not 0."""
+        """Return the time of the output at a mapped time; the rate is not 0."""
         return self.start + (mapped - self.at) / self.rate
 
 
 def whole(start: float, end: float) -> list[Stretch]:
-    """The map that changes nothing."""
+    """Return the map that changes nothing."""
     return [Stretch(start, end, start, 1.0)]
 
 

@@ -70,24 +70,24 @@ class _Place:
         return self.moment.frame.composition.timeline_fps
 
     def local(self, time: float) -> float:
-        """The layer's own time at a time of its composition, as keyframes are stored."""
+        """Return the layer's own time at a time of its composition, as keyframes are stored."""
         moved = self.unstretched(time)
         return self.layer.time.stretched(moved)
 
     def unstretched(self, time: float) -> float:
-        """The same without the layer's own stretch."""
+        """Return the same without the layer's own stretch."""
         time -= self.layer.delay
         for unit in self.layer.remapped_by:
             time = self.moment.remapped(unit, time)
         return self.in_bar(time)
 
     def in_bar(self, time: float) -> float:
-        """The time counted from the bar's start, and from where the bar begins in its source."""
+        """Return the time counted from the bar's start, and from where the bar begins in its source."""
         bar = self.bar
         return time if bar is None else (bar.source_in + time * self.fps - bar.start) / self.fps
 
     def content(self, time: float) -> float:
-        """The time of a video, or of a placed composition, as the picture has it."""
+        """Return the time of a video, or of a placed composition, as the picture has it."""
         remapped = self.moment.remapped(self.layer, time)
         if remapped != time:
             return self.moment.mapped(self.layer, remapped, exact=True)
@@ -255,7 +255,7 @@ def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:
 
 
 def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
-    """The source of a layer's file; its asset's id where it has none."""
+    """Return the source of a layer's file; its asset's id where it has none."""
     if node.kind == "audio":
         held = node.component("Audio")
         asset, source = held.get("__assetId"), held.get("__src")
@@ -274,7 +274,7 @@ def _is_muted(node: Node) -> bool:
 
 
 def _level(node: Node) -> float:
-    """The static level in dB (format/audio.md 1.1 and 1.2)."""
+    """Return the static level in dB (format/audio.md 1.1 and 1.2)."""
     if node.kind == "audio":
         held = node.component("Audio")
         db, percent = finite(held.get(LEVEL)), finite(held.get("__level"))

@@ -149,7 +149,7 @@ def cancel_batch(batch_id: str) -> Call[int]:
 
 
 def usage() -> Call[dict[str, Any]]:
-    """The account's usage."""
+    """Return the account's usage."""
     return Call("GET", "/usage", lambda answer: dict(answer.json()))
 
 

@@ -54,7 +54,7 @@ def poll_pauses() -> Iterator[float]:
 
 
 def base_url(server: str) -> str:
-    """The API's address, from an origin or from the address itself."""
+    """Return the API's address, from an origin or from the address itself."""
     bare = server.rstrip("/")
     if bare.endswith("/v1"):
         return bare
@@ -62,7 +62,7 @@ def base_url(server: str) -> str:
 
 
 def headers(key: str | None, token: str | None) -> dict[str, str]:
-    """The credential."""
+    """Return the credential."""
     credential = key or token
     return {} if credential is None else {"Authorization": f"Bearer {credential}"}
 

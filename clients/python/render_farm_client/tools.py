@@ -37,7 +37,7 @@ def server(farm: AsyncFarmClient) -> MCPServer:
 
 
 def _reporting(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """The tool, whose failures reach the agent in words."""
+    """Return the tool, whose failures reach the agent in words."""
 
     @wraps(tool)
     async def reporting(*args: Any, **named: Any) -> Any:

@@ -23,7 +23,7 @@ AREA_MAX_PX = 100_000_000
 
 
 def bitmap_pixels(data: bytes) -> Pixels:
-    """The picture at its own size: uint8 RGBA, premultiplied, encoded sRGB. Raises MediaUndecodable."""
+    """Return the picture at its own size: uint8 RGBA, premultiplied, encoded sRGB. Raises MediaUndecodable."""
     picture = skia.Image.MakeFromEncoded(skia.Data.MakeWithCopy(data))
     if picture is None:
         return _other(data)
@@ -32,7 +32,7 @@ def bitmap_pixels(data: bytes) -> Pixels:
 
 
 def stated_area(data: bytes) -> int:
-    """The pixels that a picture's header states, before any is decoded; 0 where no header can be read."""
+    """Return the pixels that a picture's header states, before any is decoded; 0 where no header can be read."""
     picture = skia.Image.MakeFromEncoded(skia.Data.MakeWithCopy(data))
     if picture is not None:
         return int(picture.width() * picture.height())

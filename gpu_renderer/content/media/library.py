@@ -46,7 +46,7 @@ class MediaLibrary:
         return self._pictures.svg(markup, intrinsic, fill)
 
     def video_frame(self, src: str, seconds: float) -> Raster | None:
-        """The frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.
+        """Return the frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.
 
         The same frame of a file asked for twice in a row is the same array.
         """
@@ -83,7 +83,7 @@ class MediaLibrary:
         self._videos.close()
 
     def _found(self, src: str) -> Path | None:
-        """The file of a source, looked for once."""
+        """Return the file of a source, looked for once."""
         if src not in self._files:
             path = self._resolve(src)
             self._files[src] = path if path is not None and path.is_file() else None

@@ -29,7 +29,7 @@ class Bracket(NamedTuple):
 
 
 def bracket(seconds: float, frames_per_second: float) -> Bracket:
-    """The frames on both sides of a time."""
+    """Return the frames on both sides of a time."""
     position = seconds * frames_per_second
     first = math.floor(position)
     weight = position - first

@@ -31,7 +31,7 @@ _Offset = npt.NDArray[np.int64]
 
 
 def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
-    """The frame at `weight` between the two, 0..1; uint8 RGBA, opaque, of one shape."""
+    """Return the frame at `weight` between the two, 0..1; uint8 RGBA, opaque, of one shape."""
     vectors = motion_vectors(earlier, later)
     before, after = _bent(earlier, vectors * -weight), _bent(later, vectors * (1 - weight))
     mixed = before + (after.astype(np.float32) - before) * np.float32(weight)
@@ -52,7 +52,7 @@ def motion_vectors(earlier: Pixels, later: Pixels) -> _Floats:
 
 
 def _luma(frame: Pixels, factor: float) -> _Floats:
-    """The frame's luma 0..1, each pixel the mean of what it stands for."""
+    """Return the frame's luma 0..1, each pixel the mean of what it stands for."""
     luma: _Floats = frame[..., :3] @ _LUMA
     if factor == 1.0:
         return luma
@@ -65,7 +65,7 @@ def _luma(frame: Pixels, factor: float) -> _Floats:
 
 
 def _best_offsets(a: _Floats, b: _Floats, x: _Offset, y: _Offset) -> _Floats:
-    """The offset at which each block of `a` is found in `b`, to a share of a pixel: (blocks, 2)."""
+    """Return the offset at which each block of `a` is found in `b`, to a share of a pixel: (blocks, 2)."""
     blocks = _blocks(a, x, y)
 
     def costs(dx: _Offset, dy: _Offset) -> _Floats:
@@ -93,7 +93,7 @@ def _keep(best: _Floats, best_x: _Offset, best_y: _Offset, cost: _Floats, dx: _O
 
 
 def _blocks(luma: _Floats, x: _Offset, y: _Offset) -> _Floats:
-    """The pixels around each place, those beyond the frame held at its edge: (places, pixels)."""
+    """Return the pixels around each place, those beyond the frame held at its edge: (places, pixels)."""
     around = np.arange(-BLOCK_RADIUS_PX, BLOCK_RADIUS_PX + 1)
     rows = np.clip(y[:, None] + around, 0, luma.shape[0] - 1)
     columns = np.clip(x[:, None] + around, 0, luma.shape[1] - 1)
@@ -136,7 +136,7 @@ def _bent(frame: Pixels, shifts: _Floats) -> Pixels:
 
 
 def _points(corners: list[npt.NDArray[Any]]) -> list[Any]:
-    """The corners of all triangles, one triangle after the other."""
+    """Return the corners of all triangles, one triangle after the other."""
     return [skia.Point(x, y) for x, y in np.stack(corners, axis=2).reshape(-1, 2).tolist()]
 
 

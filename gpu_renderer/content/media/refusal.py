@@ -6,5 +6,5 @@ from gpu_renderer.errors import MediaUndecodable
 
 
 def refused(reason: str) -> MediaUndecodable:
-    """The error for a picture that `reason` ("is damaged")."""
+    """Return the error for a picture that `reason` ("is damaged")."""
     return MediaUndecodable(f"a picture {reason}", f"A picture {reason}.")

@@ -48,7 +48,7 @@ class Videos:
         self._unclaimed = list(self._cursors)
 
     def frame(self, src: str, seconds: float) -> DecodedFrame | None:
-        """The frame shown at a time of the video's own: the same object while it is asked for again and again.
+        """Return the frame shown at a time of the video's own: the same object while it is asked for again and again.
 
         None where the source names no file. Raises MediaUndecodable.
         """
@@ -74,7 +74,7 @@ class Videos:
         return path is not None and self.index(path).is_opaque
 
     def frames_per_second(self, src: str) -> float | None:
-        """The file's average rate, where it has one."""
+        """Return the file's average rate, where it has one."""
         path = self._resolve(src) if src else None
         return None if path is None else self.index(path).frames_per_second
 
@@ -148,7 +148,7 @@ class _Cursor:
         return not is_expected, abs(frame_index - self._position)
 
     def frame(self, frame_index: int) -> DecodedFrame:
-        """The frame; the ones that are expected after it are decoded meanwhile."""
+        """Return the frame; the ones that are expected after it are decoded meanwhile."""
         if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
                 self._restart(frame_index)

@@ -74,7 +74,7 @@ class VideoDecoder:
             yield from reversed([self._decoded(index) for index in reversed(stretch)])
 
     def _decoded(self, frame_index: int) -> av.VideoFrame:
-        """The frame shown at the indexed time, or the next one that comes out whole."""
+        """Return the frame shown at the indexed time, or the next one that comes out whole."""
         shown_at = self._index.shown_at[frame_index]
         if self._must_seek(frame_index):
             self._seek(self._index.entry_point(frame_index).decoded_at)
@@ -117,7 +117,7 @@ class VideoDecoder:
 
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
-    """The stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
+    """Return the stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
     library = alpha_library(stream)
     if library is not None:
         codec = av.CodecContext.create(library, "r")

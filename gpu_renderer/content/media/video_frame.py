@@ -61,5 +61,5 @@ class DecodedFrame:
         return self.size if round(self._frame.rotation / 90) % 2 == 0 else self.size[::-1]
 
     def samples(self) -> Samples:
-        """The decoded samples, where they lie. To be asked for only where there are such."""
+        """Return the decoded samples, where they lie. To be asked for only where there are such."""
         return samples_of(self._frame)

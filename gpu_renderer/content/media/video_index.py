@@ -52,7 +52,7 @@ class VideoIndex:
 
 
 def read_index(path: Path) -> VideoIndex:
-    """The index of a file's first video stream. Raises MediaUndecodable."""
+    """Return the index of a file's first video stream. Raises MediaUndecodable."""
     try:
         with opened(path) as container:
             if not container.streams.video:

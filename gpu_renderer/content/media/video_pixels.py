@@ -91,7 +91,7 @@ class PixelConverter:
 
 
 def samples_of(frame: av.VideoFrame) -> Samples:
-    """The planes of a frame of 4:2:0, 8 bits and even size, in its own memory."""
+    """Return the planes of a frame of 4:2:0, 8 bits and even size, in its own memory."""
     luma, blue, red = (np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size) for plane in frame.planes)
     rows, columns = frame.height, frame.width
     half = np.s_[: rows // 2, : columns // 2]
@@ -154,7 +154,7 @@ def has_alpha(video_format: Any) -> bool:
 
 
 def alpha_library(stream: av.VideoStream) -> str | None:
-    """The decoder that reads the transparency of a VP8 or VP9 stream; None where the stream has none."""
+    """Return the decoder that reads the transparency of a VP8 or VP9 stream; None where the stream has none."""
     library = {"vp8": "libvpx", "vp9": "libvpx-vp9"}.get(stream.codec_context.name)
     tags = {name.lower(): value for name, value in stream.metadata.items()}
     return library if tags.get("alpha_mode") == "1" and library in av.codecs_available else None

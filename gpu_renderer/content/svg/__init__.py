@@ -11,7 +11,7 @@ from gpu_renderer.content.vector.surface import Pixels, rgba
 def svg_pixels(
     markup: str, fonts: Fonts, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
 ) -> tuple[Pixels, tuple[str, ...]]:
-    """The document at its raster size, uint8 RGBA, premultiplied, encoded sRGB; and what was not drawn.
+    """Return the document at its raster size, uint8 RGBA, premultiplied, encoded sRGB; and what was not drawn.
 
     `intrinsic`: width and height in px for where the document states none; `fill`: what its shapes and texts are filled
     with instead of their own fills (layers.md 10). Raises MediaUndecodable.

@@ -30,7 +30,7 @@ _UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
 
 
 def played(markup: str, seconds: float) -> str:
-    """The document as it is at a time of its own; the same text where nothing in it is animated.
+    """Return the document as it is at a time of its own; the same text where nothing in it is animated.
 
     Raises MediaUndecodable.
     """

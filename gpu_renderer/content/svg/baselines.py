@@ -19,7 +19,7 @@ class Extent(NamedTuple):
 
 
 def extent(chain: Chain) -> Extent:
-    """The extent of the first face."""
+    """Return the extent of the first face."""
     face = chain.primary.face
     found = face.shaper.get_font_extents("ltr")
     return Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.heights.x_height)

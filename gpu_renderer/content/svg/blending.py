@@ -17,5 +17,5 @@ _BLENDS = {
 
 
 def blend_mode(name: str | None) -> Any:
-    """The Skia mode of a CSS blend mode, source-over for what is not known."""
+    """Return the Skia mode of a CSS blend mode, source-over for what is not known."""
     return _BLENDS.get(name or "normal", skia.BlendMode.kSrcOver)

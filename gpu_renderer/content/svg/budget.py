@@ -61,7 +61,7 @@ class Budget:
 
 
 def painted_pixels(canvas: Any, box: Any) -> int:
-    """The device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
+    """Return the device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
     device = canvas.getTotalMatrix().mapRect(box)
     return max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
 

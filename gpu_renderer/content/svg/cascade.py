@@ -32,7 +32,7 @@ class Cascade:
         self._in_place: dict[Element, Style] = {}
 
     def computed(self, element: Element, parent: Style) -> Style:
-        """The element's properties as strings; what is inherited is taken from the parent's."""
+        """Return the element's properties as strings; what is inherited is taken from the parent's."""
         self.budget.spend(Cost.elements)
         own = _substituted(expanded(self._declared(element)), parent, self.budget)
         style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
@@ -42,7 +42,7 @@ class Cascade:
         return style
 
     def in_place(self, element: Element) -> Style:
-        """The properties where the element stands in the document, whatever refers to it."""
+        """Return the properties where the element stands in the document, whatever refers to it."""
         found = self._in_place.get(element)
         if found is None:
             parent: Style = {}
@@ -67,7 +67,7 @@ class Cascade:
 
 
 def _substituted(own: Style, parent: Style, budget: Budget) -> Style:
-    """The declarations with custom properties put in."""
+    """Return the declarations with custom properties put in."""
     custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
 
     def value_of(match: re.Match[str]) -> str:

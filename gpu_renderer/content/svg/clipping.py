@@ -16,7 +16,7 @@ from gpu_renderer.content.svg.transforms import placement, transform
 
 
 def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
-    """The outline that a `clipPath` leaves, in the user space of the element that it clips."""
+    """Return the outline that a `clipPath` leaves, in the user space of the element that it clips."""
     outline = _children_outline(scene, clip, frame.inside(scene.cascade.in_place(clip)))
     if clip.get("clipPathUnits") == "objectBoundingBox":
         box = skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
@@ -26,7 +26,7 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
 
 
 def _children_outline(scene: Scene, parent: Element, frame: Frame) -> Any:
-    """The union of the children's outlines; a hole of one is not a hole of another."""
+    """Return the union of the children's outlines; a hole of one is not a hole of another."""
     union = skia.Path()
     for child in children(parent) if frame.depth < DEPTH_MAX else ():
         style = scene.cascade.computed(child, frame.style)
@@ -57,7 +57,7 @@ def _used_outline(scene: Scene, use: Element, frame: Frame) -> Any:
 
 
 def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline: Any) -> Any:
-    """The outline cut by the element's own clip path."""
+    """Return the outline cut by the element's own clip path."""
     inner = scene.document.referred(scene.cascade.computed(element, {}).get("clip-path"))
     if inner is None or frame.depth > DEPTH_MAX:
         return outline

@@ -15,13 +15,13 @@ _THICKNESS = 0.1
 
 
 def lines_of(style: Style) -> tuple[str, ...]:
-    """The lines that a style draws."""
+    """Return the lines that a style draws."""
     stated = f"{style.get('text-decoration', '')} {style.get('text-decoration-line', '')}".split()
     return tuple(line for line in _LINES if line in stated)
 
 
 def line_box(line: str, extent: Extent, x: float, y: float, width: float, size: float) -> Any:
-    """The rectangle of a line along a stretch of text whose baseline starts at a place."""
+    """Return the rectangle of a line along a stretch of text whose baseline starts at a place."""
     thickness = _THICKNESS * size
     tops = {
         "underline": thickness / 2,

@@ -60,16 +60,16 @@ class Document:
         return found
 
     def by_id(self, name: str) -> Element | None:
-        """The first element of the id."""
+        """Return the first element of the id."""
         return self._by_id.get(name)
 
     def referred(self, value: str | None) -> Element | None:
-        """The element behind `url(#id)`; None for anything else, and for what is not in the document."""
+        """Return the element behind `url(#id)`; None for anything else, and for what is not in the document."""
         match = _HREF.match((value or "").strip())
         return self.by_id(match[1]) if match else None
 
     def linked(self, element: Element) -> Element | None:
-        """The element behind a local `href`."""
+        """Return the element behind a local `href`."""
         link = href(element)
         return self.by_id(link[1:]) if link.startswith("#") else None
 
@@ -88,7 +88,7 @@ class Document:
 
 
 def name_of(element: Element) -> str:
-    """The element's name without its namespace; empty for what is no element, or one of another language."""
+    """Return the element's name without its namespace; empty for what is no element, or one of another language."""
     if not isinstance(element.tag, str):
         return ""
     name = etree.QName(element)
@@ -101,7 +101,7 @@ def children(element: Element) -> Iterator[Element]:
 
 
 def href(element: Element) -> str:
-    """The link of an element, in either spelling."""
+    """Return the link of an element, in either spelling."""
     return (element.get("href") or element.get(_XLINK) or "").strip()
 
 

@@ -73,7 +73,7 @@ class Drawing(Scene):
             self._draw(child, canvas, frame)
 
     def bounds(self, element: Element, frame: Frame) -> Any:
-        """The box of an element's geometry in its own user space, without strokes."""
+        """Return the box of an element's geometry in its own user space, without strokes."""
         if name_of(element) in (*_CONTAINERS, "svg", "use"):
             return self._children_bounds(element, frame)
         if name_of(element) == "image":
@@ -84,7 +84,7 @@ class Drawing(Scene):
         return self.geometry(element, frame).computeTightBounds()
 
     def geometry(self, element: Element, frame: Frame) -> Any:
-        """The outline of a shape or text in its own user space; empty for anything else."""
+        """Return the outline of a shape or text in its own user space; empty for anything else."""
         if name_of(element) in SHAPES:
             return shape_path(element, frame)
         path = skia.Path()

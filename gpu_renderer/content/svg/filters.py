@@ -30,7 +30,7 @@ _OPERATORS = {
 
 
 def image_filter(scene: Scene, element: Element, frame: Frame, bounds: Any) -> Any:
-    """The whole chain; None leaves the source as it is. A primitive that is not known passes its input on."""
+    """Return the whole chain; None leaves the source as it is. A primitive that is not known passes its input on."""
     chain = _Chain(scene, element, frame, bounds)
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
         scene.budget.spend(Cost.filters)
@@ -174,7 +174,7 @@ _PRIMITIVES = {
 
 
 def _flood(style: Style, *, linear: bool = False) -> int:
-    """The flood colour, packed; decoded where it enters a primitive that computes in linear light."""
+    """Return the flood colour, packed; decoded where it enters a primitive that computes in linear light."""
     color = color_of(style.get("flood-color", "black"), style) or css.BLACK
     alpha = color.alpha * fraction(style.get("flood-opacity"), 1.0)
     channels = [_decoded(value) if linear else value for value in color[:3]]
@@ -186,7 +186,7 @@ def _decoded(value: float) -> float:
 
 
 def _cut(made: Any, region: Any) -> Any:
-    """The result inside a rectangle only."""
+    """Return the result inside a rectangle only."""
     return skia.ImageFilters.Tile(region, region, made)
 
 

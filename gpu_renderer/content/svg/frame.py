@@ -21,7 +21,7 @@ class Frame(NamedTuple):
     depth: int = 0
 
     def inside(self, style: Style, viewport: Viewport | None = None) -> Frame:
-        """The frame of an element's children."""
+        """Return the frame of an element's children."""
         return Frame(style, viewport or self.viewport, self.depth + 1)
 
 
@@ -40,7 +40,7 @@ class Scene(Protocol):
         """The box of an element's geometry in its own user space, without strokes; an empty rectangle where it has none."""
 
     def geometry(self, element: Element, frame: Frame) -> Any:
-        """The outline of a shape or text in its own user space."""
+        """Return the outline of a shape or text in its own user space."""
 
     def warn(self, line: str) -> None:
         """Say once what is not drawn."""

@@ -47,7 +47,7 @@ def length(text: str | None, reference: float, default: float = 0.0, font_size: 
 
 
 def font_size(style: dict[str, str], parent: float = 16.0) -> float:
-    """The font size of a style in user units; `parent` is what a relative one refers to."""
+    """Return the font size of a style in user units; `parent` is what a relative one refers to."""
     text = style.get("font-size", "16")
     relative = {"smaller": parent / 1.2, "larger": parent * 1.2}
     return _FONT_SIZES.get(text) or relative.get(text) or length(text, parent, 16.0, parent)
@@ -59,7 +59,7 @@ def fraction(text: str | None, default: float) -> float:
 
 
 def view_box(element: Any) -> tuple[float, float, float, float] | None:
-    """The view box, where there is a valid one."""
+    """Return the view box, where there is a valid one."""
     found = numbers(element.get("viewBox"))
     return (found[0], found[1], found[2], found[3]) if len(found) == 4 and min(found[2:]) > 0 else None
 
@@ -77,7 +77,7 @@ def fitted(element: Any, width: float, height: float) -> Any:
 
 
 def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width: float, height: float) -> Any:
-    """The matrix from a box into a width x height rectangle at the origin."""
+    """Return the matrix from a box into a width x height rectangle at the origin."""
     words = (ratio or "").split()
     if not words or not _ALIGN.match(words[0]):
         words = ["xMidYMid"]

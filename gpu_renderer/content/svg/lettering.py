@@ -49,7 +49,7 @@ class Lettering:
 
 
 def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
-    """The stretches of a `text` element in drawing order. `frame` carries the element's own style."""
+    """Return the stretches of a `text` element in drawing order. `frame` carries the element's own style."""
     pieces = pieces_of(scene, element, frame)
     _fit(pieces, scene.fonts)
     found: list[Lettering] = []
@@ -61,7 +61,7 @@ def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
 
 
 def text_box(found: list[Lettering]) -> Any:
-    """The box of a text: that of the cells of its glyphs."""
+    """Return the box of a text: that of the cells of its glyphs."""
     box = skia.Rect.MakeEmpty()
     for lettering in found:
         box.join(lettering.box)
@@ -95,7 +95,7 @@ def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
 def _placed_runs(
     chunk: list[Piece], pen: tuple[float, float], fonts: Fonts
 ) -> tuple[list[Lettering], tuple[float, float]]:
-    """The letterings of a chunk, and where the pen stands after them."""
+    """Return the letterings of a chunk, and where the pen stands after them."""
     first, track = chunk[0], chunk[0].track
     start, y = (0.0, 0.0) if track else pen
     start, y = (start if first.x is None else first.x), (y if first.y is None or track else first.y)
@@ -110,7 +110,7 @@ def _placed_runs(
 
 
 def _anchored(style: Style) -> float:
-    """The share of a chunk that lies before its position."""
+    """Return the share of a chunk that lies before its position."""
     share = _ANCHORS.get(style.get("text-anchor", "start"), 0.0)
     return 1.0 - share if style.get("direction") == "rtl" else share
 
@@ -160,7 +160,7 @@ def _glyphs(piece: Piece, x: float, y: float, chain: Chain, margin: Extent) -> L
 
 
 def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> Any:
-    """The matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
+    """Return the matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
     if measure is None or piece.track is None:
         matrix = skia.Matrix.Translate(x, y)
         return matrix.preRotate(piece.rotation)

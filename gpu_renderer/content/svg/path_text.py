@@ -15,12 +15,12 @@ _ARC_FLAGS = (3, 4)
 
 
 def path_of(text: str) -> Any:
-    """The Skia path; as with a browser, what precedes an error is drawn."""
+    """Return the Skia path; as with a browser, what precedes an error is drawn."""
     return _PathReader(text).read()
 
 
 def arc_joints(text: str) -> frozenset[int]:
-    """The verbs of the same path whose ends are no vertices, but joints inside an arc."""
+    """Return the verbs of the same path whose ends are no vertices, but joints inside an arc."""
     reader = _PathReader(text)
     reader.read()
     return frozenset(reader.joints)

@@ -106,7 +106,7 @@ def is_valid(name: str, value: str) -> bool:
 
 
 def expanded(own: Style) -> Style:
-    """The declarations with shorthands taken apart."""
+    """Return the declarations with shorthands taken apart."""
     if marker := own.pop("marker", None):
         own = {"marker-start": marker, "marker-mid": marker, "marker-end": marker} | own
     if (font := own.pop("font", None)) and (match := _FONT.match(font)):

@@ -14,7 +14,7 @@ _IDENTITY = np.eye(3)
 
 
 def color_matrix_rows(kind: str, values: list[float]) -> list[float]:
-    """The 4 x 5 matrix of an feColorMatrix in row order; empty where the values are wrong."""
+    """Return the 4 x 5 matrix of an feColorMatrix in row order; empty where the values are wrong."""
     if kind == "matrix":
         return values if len(values) == 20 else []
     if kind == "luminanceToAlpha":
@@ -36,7 +36,7 @@ def _turned(degrees: float) -> Any:
 
 
 def transfer_table(function: Element) -> list[int]:
-    """The 256 levels that a transfer function makes of a channel's."""
+    """Return the 256 levels that a transfer function makes of a channel's."""
     kind = function.get("type") or "identity"
     x = np.arange(256) / 255
     values = numbers(function.get("tableValues"))

@@ -14,7 +14,7 @@ _REGION = {"x": "-10%", "y": "-10%", "width": "120%", "height": "120%"}
 
 
 def filter_region(element: Element, bounds: Any, viewport: Viewport) -> Any:
-    """The rectangle that a filter (or mask) is cut to."""
+    """Return the rectangle that a filter (or mask) is cut to."""
     in_user_space = (element.get("filterUnits") or element.get("maskUnits")) == "userSpaceOnUse"
     sides = _sides(viewport if in_user_space else _UNIT)
     x, y, width, height = (length(element.get(name) or _REGION[name], sides[name]) for name in sides)
@@ -22,7 +22,7 @@ def filter_region(element: Element, bounds: Any, viewport: Viewport) -> Any:
 
 
 def primitive_region(primitive: Element, region: Any, box: Any, viewport: Viewport) -> Any:
-    """The rectangle that a primitive is cut to: the filter's, where it does not state its own.
+    """Return the rectangle that a primitive is cut to: the filter's, where it does not state its own.
 
     `box`: the element's, where primitive units are shares of it, else None.
     """

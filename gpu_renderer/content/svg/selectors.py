@@ -43,7 +43,7 @@ class Selector(NamedTuple):
 
 
 def selector(text: str) -> Selector | None:
-    """The selector; None for what is not understood."""
+    """Return the selector; None for what is not understood."""
     spaced = re.sub(r"\s*([>+~])(?![=\d])\s*", r" \1 ", re.sub(r"\(\s*([^()]*?)\s*\)", _tight, text))
     steps: list[tuple[str, str]] = []
     combinator = " "

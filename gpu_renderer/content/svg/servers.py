@@ -21,7 +21,7 @@ _UNIT = Viewport(1.0, 1.0)
 
 
 def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
-    """The Skia paint of the `fill` or `stroke` of a frame's style; None where nothing is painted."""
+    """Return the Skia paint of the `fill` or `stroke` of a frame's style; None where nothing is painted."""
     style = frame.style
     value = style.get(kind, "black" if kind == "fill" else "none")
     value = style.get(f"-{value}", "none") if value.startswith("context-") else value
@@ -130,7 +130,7 @@ def _tile(scene: Scene, server: Element, bounds: Any, viewport: Viewport, in_box
 
 
 def _gradient_space(scene: Scene, server: Element, frame: Frame, bounds: Any) -> tuple[Any, Viewport]:
-    """The shader's matrix, None where a box has no area, and what its percentages refer to."""
+    """Return the shader's matrix, None where a box has no area, and what its percentages refer to."""
     matrix = transform(_attribute(scene, server, "gradientTransform"))
     if _attribute(scene, server, "gradientUnits") == "userSpaceOnUse":
         return matrix, frame.viewport

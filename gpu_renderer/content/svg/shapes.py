@@ -18,7 +18,7 @@ SHAPES = ("rect", "circle", "ellipse", "line", "polyline", "polygon", "path")
 
 
 def shape_path(element: Element, frame: Frame) -> Any:
-    """The outline; empty where the geometry is not drawn. `frame` carries the element's own style."""
+    """Return the outline; empty where the geometry is not drawn. `frame` carries the element's own style."""
     make: Callable[[_Geometry], Any] = _MAKERS[name_of(element)]
     return make(_Geometry(element, frame))
 
@@ -88,7 +88,7 @@ def _path(geometry: _Geometry) -> Any:
 
 
 def path_data(element: Element, frame: Frame) -> str:
-    """The path data of a `path`, from its attribute or from CSS."""
+    """Return the path data of a `path`, from its attribute or from CSS."""
     stated = _CSS_PATH.match(frame.style.get("d", ""))
     return stated[1] if stated else element.get("d") or ""
 

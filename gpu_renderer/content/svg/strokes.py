@@ -15,12 +15,12 @@ _JOINS = {"round": skia.Paint.kRound_Join, "bevel": skia.Paint.kBevel_Join}
 
 
 def stroke_width(style: Style, viewport: Viewport) -> float:
-    """The width in user units, 1 by default."""
+    """Return the width in user units, 1 by default."""
     return max(0.0, length(style.get("stroke-width"), viewport.diagonal, 1.0, font_size(style)))
 
 
 def as_stroke(paint: Any, style: Style, viewport: Viewport, dash_scale: float = 1.0) -> Any:
-    """The paint, made to stroke as the style says; `dash_scale` stretches the dashes."""
+    """Return the paint, made to stroke as the style says; `dash_scale` stretches the dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(stroke_width(style, viewport))
     paint.setStrokeCap(_CAPS.get(style.get("stroke-linecap", ""), skia.Paint.kButt_Cap))
@@ -55,7 +55,7 @@ def path_length_scale(element: Element, path: Any) -> float:
 
 
 def outline_length(path: Any) -> float:
-    """The length of all outlines of a path."""
+    """Return the length of all outlines of a path."""
     measure = skia.PathMeasure(path, False)
     found: float = measure.getLength()
     while measure.nextContour():

@@ -41,7 +41,7 @@ def rules(text: str) -> Iterator[Rule]:
 
 
 def declarations(text: str) -> Declarations:
-    """The known properties of a declaration block, and custom ones."""
+    """Return the known properties of a declaration block, and custom ones."""
     found = Declarations({}, {})
     for part in _DECLARATION.findall(text):
         name, _, value = part.partition(":")
@@ -65,7 +65,7 @@ def _block(head: str, body: str) -> Iterator[Rule]:
 
 
 def _end_of_block(text: str, at: int) -> int:
-    """The place after the brace that closes the one at a place; the text's end where none does."""
+    """Return the place after the brace that closes the one at a place; the text's end where none does."""
     depth = 0
     for match in re.compile("[{}]").finditer(text, at):
         depth += 1 if match[0] == "{" else -1

@@ -53,7 +53,7 @@ class Piece:
 
 
 def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
-    """The pieces of a `text` element in reading order. `frame` carries the element's own style."""
+    """Return the pieces of a `text` element in reading order. `frame` carries the element's own style."""
     characters = _collapsed(list(_characters(scene, element, frame, (), None)))
     for owner, owned in _by_owner(characters).items():
         _position(owner, owned)
@@ -70,7 +70,7 @@ def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
 
 
 def _by_owner(characters: list[Piece]) -> dict[Element, list[Piece]]:
-    """The characters inside each element, in reading order."""
+    """Return the characters inside each element, in reading order."""
     found: dict[Element, list[Piece]] = {}
     for character in characters:
         for owner, _ in character.owners:

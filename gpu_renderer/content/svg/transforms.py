@@ -21,7 +21,7 @@ _NOWHERE = Viewport(0.0, 0.0)
 
 
 def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0) -> Any:
-    """The matrix of a transform list; the identity where any of it is not understood.
+    """Return the matrix of a transform list; the identity where any of it is not understood.
 
     `reference`: what percentages refer to; `em`: the font size.
     """
@@ -37,7 +37,7 @@ def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0
 
 
 def placement(style: Style, viewport: Viewport, bounds: Callable[[], Any]) -> Any:
-    """The matrix of an element's `transform` (and `translate`, `rotate`, `scale`) about its `transform-origin`.
+    """Return the matrix of an element's `transform` (and `translate`, `rotate`, `scale`) about its `transform-origin`.
 
     `bounds` gives the element's box, which `transform-box: fill-box` refers to.
     """
@@ -69,7 +69,7 @@ def _origin(text: str | None, reference: Viewport, em: float) -> tuple[float, fl
 
 
 def _step(name: str, words: list[str], reference: Viewport, em: float) -> Any:
-    """The matrix of one function; None where it is not understood."""
+    """Return the matrix of one function; None where it is not understood."""
     method = _FUNCTIONS.get(name)
     if not words or not words[0] or method is None:
         return None

@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
 
 def place_of(element: Element, frame: Frame, use: Element | None = None) -> Place:
-    """The viewport of an element; the width and height of a `use` of it count before its own."""
+    """Return the viewport of an element; the width and height of a `use` of it count before its own."""
     x, y = length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
     width, height = (
         (use.get(name) if use is not None else None) or element.get(name) or "100%" for name in ("width", "height")

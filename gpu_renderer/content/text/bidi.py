@@ -12,7 +12,7 @@ _NEUTRAL = ("B", "S", "WS", "ON", "BN", "LRE", "RLE", "LRO", "RLO", "PDF", "LRI"
 
 
 def levels(text: str) -> list[int]:
-    """The embedding level of each character: even runs left to right, odd right to left."""
+    """Return the embedding level of each character: even runs left to right, odd right to left."""
     kinds = [unicodedata.bidirectional(char) or "L" for char in text]
     if not any(kind in ("R", "AL", "AN") for kind in kinds):
         return [0] * len(text)

@@ -18,7 +18,7 @@ _MARGIN_EM = 0.5
 
 
 def with_character_planes(snapshot: Snapshot, fonts: Fonts) -> Snapshot:
-    """The snapshot with such layers replaced by their planes; the same object where there is none."""
+    """Return the snapshot with such layers replaced by their planes; the same object where there is none."""
     layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, fonts))
     is_same = len(layers) == len(snapshot.layers) and all(a is b for a, b in zip(layers, snapshot.layers, strict=True))
     return snapshot if is_same else replace(snapshot, layers=layers)
@@ -59,7 +59,7 @@ def _apart(source: TextSource) -> TextSource:
 
 
 def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
-    """The picture of a plane: the original character in the layer's base style, of its run the fill alone."""
+    """Return the picture of a plane: the original character in the layer's base style, of its run the fill alone."""
     size = source.style.size
     width, height = max(1.0, place.advance), size * (source.line_height or DEFAULT_LINE_HEIGHT)
     style = replace(source.style, fill=place.style.fill)

@@ -11,7 +11,7 @@ _WORDS = re.compile(r" |[^ ]+")
 
 
 def words(text: str) -> list[str]:
-    """The text cut at spaces; every space is a word of its own."""
+    """Return the text cut at spaces; every space is a word of its own."""
     return _WORDS.findall(text)
 
 

@@ -22,7 +22,7 @@ NEUTRAL = 128
 
 
 def luminance(color: Rgba) -> int:
-    """The luminance 0..255, of eight steps, that selects the table of a colour."""
+    """Return the luminance 0..255, of eight steps, that selects the table of a colour."""
     channels = 0.2126 * _quantised(color.red) + 0.7152 * _quantised(color.green) + 0.0722 * _quantised(color.blue)
     return _replicated(int(channels + 0.5))
 

@@ -62,7 +62,7 @@ class Chain:
     _chosen: dict[str, Styled] = field(default_factory=dict)
 
     def face_for(self, cluster: str) -> Styled:
-        """The face of a character with its marks; the primary one, which draws a box, where no face has it."""
+        """Return the face of a character with its marks; the primary one, which draws a box, where no face has it."""
         if cluster not in self._chosen:
             self._chosen[cluster] = self._find(cluster)
         return self._chosen[cluster]
@@ -93,7 +93,7 @@ class Fonts:
         self._missing: dict[str, str] = {}
 
     def for_job(self) -> Fonts:
-        """The same opened faces with a record of substitutions and missing characters of its own."""
+        """Return the same opened faces with a record of substitutions and missing characters of its own."""
         fonts = copy(self)
         fonts._chains, fonts._substituted, fonts._missing = {}, {}, {}
         return fonts
@@ -108,7 +108,7 @@ class Fonts:
         return (*substituted, *(missing_line(script, example) for script, example in self._missing.items()))
 
     def chain(self, style: Style) -> Chain:
-        """The faces of a style; kept."""
+        """Return the faces of a style; kept."""
         installed = self._installed(style.family)
         if style not in self._chains:
             families = [installed, DEFAULT_FAMILY, *SYSTEM_FAMILIES]
@@ -125,7 +125,7 @@ class Fonts:
         return name in self._families or name in SUBSTITUTES
 
     def emoji(self, code_point: int) -> Styled | None:
-        """The colour face of an emoji."""
+        """Return the colour face of an emoji."""
         for files in self._families.values():
             for file in files:
                 if "emoji" in file.family.lower() and file.covers(code_point):
@@ -133,7 +133,7 @@ class Fonts:
         return None
 
     def without_face(self, code_point: int, stand_in: Styled) -> Styled:
-        """The face that draws a box for a character that no font has, which is noted by its script."""
+        """Return the face that draws a box for a character that no font has, which is noted by its script."""
         if is_visible(code_point):
             self._missing.setdefault(script_of(code_point), chr(code_point))
         return stand_in

@@ -77,7 +77,7 @@ def glyph_style(index: int, base: TextStyle, runs: Sequence[TextRun]) -> tuple[T
 
 
 def _lines(source: TextSource, fonts: Fonts) -> list[list[_Letter]]:
-    """The letters of each line; indices count the newlines, which wrapping puts in the place of spaces."""
+    """Return the letters of each line; indices count the newlines, which wrapping puts in the place of spaces."""
     lines, at = [], 0
     for line in broken(source.content, source.stored_style, source.stored_box_width, fonts):
         lines.append([_letter(source, at + offset, character) for offset, character in enumerate(line)])

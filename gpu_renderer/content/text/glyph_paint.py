@@ -143,7 +143,7 @@ class _GlyphPainting:
             self._draw_outline(glyph_canvas, glyph.styled, glyph.glyph, x, paint)
 
     def _glyphs(self) -> list[tuple[Glyph, float]]:
-        """The glyphs of the one character with their pens, px from the horizontal middle."""
+        """Return the glyphs of the one character with their pens, px from the horizontal middle."""
         size, pen, found = self._place.style.size, -self._place.own_width / 2, []
         for glyph in shaped(self._place.character, self._chain):
             found.append((glyph, pen + glyph.dx * size))
@@ -197,7 +197,7 @@ def _middle(place: GlyphPlace, scale: float, center: tuple[float, float]) -> tup
 
 
 def _only_color(glyphs: Iterable[_GlyphPainting]) -> Rgba | None:
-    """The colour that all glyphs have; black where there are none."""
+    """Return the colour that all glyphs have; black where there are none."""
     colors = {glyph.color for glyph in glyphs} or {css.BLACK}
     return colors.pop() if len(colors) == 1 else None
 

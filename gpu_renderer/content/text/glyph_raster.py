@@ -102,7 +102,7 @@ def _moved_paths(glyphs: Iterable[Placed]) -> Iterator[Any]:
 
 @lru_cache(maxsize=4096)
 def glyph_outline(styled: Styled, glyph: int, size: float) -> Any:
-    """The outline at a size, pen at the origin; None where the glyph has none."""
+    """Return the outline at a size, pen at the origin; None where the glyph has none."""
     font = styled.font(size)
     font.setHinting(skia.FontHinting.kNone)
     return font.getPath(glyph)

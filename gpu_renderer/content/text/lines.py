@@ -27,12 +27,12 @@ class PaintedBox:
 
 @lru_cache(STYLES_MAX)
 def chain_of(style: TextStyle, fonts: Fonts) -> Chain:
-    """The faces that a text style uses."""
+    """Return the faces that a text style uses."""
     return fonts.chain(Style(style.family, style.weight, style.italic))
 
 
 def broken(content: str, style: TextStyle, box_width: float | None, fonts: Fonts) -> list[str]:
-    """The lines of the content: hard ones at newlines, and wrapped ones where there is a box width."""
+    """Return the lines of the content: hard ones at newlines, and wrapped ones where there is a box width."""
     hard = content.split("\n")
     if box_width is None or box_width <= 0:
         return hard
@@ -53,7 +53,7 @@ def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
 def _measured(
     content: str, style: TextStyle, box_width: float | None, lead: float, paragraph_spacing: float, fonts: Fonts
 ) -> tuple[float, float]:
-    """The box of a text whose animators, which change with every frame, have no part in it."""
+    """Return the box of a text whose animators, which change with every frame, have no part in it."""
     lines = broken(content, style, box_width, fonts)
     gap, middle = lead + paragraph_spacing, (len(lines) - 1) / 2
     paints_any = [painted(line, style, fonts) for line in lines]

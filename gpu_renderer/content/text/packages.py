@@ -63,13 +63,13 @@ class Package:
 
 @cache
 def manifest() -> tuple[Package, ...]:
-    """The packages that ship with this version, in the manifest's order."""
+    """Return the packages that ship with this version, in the manifest's order."""
     stored = json.loads(MANIFEST.read_text())
     return tuple(_package(pack, row) for pack, rows in stored.items() for row in rows)
 
 
 def missing(root: Path, packs: Sequence[str]) -> list[Package]:
-    """The packages of the packs that are not installed under the root."""
+    """Return the packages of the packs that are not installed under the root."""
     return [package for package in manifest() if package.pack in packs and not _is_installed(package, root)]
 
 

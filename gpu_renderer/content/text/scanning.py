@@ -32,7 +32,7 @@ def described(path: Path) -> Iterator[Described]:
 
 
 def family_of(font: TTFont) -> str:
-    """The family's name, without weight and style words where the font keeps them apart."""
+    """Return the family's name, without weight and style words where the font keeps them apart."""
     for name_id in _FAMILY_NAMES:
         if name := font["name"].getDebugName(name_id):
             return str(name)

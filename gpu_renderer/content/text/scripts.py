@@ -34,7 +34,7 @@ class Covering(Protocol):
 
 
 def script_of(code_point: int) -> str:
-    """The English name of a character's script, as readers know it."""
+    """Return the English name of a character's script, as readers know it."""
     name = str(scripts.script_name(scripts.script(chr(code_point)), default="unknown")).replace("_", " ")
     return _NAMES.get(name, name)
 

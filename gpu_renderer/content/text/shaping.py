@@ -42,7 +42,7 @@ def shaped(text: str, chain: Chain, *, ligatures: bool = True) -> Shaped:
 
 
 def advance(glyphs: Shaped) -> float:
-    """The width in ems, without letter spacing."""
+    """Return the width in ems, without letter spacing."""
     return sum(glyph.advance for glyph in glyphs)
 
 

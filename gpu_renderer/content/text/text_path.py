@@ -27,7 +27,7 @@ class ArcPath:
     @staticmethod
     @lru_cache(maxsize=256)
     def of(path: TextPath) -> ArcPath:
-        """The path flattened; a closed one includes its closing chord."""
+        """Return the path flattened; a closed one includes its closing chord."""
         points = tuple(_flattened(path))
         chords = (math.dist(a, b) for a, b in pairwise(points))
         return ArcPath(points, tuple(accumulate(chords, initial=0.0)), path.closed)
@@ -51,12 +51,12 @@ class ArcPath:
 
     @staticmethod
     def normal(heading: float) -> tuple[float, float]:
-        """The unit direction at the heading plus 90 degrees."""
+        """Return the unit direction at the heading plus 90 degrees."""
         return -math.sin(math.radians(heading)), math.cos(math.radians(heading))
 
 
 def vertices(path: TextPath) -> tuple[PathPoint, ...]:
-    """The path's vertices where its mask is drawn: expanded along their normals."""
+    """Return the path's vertices where its mask is drawn: expanded along their normals."""
     moved = expanded([MaskPoint(*point) for point in path.points], path.expansion)
     return tuple(PathPoint(*point[:6]) for point in moved)
 

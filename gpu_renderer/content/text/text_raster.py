@@ -23,7 +23,7 @@ PADDING_MAX_PX = 512.0
 
 
 def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: float = 0.0) -> Raster:
-    """The text drawn at `supersample` pixels a px."""
+    """Return the text drawn at `supersample` pixels a px."""
     width, height = measured_box(source, fonts)
     padded = padding(source, (width, height), bleed_px)
     scale = fitting_scale(width + 2 * padded, height + 2 * padded, supersample)

@@ -82,7 +82,7 @@ def _three_boxes(sigma: float) -> npt.NDArray[np.float32]:
 
 
 def _weighted(values: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The weighted means down each column; nothing lies beyond."""
+    """Return the weighted means down each column; nothing lies beyond."""
     half = len(weights) // 2
     padded = np.pad(values, ((half, half), (0, 0)))
     means = np.zeros_like(values)
@@ -92,7 +92,7 @@ def _weighted(values: npt.NDArray[np.float32], weights: npt.NDArray[np.float32])
 
 
 def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
-    """The part of an axis that is not empty after blurring."""
+    """Return the part of an axis that is not empty after blurring."""
     found = np.flatnonzero(painted)
     if not len(found):
         return 0, 0
@@ -118,6 +118,6 @@ def _reduction(sigma: float) -> int:
 
 
 def _reduced(sigma: float, factor: int) -> float:
-    """The sigma that is left for the small picture, in its px, beside the means and the bilinear enlarging."""
+    """Return the sigma that is left for the small picture, in its px, beside the means and the bilinear enlarging."""
     spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0
     return math.sqrt(sigma**2 - spread) / factor

@@ -30,7 +30,7 @@ _DEGREES = {"deg": 1.0, None: 1.0, "turn": 360.0, "rad": math.degrees(1.0), "gra
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Rgba | None:
-    """The colour, or None where a canvas would refuse the string and keep its previous paint."""
+    """Return the colour, or None where a canvas would refuse the string and keep its previous paint."""
     text = text.strip().lower()
     if text == "transparent":
         return TRANSPARENT

@@ -42,7 +42,7 @@ def dithered(shader: Any, matrix: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _parts() -> tuple[Any, Any]:
-    """The effect, and the rank of every place of the square, four times as an 8-bit level."""
+    """Return the effect, and the rank of every place of the square, four times as an 8-bit level."""
     y, x = np.mgrid[:_SIDE_PX, :_SIDE_PX]
     rank = (y & 1) << 5 | (x & 1) << 4 | (y & 2) << 2 | (x & 2) << 1 | (y & 4) >> 1 | (x & 4) >> 2
     level = (4 * rank).astype(np.uint8)

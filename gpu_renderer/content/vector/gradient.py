@@ -45,7 +45,7 @@ def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[Opacit
 
 
 def shader(gradient: LinearGradient | RadialGradient, width: float, height: float) -> Any:
-    """The Skia shader of the gradient over a width x height box centred on the origin; None without any stop."""
+    """Return the Skia shader of the gradient over a width x height box centred on the origin; None without any stop."""
     stops = resolved_stops(gradient.stops, gradient.opacity_stops)
     if not stops:
         return None

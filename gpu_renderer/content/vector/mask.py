@@ -53,14 +53,14 @@ def mask_coverage(
 
 
 def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, ...]:
-    """The vertices moved along their normals (5.4); clockwise paths grow with positive values."""
+    """Return the vertices moved along their normals (5.4); clockwise paths grow with positive values."""
     if expansion == 0:
         return tuple(points)
     return tuple(_moved(points, index, expansion) for index in range(len(points)))
 
 
 def mask_outline(path: MaskPath) -> Any:
-    """The path, expanded and closed, as a Skia path."""
+    """Return the path, expanded and closed, as a Skia path."""
     points = [PathPoint(*point[:6]) for point in expanded(path.points, path.expansion)]
     outline = skia.Path()
     add_run(outline, points, closed=True)
@@ -96,7 +96,7 @@ def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
 
 
 def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
-    """The accumulated alpha with a path painted on it, in 8 bits."""
+    """Return the accumulated alpha with a path painted on it, in 8 bits."""
     p = _LEVELS if path.opacity >= 1 else np.floor(_LEVELS * max(0.0, path.opacity) + 0.5).astype(np.uint16)
     painted, a = p[covered], accumulated.astype(np.uint16)
     if path.mode == "subtract":

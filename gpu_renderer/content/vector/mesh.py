@@ -38,7 +38,7 @@ class PlacedMesh:
     is_smooth: bool
 
     def places(self, width: float, height: float) -> surface.Points:
-        """The vertices of the mesh in frame pixels, shape (n, 2)."""
+        """Return the vertices of the mesh in frame pixels, shape (n, 2)."""
         unit = np.array(self.mesh.vertices)[:, :2] / (width, height) + 0.5
         points = np.c_[unit, np.ones(len(unit))] @ np.array(self.quad).reshape(3, 3).T
         with np.errstate(all="ignore"):
@@ -46,7 +46,7 @@ class PlacedMesh:
         return found
 
     def region(self, width: float, height: float) -> Region:
-        """The frame pixels that the mesh of a width x height box may touch; empty where it has no place."""
+        """Return the frame pixels that the mesh of a width x height box may touch; empty where it has no place."""
         places = self.places(width, height)
         if not np.isfinite(places).all():
             return Region(*self.frame[:2], 0, 0)
@@ -84,7 +84,7 @@ def _drawn(vertices: Any, paint: Any, size: tuple[int, int], origin: tuple[float
 
 
 def deformed(raster: Raster, mesh: Mesh) -> Raster:
-    """The raster's pixels carried along by the mesh, in the same box with the padding that the mesh needs."""
+    """Return the raster's pixels carried along by the mesh, in the same box with the padding that the mesh needs."""
     padding = _padding(raster, mesh)
     rows, columns = raster.pixels.shape[:2]
     scale_x = columns / (raster.width + 2.0 * raster.padding)
@@ -106,7 +106,7 @@ def _padding(raster: Raster, mesh: Mesh) -> float:
 
 
 def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> Any:
-    """The triangles at their corners' places, with texture coordinates in texels; later triangles lie in front.
+    """Return the triangles at their corners' places, with texture coordinates in texels; later triangles lie in front.
 
     The unit square of the mesh is the whole texture, padding included: a padded raster shrinks onto its mesh.
     """

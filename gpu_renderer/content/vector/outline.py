@@ -22,7 +22,7 @@ _QUARTER = 90.0
 
 
 def outline(source: ShapeSource) -> Any:
-    """The whole outline as one non-zero path."""
+    """Return the whole outline as one non-zero path."""
     if source.primitive == "ellipse":
         return ellipse(source.width, source.height)
     if source.primitive == "path":

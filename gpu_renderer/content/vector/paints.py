@@ -29,7 +29,7 @@ class Style:
         self._shader: Any = None
 
     def paint(self, wanted: Paint, opacity: float = 1.0) -> Any:
-        """The Skia paint of a style, anti-aliased, its alpha multiplied by the opacity."""
+        """Return the Skia paint of a style, anti-aliased, its alpha multiplied by the opacity."""
         if isinstance(wanted, SolidPaint):
             self._set_color(wanted.color)
         else:
@@ -51,7 +51,7 @@ def solid(color: css.Rgba, opacity: float = 1.0) -> Any:
 
 
 def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
-    """The paint, made to stroke with the width and the stroke's cap, join and dashes."""
+    """Return the paint, made to stroke with the width and the stroke's cap, join and dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(width)
     paint.setStrokeCap(_CAPS[stroke.cap])
@@ -64,7 +64,7 @@ def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
 
 
 def dash_pattern(dash: tuple[float, ...]) -> tuple[float, ...]:
-    """The canvas's rule: an odd list is repeated; one that is negative, or zero throughout, means no dashes."""
+    """Return the canvas's rule: an odd list is repeated; one that is negative, or zero throughout, means no dashes."""
     if not dash or min(dash) < 0 or sum(dash) <= 0:
         return ()
     return dash * 2 if len(dash) % 2 else dash

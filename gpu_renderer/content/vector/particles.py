@@ -19,7 +19,7 @@ _THINNEST_LINE_PX = 1.0
 
 
 def particle_raster(source: ParticleSource, scale: float) -> Raster:
-    """The field at `scale` pixels a px; particles are centred on it and cut at its edges.
+    """Return the field at `scale` pixels a px; particles are centred on it and cut at its edges.
 
     The canvas has the rounded size of the box and is stretched over the box itself.
     """

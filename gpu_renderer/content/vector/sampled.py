@@ -42,7 +42,7 @@ def fill(canvas: Any, size: tuple[int, int], path: Any, paint: Any) -> None:
 
 
 def coverage(part: Any, path: Any, matrix: Any) -> surface.Pixels:
-    """The coverage of a filled path under a matrix, over a rectangle of pixels: uint8, shape (rows, columns)."""
+    """Return the coverage of a filled path under a matrix, over a rectangle of pixels: uint8, shape (rows, columns)."""
     pixels, canvas = surface.coverage(part.width(), part.height())
     quarter = skia.Paint(AntiAlias=False, Alpha=_QUARTER, BlendMode=skia.BlendMode.kPlus)
     for x, y in SAMPLES:

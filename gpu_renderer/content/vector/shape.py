@@ -36,7 +36,7 @@ def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
 
 
 def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0) -> Raster:
-    """The shape drawn at `supersample` pixels a px."""
+    """Return the shape drawn at `supersample` pixels a px."""
     padded = padding(source, bleed_px)
     width, height = source.width + 2 * padded, source.height + 2 * padded
     scale = fitting_scale(width, height, supersample)
@@ -57,7 +57,7 @@ def round_half_up(value: float) -> int:
 
 
 def _only_color(source: ShapeSource) -> css.Rgba | None:
-    """The colour of a shape that one fill or one stroke of one colour draws; None for all others."""
+    """Return the colour of a shape that one fill or one stroke of one colour draws; None for all others."""
     if source.painted_apart or source.brush_strokes or len(source.fills) + len(source.strokes) != 1:
         return None
     stroke = source.strokes[0] if source.strokes else None

@@ -19,7 +19,7 @@ AREA_MAX_PX = 1 << 25
 
 
 def fitting_scale(width: float, height: float, scale: float) -> float:
-    """The scale, reduced where the raster of a width x height box would pass the limits."""
+    """Return the scale, reduced where the raster of a width x height box would pass the limits."""
     longest, area = max(width, height, 1e-9), max(width * height, 1e-9)
     return min(scale, SIDE_MAX_PX / longest, math.sqrt(AREA_MAX_PX / area))
 

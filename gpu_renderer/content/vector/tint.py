@@ -27,7 +27,7 @@ def rgba_of(raster: Raster) -> Pixels:
 
 @lru_cache(maxsize=64)
 def _texels(color: Rgba) -> npt.NDArray[np.uint32]:
-    """The texel of each coverage, as Skia makes it."""
+    """Return the texel of each coverage, as Skia makes it."""
     texels, canvas = rgba(256, 1)
     steps = np.arange(256, dtype=np.uint8).reshape(1, 256)
     canvas.drawImage(image(steps), 0, 0, skia.SamplingOptions(), solid(color))

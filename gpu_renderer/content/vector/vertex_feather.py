@@ -18,7 +18,7 @@ _FAR = np.float32(1e6)
 
 
 def vertex_feathered(path: MaskPath, outline: Any, box: tuple[float, float], shape: tuple[int, int]) -> Pixels:
-    """The path's coverage, computed at one pixel a px and stretched to the mask's raster."""
+    """Return the path's coverage, computed at one pixel a px and stretched to the mask's raster."""
     columns, rows = max(1, round(box[0])), max(1, round(box[1]))
     pixels, canvas = coverage(columns, rows)
     canvas.translate(columns / 2, rows / 2)

@@ -185,7 +185,7 @@ class _Masks:
     scale: float | None
 
     def coverage(self, canvas: Canvas, paths: Sequence[MaskPath], *, is_centred: bool = False) -> moderngl.Texture:
-        """The coverage of the paths, of the canvas's size; the caller releases it.
+        """Return the coverage of the paths, of the canvas's size; the caller releases it.
 
         Masks of another scale than the canvas start at its corner, or lie in its middle if `is_centred`, and cover nothing
         beyond their box.

@@ -16,7 +16,7 @@ KERNEL_RADIUS_MAX = 24
 
 
 def blur_axes(values: EffectValues) -> tuple[int, ...]:
-    """The axes that `dimensions` names: 1 is across only, 2 down only, anything else both."""
+    """Return the axes that `dimensions` names: 1 is across only, 2 down only, anything else both."""
     return {1.0: (0,), 2.0: (1,)}.get(values.number("dimensions"), (0, 1))
 
 
@@ -200,5 +200,5 @@ class UnsharpMask(Effect):
 
 
 def kernel_radius(values: EffectValues) -> int:
-    """The radius of a square window, in whole px."""
+    """Return the radius of a square window, in whole px."""
     return min(KERNEL_RADIUS_MAX, max(0, values.whole("radius")))

@@ -24,7 +24,7 @@ class _Chance:
         self._state = int(float(seed) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
 
     def draw(self) -> float:
-        """The next number, 0..1."""
+        """Return the next number, 0..1."""
         self._state = int(float(self._state) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
         return self._state / 2**32
 
@@ -41,7 +41,7 @@ class Bolt:
 
 
 def bolts_of(canvas: Canvas, values: EffectValues) -> list[Bolt]:
-    """The main bolt, then its branches."""
+    """Return the main bolt, then its branches."""
     middle = np.array([canvas.width / 2, canvas.height / 2])
     start = middle + np.array([values.number("startX"), values.number("startY")])
     end = middle + np.array([values.number("endX"), values.number("endY")])

@@ -229,7 +229,7 @@ class Toner(Effect):
 
 
 def shown_pixels(canvas: Canvas) -> Tones:
-    """The straight colours of every pixel that is not fully transparent: shape (pixels, 3), 0..255."""
+    """Return the straight colours of every pixel that is not fully transparent: shape (pixels, 3), 0..255."""
     pixels = canvas.straight_pixels().reshape(-1, 4)
     return np.asarray(pixels[pixels[:, 3] > 0][:, :3], np.float64)
 
@@ -248,13 +248,13 @@ def _counts(levels: Tones) -> Tones:
 
 
 def _cumulative(levels: Tones) -> Tones:
-    """The share of pixels at or below each level."""
+    """Return the share of pixels at or below each level."""
     counts = _counts(levels)
     return np.asarray(np.cumsum(counts) / max(1.0, counts.sum()))
 
 
 def _percentile(counts: Tones, share: float) -> int:
-    """The smallest level that is not empty and has the share of all pixels at or below it."""
+    """Return the smallest level that is not empty and has the share of all pixels at or below it."""
     reached = (np.cumsum(counts) >= share * counts.sum()) & (counts > 0)
     return int(np.argmax(reached)) if reached.any() else 255
 
@@ -273,7 +273,7 @@ def _stretched(pixels: Tones, values: EffectValues) -> Tones:
 
 
 def _neutral_gamma(median: float, target: float) -> float:
-    """The exponent that brings a channel's median to the mean of all medians, bounded to a third and three."""
+    """Return the exponent that brings a channel's median to the mean of all medians, bounded to a third and three."""
     own, wanted = median / 255, target / 255
     if min(own, wanted) < 0.001 or max(own, wanted) > 0.999:
         return 1.0

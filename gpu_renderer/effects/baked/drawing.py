@@ -99,7 +99,7 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
 def _lettered(
     canvas: Canvas, font: skia.Font, text: str, pen: tuple[float, float], color: Rgba
 ) -> npt.NDArray[np.uint8]:
-    """The text from a pen on its baseline, as a browser paints it: premultiplied pixels of the canvas's size."""
+    """Return the text from a pen on its baseline, as a browser paints it: premultiplied pixels of the canvas's size."""
     glyphs = font.textToGlyphs(text)
     at, is_mask = pen[0], font.getSize() <= MASK_MAX_PX
     y = math.floor(pen[1] + 0.5) if is_mask else pen[1]

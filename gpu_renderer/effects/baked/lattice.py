@@ -62,7 +62,7 @@ def scattered_points(canvas: Canvas, cell: float, seed: float) -> Iterator[moder
 
 
 def _corners(side: int, frequency: float) -> npt.NDArray[np.float64]:
-    """The lattice coordinates along a side: all of them or, where fine, two for each pixel."""
+    """Return the lattice coordinates along a side: all of them or, where fine, two for each pixel."""
     if frequency <= FINE:
         return np.arange(int((side - 1) * frequency) + 2, dtype=np.float64)
     low = np.floor(np.arange(side) * np.float64(frequency))

@@ -23,12 +23,12 @@ Patch = npt.NDArray[np.float32]
 
 
 def h2(a: float, b: float) -> float:
-    """The integer hash HA without a key, 0..1 (effects.md 6)."""
+    """Return the integer hash HA without a key, 0..1 (effects.md 6)."""
     return unit_hash(a - 1, b - 1)
 
 
 def read(canvas: Canvas) -> Picture:
-    """The canvas's straight colours."""
+    """Return the canvas's straight colours."""
     return canvas.straight_pixels().astype(np.float32) / np.float32(255)
 
 
@@ -90,7 +90,7 @@ def paste(picture: Picture, left: int, top: int, pixels: Patch, shown: npt.NDArr
 
 
 def _clipped(picture: Picture, left: int, top: int, patch: npt.NDArray[P]) -> tuple[npt.NDArray[P], Picture]:
-    """The part of a patch that lies on the picture, and the picture's own pixels there (a view)."""
+    """Return the part of a patch that lies on the picture, and the picture's own pixels there (a view)."""
     rows, columns = picture.shape[:2]
     x0, y0 = max(0, left), max(0, top)
     x1, y1 = min(columns, left + patch.shape[1]), min(rows, top + patch.shape[0])

@@ -286,7 +286,7 @@ class Griddler(Effect):
 
 
 def _offsets(values: EffectValues) -> Points:
-    """The effect's offsets, shape (points, 2), in the order of their declaration."""
+    """Return the effect's offsets, shape (points, 2), in the order of their declaration."""
     numbers = [values.number(parameter.key) for parameter in values.effect.parameters]
     return np.array(numbers, float).reshape(-1, 2)
 
@@ -313,7 +313,7 @@ def _from_unit(corners: Points) -> Points:
 
 
 def _inverse(matrix: Points) -> Points:
-    """The inverse; for a degenerate pin a map that sends every point outside the unit square."""
+    """Return the inverse; for a degenerate pin a map that sends every point outside the unit square."""
     nowhere = np.array([(0.0, 0.0, -1.0), (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)])
     return np.asarray(np.linalg.inv(matrix)) if abs(np.linalg.det(matrix)) > 1e-9 else nowhere
 

@@ -16,7 +16,7 @@ class Scope(Protocol):
     """Meaning of the names in an expression."""
 
     def lookup(self, name: str) -> Value:
-        """The value of a name. Raises ExpressionError for an unknown one."""
+        """Return the value of a name. Raises ExpressionError for an unknown one."""
 
 
 Run = Callable[[Scope], Value]

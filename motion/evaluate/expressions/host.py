@@ -47,37 +47,37 @@ class ExpressionHost(Protocol):
     """The document as expressions see it. Every method is pure; times are layer times, unconverted between layers."""
 
     def track(self, node_id: str, path: str) -> ScalarTrack | None:
-        """The keyframes of a property."""
+        """Return the keyframes of a property."""
 
     def expression(self, node_id: str, path: str) -> str | None:
-        """The source text of a property's enabled expression."""
+        """Return the source text of a property's enabled expression."""
 
     def static_number(self, node_id: str, path: str) -> float | None:
-        """The number of exactly that name on the node's Transform component."""
+        """Return the number of exactly that name on the node's Transform component."""
 
     def seed_id(self, node_id: str) -> str:
-        """The id that seeds the node's noise: a clone's is its original's."""
+        """Return the id that seeds the node's noise: a clone's is its original's."""
 
     def layer_named(self, name: str) -> str | None:
-        """The id of the first node of the document with exactly that name."""
+        """Return the id of the first node of the document with exactly that name."""
 
     def layer_facts(self, node_id: str) -> LayerFacts:
         """Name and static size of a node."""
 
     def control_owner(self, name: str) -> str | None:
-        """The first node, depth first, with a number `ctrl_<name>` on its Transform component."""
+        """Return the first node, depth first, with a number `ctrl_<name>` on its Transform component."""
 
     def composition(self) -> CompositionFacts:
-        """The exported composition."""
+        """Return the exported composition."""
 
     def composition_markers(self) -> tuple[Marker, ...]:
-        """The markers of the exported composition, by time."""
+        """Return the markers of the exported composition, by time."""
 
     def layer_markers(self, node_id: str) -> tuple[Marker, ...]:
-        """The markers of a layer, by time."""
+        """Return the markers of a layer, by time."""
 
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
-        """The rectangle of the layer's content; None where it is not known."""
+        """Return the rectangle of the layer's content; None where it is not known."""
 
     def to_composition(
         self, node_id: str, point: tuple[float, float, float], time_seconds: float

@@ -33,7 +33,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def tokens(source: str) -> list[Token]:
-    """The tokens of an expression, ending with END. Raises ExpressionError at the first odd character."""
+    """Return the tokens of an expression, ending with END. Raises ExpressionError at the first odd character."""
     found: list[Token] = []
     at = 0
     while True:

@@ -13,24 +13,24 @@ EMPTY = ScalarTrack(())
 
 
 def value_at(track: ScalarTrack, time: float) -> float:
-    """The keyframed value, 0 without keys."""
+    """Return the keyframed value, 0 without keys."""
     return sample_scalar(track, time) or 0.0
 
 
 def loop_out(track: ScalarTrack, time: float, mode: str) -> float:
-    """The value, repeated after the last key."""
+    """Return the value, repeated after the last key."""
     is_looping = _span(track) > 0.0 and time > track.keys[-1].time
     return _looped(track, time, mode) if is_looping else value_at(track, time)
 
 
 def loop_in(track: ScalarTrack, time: float, mode: str) -> float:
-    """The value, repeated before the first key."""
+    """Return the value, repeated before the first key."""
     is_looping = _span(track) > 0.0 and time < track.keys[0].time
     return _looped(track, time, mode) if is_looping else value_at(track, time)
 
 
 def key(track: ScalarTrack, position: float) -> Record:
-    """The key of a number counted from 1, rounded and clamped."""
+    """Return the key of a number counted from 1, rounded and clamped."""
     if not track.keys or math.isnan(position):
         return _key(1, 0.0, 0.0)
     index = int(min(float(len(track.keys)), max(1.0, round_half_up(position))))
@@ -38,7 +38,7 @@ def key(track: ScalarTrack, position: float) -> Record:
 
 
 def nearest_key(track: ScalarTrack, time: float) -> Record:
-    """The key nearest to a time, the earlier one on ties."""
+    """Return the key nearest to a time, the earlier one on ties."""
     if not track.keys:
         return _key(0, 0.0, 0.0)
     index = _nearest(track, time)

@@ -22,7 +22,7 @@ class Reader(Protocol):
         """A property's value, its expression included."""
 
     def control(self, name: str, time: float) -> float:
-        """The value of an expression control."""
+        """Return the value of an expression control."""
 
 
 class PropertyScope:
@@ -41,7 +41,7 @@ class PropertyScope:
         self._counter = 0
 
     def lookup(self, name: str) -> Value:
-        """The value of a variable or function. Raises ExpressionError for an unknown name."""
+        """Return the value of a variable or function. Raises ExpressionError for an unknown name."""
         fixed = FUNCTIONS.get(name)
         if fixed is not None:
             return fixed

@@ -43,7 +43,7 @@ class _Chain:
         return _unexpressed(self.host, node_id, path, time)
 
     def control(self, name: str, time: float) -> float:
-        """The value of an expression control, 0 where there is none or it is being resolved."""
+        """Return the value of an expression control, 0 where there is none or it is being resolved."""
         owner = self.host.control_owner(name)
         if owner is None or (owner, f"ctrl_{name}") in self.active:
             return 0.0
@@ -66,7 +66,7 @@ class _Chain:
 
 
 def property_value(host: ExpressionHost, node_id: str, path: str, time_seconds: float) -> float | None:
-    """The value at a layer time; None where the property has no keys, no valid expression and no static number.
+    """Return the value at a layer time; None where the property has no keys, no valid expression and no static number.
 
     No error leaves: an expression that fails counts as absent where it stands.
     """
@@ -86,7 +86,7 @@ def _unexpressed(host: ExpressionHost, node_id: str, path: str, time: float) -> 
 
 
 def _component(path: str, result: Value) -> float | None:
-    """The number that an expression gives its property: itself, or the array's component of that axis."""
+    """Return the number that an expression gives its property: itself, or the array's component of that axis."""
     if isinstance(result, float):
         return result if math.isfinite(result) else None
     if type(result) is not tuple or not 1 <= len(result) <= 4:

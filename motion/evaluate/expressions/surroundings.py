@@ -82,7 +82,7 @@ def source_rect(host: ExpressionHost, node_id: str, time: float) -> Native:
 
 
 def layer_size(host: ExpressionHost, node_id: str) -> tuple[float, float]:
-    """The layer's static size, the composition's where none is stored."""
+    """Return the layer's static size, the composition's where none is stored."""
     facts, composition = host.layer_facts(node_id), host.composition()
     width = composition.width if facts.width is None else facts.width
     height = composition.height if facts.height is None else facts.height
@@ -90,7 +90,7 @@ def layer_size(host: ExpressionHost, node_id: str) -> tuple[float, float]:
 
 
 def found_layer(host: ExpressionHost, name: Value) -> str | None:
-    """The id of a layer by name, or by id after `#`."""
+    """Return the id of a layer by name, or by id after `#`."""
     written = text(name)
     return written[1:] if written.startswith("#") else host.layer_named(written)
 

@@ -56,7 +56,7 @@ def truthy(value: Value) -> bool:
 
 
 def number(value: Value) -> float:
-    """The value as a number; NaN where it is none."""
+    """Return the value as a number; NaN where it is none."""
     if isinstance(value, float):
         return value
     if isinstance(value, bool):
@@ -69,7 +69,7 @@ def number(value: Value) -> float:
 
 
 def text(value: Value) -> str:
-    """The value as JavaScript writes it."""
+    """Return the value as JavaScript writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -84,7 +84,7 @@ def text(value: Value) -> str:
 
 
 def plus(a: Value, b: Value) -> Value:
-    """The sum of two numbers; text where a side is a string, an array or an object."""
+    """Return the sum of two numbers; text where a side is a string, an array or an object."""
     if isinstance(a, float) and isinstance(b, float):
         return a + b
     if _is_text_like(a) or _is_text_like(b):
@@ -105,7 +105,7 @@ def divide(a: float, b: float) -> float:
 
 
 def remainder(a: float, b: float) -> float:
-    """The remainder with the sign of a."""
+    """Return the remainder with the sign of a."""
     return math.nan if b == 0.0 or math.isinf(a) else math.fmod(a, b)
 
 
@@ -118,14 +118,14 @@ def less(a: Value, b: Value) -> bool | None:
 
 
 def same(a: Value, b: Value) -> bool:
-    """The operator `===`: arrays and objects are equal to themselves only."""
+    """Return the operator `===`: arrays and objects are equal to themselves only."""
     if isinstance(a, tuple) or isinstance(b, tuple):
         return a is b
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
 def loosely_equal(a: Value, b: Value) -> bool:
-    """The operator `==`, which converts before it compares."""
+    """Return the operator `==`, which converts before it compares."""
     if a is None or a is UNDEFINED or b is None or b is UNDEFINED:
         return (a is None or a is UNDEFINED) and (b is None or b is UNDEFINED)
     if isinstance(a, tuple) and isinstance(b, tuple):
@@ -152,7 +152,7 @@ def member(value: Value, key: Value) -> Value:
 
 
 def call(value: Value, arguments: Sequence[Value]) -> Value:
-    """The result of calling a function. Raises where the value is none."""
+    """Return the result of calling a function. Raises where the value is none."""
     if not isinstance(value, Native):
         raise ExpressionError("what is called is no function")
     return value.call(arguments)
@@ -200,7 +200,7 @@ def _parsed(written: str) -> float:
 
 
 def _written(value: float) -> str:
-    """The shortest digits that read back as the same number, in JavaScript's layout."""
+    """Return the shortest digits that read back as the same number, in JavaScript's layout."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

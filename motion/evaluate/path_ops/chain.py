@@ -45,7 +45,7 @@ def apply(
     runs: Sequence[Run],
     time_seconds: float,
 ) -> ChainResult | None:
-    """The chain's result at a layer time; None where no operator is left, and the shape is drawn normally."""
+    """Return the chain's result at a layer time; None where no operator is left, and the shape is drawn normally."""
     active = [operator for operator in operators if not operator.is_inert]
     if not active:
         return None

@@ -84,7 +84,7 @@ def edges(line: Polyline) -> Iterator[tuple[Point, Point]]:
 
 
 def centroid(line: Polyline) -> Point:
-    """The mean of the points."""
+    """Return the mean of the points."""
     count = max(1, len(line.points))
     return sum(x for x, _ in line.points) / count, sum(y for _, y in line.points) / count
 

@@ -44,7 +44,7 @@ def _copies(operator: PathOperator, points: int) -> int:
 
 
 def _transforms(operator: PathOperator, copies: int) -> list[CopyTransform]:
-    """The transforms of all copies, each mixed from its neighbours where the ladder's offset is fractional."""
+    """Return the transforms of all copies, each mixed from its neighbours where the ladder's offset is fractional."""
     offset = min(float(RUNGS_LIMIT), max(-float(RUNGS_LIMIT), operator.offset))
     low = math.floor(offset)
     ladder = _ladder(operator, low, low + copies)
@@ -52,7 +52,7 @@ def _transforms(operator: PathOperator, copies: int) -> list[CopyTransform]:
 
 
 def _ladder(operator: PathOperator, low: int, high: int) -> list[CopyTransform]:
-    """The whole transforms from low to high, counted up and down from transform 0."""
+    """Return the whole transforms from low to high, counted up and down from transform 0."""
     up, down = [REST], [REST]
     for _ in range(high):
         up.append(_step_up(operator, up[-1]))

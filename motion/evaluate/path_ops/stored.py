@@ -53,7 +53,7 @@ class PathOperator:
 
 
 def path_operators(stored: object) -> tuple[PathOperator, ...]:
-    """The operators of a stored `pathOps` list; an unknown type is read as `zigzag`."""
+    """Return the operators of a stored `pathOps` list; an unknown type is read as `zigzag`."""
     return tuple(_operator(entry) for entry in (stored if isinstance(stored, list) else ()) if isinstance(entry, dict))
 
 

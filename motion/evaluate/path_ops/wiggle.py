@@ -35,7 +35,7 @@ def wiggle_transform(operator: PathOperator, lines: Lines, time_seconds: float) 
 
 
 def _bounded(operator: PathOperator) -> PathOperator:
-    """The operator with its numbers in their ranges (animation.md 6.6)."""
+    """Return the operator with its numbers in their ranges (animation.md 6.6)."""
     return replace(
         operator,
         amount=max(0.0, operator.amount),
@@ -78,7 +78,7 @@ def _roughened(operator: PathOperator, line: Polyline, time_seconds: float) -> P
 
 
 def _subdivided(line: Polyline, steps: int) -> Array:
-    """The points of every edge at even fractions: shape (points, 2). An open run keeps its last point."""
+    """Return the points of every edge at even fractions: shape (points, 2). An open run keeps its last point."""
     pairs = np.array([*edges(line)], dtype=np.float64).reshape(-1, 2, 2)
     shares = (np.arange(steps) / steps)[None, :, None]
     dense = (pairs[:, :1] + (pairs[:, 1:] - pairs[:, :1]) * shares).reshape(-1, 2)

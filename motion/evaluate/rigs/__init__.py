@@ -38,7 +38,7 @@ class Rig:
 
 
 def rig(puppet: object, skeleton: object) -> Rig | None:
-    """The rig of the stored objects `puppet` and `skeleton`; None where there is neither a pin nor a bone."""
+    """Return the rig of the stored objects `puppet` and `skeleton`; None where there is neither a pin nor a bone."""
     pinned: Mapping[str, object] = puppet if isinstance(puppet, dict) else {}
     boned: Mapping[str, object] = skeleton if isinstance(skeleton, dict) else {}
     pins = tuple(filter(None, map(stored_pin, _entries(pinned, "pins"))))
@@ -61,7 +61,7 @@ def rig(puppet: object, skeleton: object) -> Rig | None:
 def mesh(
     config: Rig, width: float, height: float, values: Mapping[str, float], places: Mapping[str, Any]
 ) -> Mesh | None:
-    """The deformed mesh of a box in px, None for an empty box.
+    """Return the deformed mesh of a box in px, None for an empty box.
 
     `values` holds sampled tracks by path (`puppet.<id>.rotation`, `bone.<id>.x` and so on), `places` the sampled data
     tracks `puppet.<id>.position` as points with `x` and `y`.

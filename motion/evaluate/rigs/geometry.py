@@ -37,17 +37,17 @@ def edges(density: int) -> tuple[Indices, Indices]:
 
 
 def nearest(rest: Array, x: float, y: float) -> int:
-    """The vertex that lies nearest to a point."""
+    """Return the vertex that lies nearest to a point."""
     return int(np.hypot(*(rest - (x, y)).T).argmin())
 
 
 def mixed(copies: Sequence[Array], weights: Sequence[Array]) -> Array:
-    """The weighted mean of several copies of the vertices."""
+    """Return the weighted mean of several copies of the vertices."""
     total = np.sum(weights, axis=0)
     return np.asarray(sum(copy * (weight / total)[:, None] for copy, weight in zip(copies, weights, strict=True)))
 
 
 def turn(angle: float) -> Array:
-    """The 2 x 2 rotation by an angle in radians, clockwise on screen."""
+    """Return the 2 x 2 rotation by an angle in radians, clockwise on screen."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s], [s, c]])

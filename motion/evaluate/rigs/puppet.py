@@ -31,7 +31,7 @@ class Pin:
 
 
 def stored_pin(stored: Mapping[str, object]) -> Pin | None:
-    """The pin of a stored entry, None where it has no place."""
+    """Return the pin of a stored entry, None where it has no place."""
     x, y = finite(stored.get("x")), finite(stored.get("y"))
     if x is None or y is None:
         return None
@@ -42,7 +42,7 @@ def stored_pin(stored: Mapping[str, object]) -> Pin | None:
 
 
 def animated_pin(pin: Pin, rotation_limit: float | None, values: Mapping[str, float], places: Mapping[str, Any]) -> Pin:
-    """The pin at a moment, its turn held within the limit in degrees."""
+    """Return the pin at a moment, its turn held within the limit in degrees."""
     key = f"puppet.{pin.id}"
     place = places.get(f"{key}.position") or ()
     x, y = (place[0].x, place[0].y) if place else (pin.to_x, pin.to_y)
@@ -55,7 +55,7 @@ def animated_pin(pin: Pin, rotation_limit: float | None, values: Mapping[str, fl
 def pinned(
     pins: Sequence[Pin], rest: Array, density: int, *, is_rigid: bool, rotation_limit: float | None = None
 ) -> Array:
-    """The vertices moved by the pins: blended, and relaxed to be as rigid as possible where `is_rigid`.
+    """Return the vertices moved by the pins: blended, and relaxed to be as rigid as possible where `is_rigid`.
 
     No vertex turns beyond the limit in degrees while it is relaxed.
     """
@@ -127,7 +127,7 @@ class _Solver:
         return moved
 
     def _turns(self, sides: Array, moved: Array, rotation_limit: float | None) -> Array:
-        """The cosine and sine of the turn that fits the edges of every vertex best."""
+        """Return the cosine and sine of the turn that fits the edges of every vertex best."""
         turned = moved[self._to] - moved[self._from]
         cosine, sine = np.zeros(len(moved)), np.zeros(len(moved))
         np.add.at(cosine, self._from, self._weight[:, 0] * (sides * turned).sum(axis=1))
@@ -140,7 +140,7 @@ class _Solver:
         return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
     def _pull(self, sides: Array, turns: Array) -> Array:
-        """The right side of the system: every edge as the mean turn of its two ends wants it."""
+        """Return the right side of the system: every edge as the mean turn of its two ends wants it."""
         c, s = ((turns[self._from] + turns[self._to]) / 2.0).T
         wanted = np.stack([c * sides[:, 0] - s * sides[:, 1], s * sides[:, 0] + c * sides[:, 1]], axis=1)
         pull = np.zeros((len(turns), 2))

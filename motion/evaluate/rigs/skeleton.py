@@ -45,7 +45,7 @@ class Goal:
 
 
 def stored_bone(stored: Mapping[str, object]) -> Bone | None:
-    """The bone of a stored entry, None where it has no place or length."""
+    """Return the bone of a stored entry, None where it has no place or length."""
     length, x, y = (finite(stored.get(name)) for name in ("length", "x", "y"))
     if length is None or x is None or y is None:
         return None
@@ -64,7 +64,7 @@ def stored_bone(stored: Mapping[str, object]) -> Bone | None:
 
 
 def stored_goal(stored: Mapping[str, object]) -> Goal | None:
-    """The goal of a stored entry, None where it has no place."""
+    """Return the goal of a stored entry, None where it has no place."""
     x, y = finite(stored.get("x")), finite(stored.get("y"))
     if x is None or y is None:
         return None
@@ -76,7 +76,7 @@ def stored_goal(stored: Mapping[str, object]) -> Goal | None:
 
 
 def without_cycles(bones: tuple[Bone, ...]) -> tuple[Bone, ...]:
-    """The bones of which every parent comes before them in the list; others hang on nothing."""
+    """Return the bones of which every parent comes before them in the list; others hang on nothing."""
     seen: set[str] = set()
     kept = []
     for bone in bones:
@@ -93,7 +93,7 @@ def boned(
     density: int,
     moved: Array,
 ) -> Array:
-    """The vertices moved by the bones, each weighed by the inverse squared way to it along the mesh at rest."""
+    """Return the vertices moved by the bones, each weighed by the inverse squared way to it along the mesh at rest."""
     if not bones:
         return moved
     pose = [_animated_bone(bone, values) for bone in bones]
@@ -209,7 +209,7 @@ def _cross(a: Array, b: Array) -> float:
 
 
 def _worlds(bones: Sequence[Bone]) -> list[Array]:
-    """The matrix of every bone; parents are counted from the root."""
+    """Return the matrix of every bone; parents are counted from the root."""
     by_id = {bone.id: bone for bone in bones}
     worlds: dict[str, Array] = {}
 

@@ -46,6 +46,6 @@ _MAKERS: Final[dict[str, Callable[[AudioEffect, int], Processor]]] = {
 
 
 def processor(effect: AudioEffect, length: int) -> Processor | None:
-    """The effect for a voice of `length` sample frames; None for one that changes what is read (`backwards`)."""
+    """Return the effect for a voice of `length` sample frames; None for one that changes what is read (`backwards`)."""
     make = _MAKERS.get(effect.type)
     return None if make is None else make(effect, length)

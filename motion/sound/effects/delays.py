@@ -24,7 +24,7 @@ class _Line:
         self._past = np.zeros((0, 0))
 
     def run(self, samples: Samples, delays: Floats, feedback: Floats) -> Samples:
-        """The delayed samples; `delays` in sample frames, both for each sample frame."""
+        """Return the delayed samples; `delays` in sample frames, both for each sample frame."""
         if self._past.shape[1] != samples.shape[1]:
             self._past = np.zeros((self._size, samples.shape[1]))
         loops = bool(np.any(feedback))
@@ -85,7 +85,7 @@ def _mixed(dry: Samples, wet: Samples, mix: Curve, times: Floats) -> Samples:
 
 
 def _between(line: Samples, places: Floats) -> Samples:
-    """The line at places between its sample frames."""
+    """Return the line at places between its sample frames."""
     lower = np.floor(places).astype(np.int64)
     part = (places - lower)[:, None]
     upper = np.minimum(lower + 1, len(line) - 1)

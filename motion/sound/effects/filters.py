@@ -70,17 +70,17 @@ def high_pass(cutoff: float, q: float) -> Coefficients:
 
 
 def parametric_eq(effect: AudioEffect, _length: int) -> Filters:
-    """The processor of the equaliser."""
+    """Return the processor of the equaliser."""
     return Filters(effect, [(peaking, ("frequency", "gain", "q"))])
 
 
 def bass_treble(effect: AudioEffect, _length: int) -> Filters:
-    """The processor of both shelves, the lower one first."""
+    """Return the processor of both shelves, the lower one first."""
     return Filters(effect, [(low_shelf, ("bass",)), (high_shelf, ("treble",))])
 
 
 def high_low_pass(effect: AudioEffect, _length: int) -> Filters:
-    """The processor of one of both passes."""
+    """Return the processor of one of both passes."""
     shape = low_pass if effect.mode == "lowpass" else high_pass
     return Filters(effect, [(shape, ("cutoff", "q"))])
 
@@ -92,7 +92,7 @@ class Filters:
         self._parts = [_Biquad(shape, [effect.parameters[name] for name in names]) for shape, names in shapes]
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """The filtered sample frames."""
+        """Return the filtered sample frames."""
         for part in self._parts:
             samples = part.process(samples, first)
         return samples

@@ -19,7 +19,7 @@ class Tone:
         self._wave = Oscillator(effect.wave, hertz)
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """The samples with the tone."""
+        """Return the samples with the tone."""
         count = max(0, min(len(samples), self._length - first))
         result = samples.copy()
         gain = self._gain.at((first + np.arange(count)) / RATE)
@@ -36,7 +36,7 @@ class Modulator:
         self._wave = Oscillator(effect.wave, effect.parameters["rate"])
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """The modulated samples. The wave stops with the voice."""
+        """Return the modulated samples. The wave stops with the voice."""
         count = max(0, min(len(samples), self._length - first))
         wave = np.zeros(len(samples))
         wave[:count] = self._wave.block(first, count)

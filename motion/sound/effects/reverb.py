@@ -47,7 +47,7 @@ class Reverb:
 
 
 def response(effect_id: str, decay_seconds: float, pre_delay_ms: float) -> Floats:
-    """The impulse response of an effect: (sample frames, 2)."""
+    """Return the impulse response of an effect: (sample frames, 2)."""
     silent = round(min(200.0, max(0.0, pre_delay_ms)) / 1000 * RATE)
     count = max(1, round(min(10.0, max(0.1, decay_seconds)) * RATE))
     fade = 10.0 ** (-3 * np.arange(count) / count)
@@ -78,5 +78,5 @@ def noise(seed: int, channel: int, count: int) -> Floats:
 
 
 def _signed(low: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """The low 32 bits as a signed number."""
+    """Return the low 32 bits as a signed number."""
     return low.astype(np.uint32).astype(np.int32).astype(np.int64)
