@@ -31,13 +31,20 @@ class Runner(Drawer, Protocol):
 def executed(
     runner: Runner, assignment: TaskAssignment, writer: ProgressWriter, on_progress: Progress, should_stop: Stopped
 ) -> Finished | Ended:
-    """Execute the assignment; its progress goes to `on_progress` and, at a bounded rate, to Redis."""
+    """Execute the assignment; its progress goes to `on_progress` and, at a bounded rate, to Redis.
+
+    Its beginning and its first frames are written at once.
+    """
     now = _begun(runner.worker_id, assignment)
-    writer.show(now)
+    writer.show(now, at_once=True)
+    shown = 0
 
     def advanced(frames: int) -> None:
+        nonlocal shown
         on_progress(frames)
-        writer.show(now.at("draw" if frames < _frames(assignment) else "store", frames))
+        stage = "draw" if frames < _frames(assignment) else "store"
+        writer.show(now.at(stage, frames), at_once=frames > shown == 0)
+        shown = frames
 
     with logs.bound(job_id=assignment.job_id, request_id=assignment.trace.request_id):
         report = _traced(runner, assignment, advanced, should_stop)

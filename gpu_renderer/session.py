@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,9 @@ from motion.snapshot import Snapshot, TextSource
 log = logging.getLogger(__name__)
 BUILD = "14"
 """Raised whenever frames of the same document may come out differently."""
+
+EVALUATED_MAX: Final = 64
+"""Snapshots that a document keeps between the digest of a segment and its drawing: two seconds of 30 frames."""
 
 ResolveMedia = Callable[[str], Path | None]
 
@@ -117,6 +121,8 @@ class Opened:
         self.fps = output.fps or composition.fps
         self.duration_seconds = output.duration_seconds or composition.duration_seconds
         self._session = session
+        self._evaluated: dict[int, Snapshot] = {}
+        """Snapshots by frame whose digests were asked for, oldest first: most are drawn next."""
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media)
@@ -142,6 +148,8 @@ class Opened:
 
     def evaluated(self, frame_index: int) -> Snapshot:
         """A frame as numbers."""
+        if (kept := self._evaluated.pop(frame_index, None)) is not None:
+            return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
         return evaluate(self.composition, time_seconds, self.fps, self._measured)
 
@@ -164,7 +172,11 @@ class Opened:
 
     def frame_key(self, frame_index: int) -> str:
         """A digest that is the same for frames that are the same picture in this session and output."""
-        words = (snapshot_key.key(self.evaluated(frame_index)), str(self.width), str(self.height))
+        snapshot = self.evaluated(frame_index)
+        self._evaluated[frame_index] = snapshot
+        if len(self._evaluated) > EVALUATED_MAX:
+            del self._evaluated[next(iter(self._evaluated))]
+        words = (snapshot_key.key(snapshot), str(self.width), str(self.height))
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from farm_core.settings import Settings
 from farm_core.telemetry.traces import TraceContext
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
-from scheduler.placement import AccountLoad, FreeWorker, OpenJob, OpenTask, assign
+from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, assign
 from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
@@ -71,7 +71,8 @@ class Dispatcher(Service):
         """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
-        rows = await database.single(lambda connection: tasks.open_work(connection, now, room, renderers))
+        heads = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
+        rows = await database.single(lambda connection: tasks.open_work(connection, now, heads, renderers))
         if not rows:
             return []
         candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))

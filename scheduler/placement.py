@@ -5,6 +5,9 @@ hold up another's. Among accounts of equal load the one with the most urgent job
 with the least work left goes first, less its waiting time and a day for each step of its priority: short jobs overtake,
 and long ones never starve. Assemblies come before everything, because the job is nearly done. All segments of a job go
 to workers of one renderer, because only they give the same bytes.
+
+A worker gets a second task in advance only while more tasks wait than there are workers. The last tasks of a queue wait for
+the first worker that is idle: tasks differ in length, so a task behind a long one would end later.
 """
 
 from __future__ import annotations
@@ -86,19 +89,24 @@ def assign(
     `accounts`: loads of accounts of which `jobs` is only a part. Other loads are sums over the account's jobs.
     """
     pool = _Pool(workers)
+    tail, waiting = min(len(workers), TAIL_TASKS_MAX), sum(len(job.heads) for job in jobs)
     shares = _shares(jobs, now, accounts or {})
     turns = [(*share.turn, account, share) for account, share in shares.items()]
     heapq.heapify(turns)
     made: list[Placement] = []
     while turns and pool:
         _, _, account, share = heapq.heappop(turns)
-        assignment = share.take(pool)
+        is_tail = share.leased_frames > 0 and waiting - len(made) <= tail
+        assignment = share.take(pool, idle_only=is_tail)
         if assignment is None:
             continue
         made.append(assignment)
         heapq.heappush(turns, (*share.turn, account, share))
     return made + _first_ones(shares.values(), workers)
 
+
+TAIL_TASKS_MAX: Final = 32
+"""At most this many waiting tasks stay unassigned although busy workers have room for them."""
 
 EXPRESS_ROOM: Final = 4
 """Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
@@ -129,14 +137,14 @@ class _Share:
         """Sorts accounts: the least load first, then the one whose first job is most pressing."""
         return self.leased_frames / self.weight, self.jobs[0][0] if self.jobs else (True, math.inf)
 
-    def take(self, pool: _Pool) -> Placement | None:
+    def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
         for _, _, job in self.jobs:
             at = self.cursors.get(job.id, 0)
             if at >= len(job.heads):
                 continue
             task = job.heads[at]
-            worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker)
+            worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker, idle_only=idle_only)
             if worker is None:
                 continue
             self.cursors[job.id] = at + 1
@@ -186,11 +194,14 @@ class _Pool:
     def __bool__(self) -> bool:
         return any(self._idle.values())
 
-    def take(self, renderer: str | None, avoid: str | None) -> FreeWorker | None:
-        """Return one place at the least loaded worker of the renderer (any if None), preferably not at `avoid`."""
+    def take(self, renderer: str | None, avoid: str | None, *, idle_only: bool = False) -> FreeWorker | None:
+        """Return one place at the least loaded worker of the renderer (any if None), preferably not at `avoid`.
+
+        `idle_only`: return None if that worker holds a task already.
+        """
         heaps = self._idle.values() if renderer is None else [self._idle.get(renderer, [])]
         heap = min((heap for heap in heaps if heap), key=lambda heap: heap[0][:2], default=None)
-        if not heap:
+        if not heap or (idle_only and heap[0][0] > 0):
             return None
         load, name, worker = heapq.heappop(heap)
         if name == avoid and heap:

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from farm_core.progress import store
 
 EVERY_SECONDS: Final = 0.4
-"""A segment's progress is written at most this often, except its last one."""
+"""Progress is written at most this often, except states that are shown at once."""
 
 RETRY_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 1.0
@@ -52,6 +52,7 @@ class ProgressWriter:
         self._latest: dict[str, SegmentProgress] = {}
         self._changed = threading.Condition()
         self._closed = False
+        self._is_urgent = False
         self._thread: threading.Thread | None = None
         if url is not None:
             self._client = redis.Redis.from_url(
@@ -61,12 +62,13 @@ class ProgressWriter:
             self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
             self._thread.start()
 
-    def show(self, progress: SegmentProgress) -> None:
-        """Take the newest state of an attempt. Returns at once."""
+    def show(self, progress: SegmentProgress, *, at_once: bool = False) -> None:
+        """Take the newest state of an attempt and return. `at_once`: write it without the pause after the last write."""
         if self._thread is None:
             return
         with self._changed:
             self._latest[progress.token] = progress
+            self._is_urgent = self._is_urgent or at_once
             self._changed.notify()
 
     def close(self) -> None:
@@ -84,18 +86,25 @@ class ProgressWriter:
                 self._changed.wait_for(lambda: self._latest or self._closed)
                 if not self._latest:
                     break
-                states, self._latest = self._latest, {}
-            pause = self._every_seconds
-            try:
-                self._write(list(states.values()))
-            except (RedisError, OSError):
-                pause = RETRY_SECONDS
-                self._put_back(states)
+                states, self._latest, self._is_urgent = self._latest, {}, False
+            is_written = self._written(states)
             with self._changed:
                 if self._closed:
                     break
-                self._changed.wait_for(lambda: self._closed, pause)
+                if is_written:
+                    self._changed.wait_for(lambda: self._closed or self._is_urgent, self._every_seconds)
+                else:
+                    self._changed.wait_for(lambda: self._closed, RETRY_SECONDS)
         self._client.close()
+
+    def _written(self, states: dict[str, SegmentProgress]) -> bool:
+        """Write the states. Keep them and return False if Redis does not answer."""
+        try:
+            self._write(list(states.values()))
+        except (RedisError, OSError):
+            self._put_back(states)
+            return False
+        return True
 
     def _write(self, states: list[SegmentProgress]) -> None:
         pipeline = self._client.pipeline(transaction=False)

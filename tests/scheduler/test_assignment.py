@@ -82,3 +82,15 @@ def test_a_job_begun_on_one_renderer_waits_for_it() -> None:
 def test_a_worker_gets_no_more_than_it_has_room_for_and_idle_ones_are_filled_first() -> None:
     made = assign([job("one", segments=9)], workers(2, room=2), NOW)
     assert [assignment.worker_id for assignment in made] == [f"{CPU}-0", f"{CPU}-1", f"{CPU}-0", f"{CPU}-1"]
+
+
+def test_the_last_tasks_of_a_queue_wait_for_a_worker_that_is_idle() -> None:
+    busy = [FreeWorker(f"{CPU}-{index}", CPU, 1, load=1) for index in range(2)]
+    under_way = job("one", segments=2, leased_frames=60)
+    assert chosen([under_way], busy) == []
+    assert chosen([under_way], [*busy, FreeWorker(f"{CPU}-2", CPU, 2)]) == ["one.0"]
+
+
+def test_a_long_queue_gives_busy_workers_their_next_task_in_advance() -> None:
+    busy = [FreeWorker(f"{CPU}-{index}", CPU, 1, load=1) for index in range(2)]
+    assert chosen([job("one", segments=9, leased_frames=60)], busy) == ["one.0", "one.1"]

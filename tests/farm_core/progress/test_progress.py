@@ -100,6 +100,25 @@ def test_progress_does_not_go_back_when_a_segment_is_tried_again(redis_url: str,
     asyncio.run(story())
 
 
+async def shown(under_test: Progress, segments: int) -> None:
+    """Wait until Redis has the states of so many segments."""
+    while len(await under_test.reader.segments_of("job_a")) < segments:  # noqa: ASYNC110 - another thread writes them
+        await asyncio.sleep(0.01)
+
+
+def test_a_state_that_is_shown_at_once_does_not_wait_for_the_next_turn(redis_url: str, database_url: str) -> None:
+    async def story() -> None:
+        async with progress(redis_url, database_url) as under_test:
+            writer = ProgressWriter(redis_url, every_seconds=3600)
+            writer.show(attempt(0).at("draw", 0))
+            await shown(under_test, 1)
+            writer.show(attempt(1).at("draw", 3), at_once=True)
+            await shown(under_test, 2)
+            writer.close()
+
+    asyncio.run(story())
+
+
 def test_only_completion_makes_a_hundred(redis_url: str, database_url: str) -> None:
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
