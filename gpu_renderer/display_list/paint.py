@@ -152,7 +152,7 @@ def quad_of(paint: Paint, placed: Placement) -> Matrix3:
     if isinstance(paint, Image) and paint.region is not None:
         x, y, width, height = paint.region
         return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
-    return placed.quad(paint.width, paint.height, paint.padding)
+    return matrix.on_subpixels(placed.quad(paint.width, paint.height, paint.padding))
 
 
 def content_quad(paint: object, quad: Matrix3) -> Matrix3:

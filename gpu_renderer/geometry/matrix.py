@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 Matrix3 = tuple[float, float, float, float, float, float, float, float, float]
 Point = tuple[float, float]
 
+SUBPIXELS = 16
+"""Steps of a pixel on which the reference's rasteriser puts the corners of quads (four bits of subpixel precision)."""
 IDENTITY: Matrix3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -94,6 +96,24 @@ def pinned(corners: Sequence[float]) -> Matrix3:
     g = (d3x * d2y - d2x * d3y) / denominator
     h = (d1x * d3y - d3x * d1y) / denominator
     return (x1 - x0 + g * x1, x3 - x0 + h * x3, x0, y1 - y0 + g * y1, y3 - y0 + h * y3, y0, g, h, 1.0)
+
+
+def on_subpixels(quad: Matrix3) -> Matrix3:
+    """Return the quad with its corners on the subpixel grid. Quads with perspective are left as they are.
+
+    `quad` maps the unit square to frame pixels; the corner (1, 1) follows from the other three.
+    """
+    a, b, c, d, e, f, g, h, w = quad
+    if g != 0.0 or h != 0.0 or w == 0.0 or not finite(quad):
+        return quad
+    x, y = _on_grid(c / w), _on_grid(f / w)
+    across = _on_grid((a + c) / w) - x, _on_grid((d + f) / w) - y
+    down = _on_grid((b + c) / w) - x, _on_grid((e + f) / w) - y
+    return (across[0] * w, down[0] * w, x * w, across[1] * w, down[1] * w, y * w, g, h, w)
+
+
+def _on_grid(px: float) -> float:
+    return math.floor(px * SUBPIXELS + 0.5) / SUBPIXELS
 
 
 def finite(numbers: Iterable[float]) -> bool:

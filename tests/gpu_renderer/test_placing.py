@@ -96,3 +96,12 @@ def test_an_adjustment_layer_may_be_cut_by_another_layer(painter: Painter) -> No
     picture = drawn(painter, snapshot(rect("#ff0000", 32, 24, 64, 48), left, adjusted, background="#000000"))
     assert at(picture, 10, 24)[0] > 250
     assert at(picture, 54, 24) == (0, 0, 0)
+
+
+def test_corners_of_quads_lie_on_the_subpixel_grid() -> None:
+    quad = (10.03, 0.0, 0.51, 0.0, 5.0, -0.02, 0.0, 0.0, 1.0)
+    assert matrix.on_subpixels(quad) == (10.0625, 0.0, 0.5, 0.0, 5.0, 0.0, 0.0, 0.0, 1.0)
+    tilted = (*quad[:6], 0.001, 0.0, 1.0)
+    assert matrix.on_subpixels(tilted) == tilted
+    lost = (float("nan"), *quad[1:])
+    assert matrix.on_subpixels(lost) is lost

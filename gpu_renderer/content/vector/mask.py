@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.vector.blur import feathered, filter_margin
+from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, feathered, filter_margin
 from gpu_renderer.content.vector.outline import add_run
 from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
@@ -78,7 +78,8 @@ def _path_coverage(
     rows, columns = shape
     if any(point.feather is not None for point in path.points):
         return vertex_feathered(path, mask_outline(path), whole, (rows, columns))
-    sigma = path.feather * sigma_factor
+    wanted = path.feather * sigma_factor
+    sigma = min(wanted, float(SIGMA_SIDES_MAX * max(shape))) if wanted > 0 else 0.0
     beyond = min(filter_margin(sigma), max(shape))  # what lies outside the buffer is blurred into it
     pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)
     canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
