@@ -35,7 +35,7 @@ from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.prefetch import iterated_ahead
+from gpu_renderer.threads import iterated_ahead
 
 SnapshotT = TypeVar("SnapshotT")
 
@@ -111,8 +111,6 @@ class PipelineOptions:
     """Frames on their way back from the GPU; none are where frames are finished on the processor (`host/`)."""
     encode_ahead_frames: int = 2
     """Frames that may wait for the encoder's thread; 0 encodes on the GL thread. x264 has a queue of its own behind it."""
-    reuse_unchanged: bool = True
-    convert_changes_only: bool = True
     encode_from_gpu: bool = True
     """Frames stay in the GPU's memory on their way to its encoder, where the session's probe found that they can."""
     timed_exactly: bool = False
@@ -133,7 +131,6 @@ class SegmentReport:
     wall_ms: float
     stage_ms: dict[str, float]
     warnings: tuple[str, ...] = ()
-    cache_hits: dict[str, int] | None = None
 
 
 class _Waiting(NamedTuple):
@@ -198,7 +195,7 @@ class SegmentPipeline(Generic[SnapshotT]):
 
     def _ring(self) -> Ring:
         if self._handover is not None:
-            return self._handover.ring(self._painter, self._layout, changes_only=self._options.convert_changes_only)
+            return self._handover.ring(self._painter, self._layout)
         return ring_to_memory(
             self._painter, self._source, self._layout, self._options, pixel_buffers=self._pixel_buffers
         )
@@ -227,7 +224,7 @@ class SegmentPipeline(Generic[SnapshotT]):
             if should_stop():
                 raise RenderStopped("stopped on request", "The render was stopped.")
             rendered = self._drawn(snapshot)
-            if is_new := number == 0 or not (rendered.changed.is_empty and self._options.reuse_unchanged):
+            if is_new := number == 0 or not rendered.changed.is_empty:
                 self._pool.drop(current)
                 current = self._pool.take()
                 self._convert(rendered, ring, current, whole=number == 0)
@@ -256,7 +253,7 @@ class SegmentPipeline(Generic[SnapshotT]):
                 ring.collect()
         while waiting and not ring.holds(waiting[0].frame):
             frame, is_repeat = waiting.popleft()
-            encoder.send(frame, is_repeat=is_repeat)
+            encoder.send((frame, is_repeat))
 
     def _finish(self) -> None:
         if self._options.timed_exactly:
@@ -267,10 +264,9 @@ def ring_to_memory(
     painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions, *, pixel_buffers: bool
 ) -> Ring:
     """Return the ring for a source's pictures to an encoder that takes frames from the processor's memory."""
-    changes_only = options.convert_changes_only
     if source.backend == "cpu" and (native := kernels()) is not None:
-        return KernelRing(of, native, changes_only=changes_only)
-    return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=pixel_buffers, changes_only=changes_only)
+        return KernelRing(of, native)
+    return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=pixel_buffers)
 
 
 def _ignored(_encoded_frames: int) -> None:

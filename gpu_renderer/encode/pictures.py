@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import io
 import zipfile
+from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal
 
 import av
 import numpy as np
@@ -20,7 +20,7 @@ from PIL import Image
 from gpu_renderer.encode.formats import FileFormat, Quality, VideoCodec
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
-from gpu_renderer.encode.segment import CONTAINER_OPTIONS
+from gpu_renderer.encode.segment import CONTAINER_OPTIONS, SegmentFile
 
 THREADS = 4
 """Fixed number of encoder threads: the bytes of some encoders depend on it."""
@@ -32,27 +32,17 @@ Picture = npt.NDArray[np.uint8]
 """RGBA of shape (rows, columns, 4), display-encoded, with straight alpha if the segment keeps it."""
 
 
-class SegmentFile(Protocol):
-    """A segment file to which pictures are added."""
+class PictureFile(SegmentFile):
+    """Segment to which pictures are added."""
 
+    @abstractmethod
     def write(self, picture: Picture) -> None:
         """Add the next frame."""
-
-    def close(self) -> int:
-        """Finish the file; return its size in bytes."""
-
-    def __enter__(self) -> Self:
-        """Return the file."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Delete the file after an error."""
 
 
 def open_segment(
     path: Path, format: FileFormat, size: tuple[int, int], fps: float, *, keeps_alpha: bool, quality: Quality
-) -> SegmentFile:
+) -> PictureFile:
     """Return a new segment of a format other than H.264. `size`: width and height in pixels."""
     if format.picture is not None:
         return SequenceSegment(path, format.picture, keeps_alpha=keeps_alpha)
@@ -60,27 +50,7 @@ def open_segment(
     return PictureSegment(path, format.codec, size, fps, keeps_alpha=keeps_alpha, quality=quality)
 
 
-class _Abandoned:
-    """Context manager that deletes the file if its block raises."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self._abandon()
-            self._path.unlink(missing_ok=True)
-
-    def _abandon(self) -> None:
-        raise NotImplementedError
-
-
-class PictureSegment(_Abandoned):
+class PictureSegment(PictureFile):
     """Segment that encodes pictures with a `VideoCodec`."""
 
     def __init__(
@@ -149,11 +119,12 @@ class PictureSegment(_Abandoned):
         for packet in packets:
             self._container.mux_one(packet)
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """Close the container."""
         self._container.close()
 
 
-class SequenceSegment(_Abandoned):
+class SequenceSegment(PictureFile):
     """Numbered pictures, `00000.png` and so on from 0, in an archive without compression or times."""
 
     def __init__(self, path: Path, kind: Literal["png", "jpeg"], *, keeps_alpha: bool) -> None:
@@ -172,7 +143,8 @@ class SequenceSegment(_Abandoned):
         self._archive.close()
         return self._path.stat().st_size
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """Close the archive."""
         self._archive.close()
 
 

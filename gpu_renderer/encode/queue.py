@@ -8,7 +8,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections import Counter
-from types import TracebackType
 from typing import Protocol
 
 import av
@@ -16,6 +15,7 @@ import av
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame
 from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.encode.stages import StageClock
+from gpu_renderer.threads import Behind
 
 
 class Frames(Protocol):
@@ -61,59 +61,23 @@ class FramePool:
             self._free.put(frame)
 
 
-class EncoderQueue:
-    """Encode frames in order on a thread of its own, at most `ahead_count` frames behind.
+class EncoderQueue(Behind[tuple[av.VideoFrame, bool]]):
+    """Encode frames in order, at most `ahead_count` frames behind. Items: the frame, and True if it repeats the last one.
 
-    With `ahead_count` 0 there is no thread. Each frame sent is one use of the pool, which ends when it is encoded. The
-    next call raises an error of the encoder.
+    Each frame sent is one use of the pool, which ends when it is encoded.
     """
 
     def __init__(self, writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> None:
+        super().__init__(self._encode, ahead_count)
         self._writer, self._pool, self._clock = writer, pool, clock
-        self._error: BaseException | None = None
-        self._sent: queue.Queue[tuple[av.VideoFrame, bool] | None] = queue.Queue(max(ahead_count, 1))
-        self._thread = threading.Thread(target=self._run, name="encoder", daemon=True) if ahead_count > 0 else None
         self.encoded_count = 0
 
-    def send(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
-        """Queue a frame. Wait while the encoder is too far behind. `is_repeat`: the frame equals the one before."""
-        if self._thread is None:
-            self._encode(frame, is_repeat=is_repeat)
-        else:
-            self._sent.put((frame, is_repeat))
-        self._raise_error()
-
-    def __enter__(self) -> EncoderQueue:
-        if self._thread is not None:
-            self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wait until all frames are encoded."""
-        if self._thread is not None:
-            self._sent.put(None)
-            self._thread.join()
-        if kind is None:
-            self._raise_error()
-
-    def _run(self) -> None:
-        while (sent := self._sent.get()) is not None:
-            self._encode(sent[0], is_repeat=sent[1])
-
-    def _encode(self, frame: av.VideoFrame, *, is_repeat: bool) -> None:
-        """Encode a frame. After an error only return frames to the pool, so that no thread waits for one."""
+    def _encode(self, sent: tuple[av.VideoFrame, bool]) -> None:
+        """Encode a frame and end its use, also after an error, so that no thread waits for a free one."""
+        frame, is_repeat = sent
         try:
-            if self._error is None:
-                with self._clock.stage("encode"):
-                    self._writer.write(frame, is_repeat=is_repeat)
-                self.encoded_count += 1
-        except BaseException as error:  # raised again on the thread that sends
-            self._error = error
+            with self._clock.stage("encode"):
+                self._writer.write(frame, is_repeat=is_repeat)
+            self.encoded_count += 1
         finally:
             self._pool.drop(frame)
-
-    def _raise_error(self) -> None:
-        if self._error is not None:
-            raise self._error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import av
 from av.video.frame import PictureType
@@ -25,11 +26,36 @@ class _Held(NamedTuple):
     end: int
 
 
-class SegmentWriter:
+class SegmentFile(ABC):
+    """File of a segment. As a context manager it deletes the file after an error."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @abstractmethod
+    def close(self) -> int:
+        """Finish the file; return its size in bytes."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Close the unfinished file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.abandon()
+            self._path.unlink(missing_ok=True)
+
+
+class SegmentWriter(SegmentFile):
     """Encode frames into an MP4 file. The file is complete when the writer was closed without an error."""
 
     def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
-        self._path = path
+        super().__init__(path)
         self._holds = hold.holds(profile, width, height, fps)  # tried now, while no other encoder takes its memory
         self._container = av.open(str(path), "w", format="mp4", options=CONTAINER_OPTIONS)
         self._stream = self._container.add_stream(profile.codec, rate=rate(fps))
@@ -73,9 +99,8 @@ class SegmentWriter:
         return self._path.stat().st_size
 
     def abandon(self) -> None:
-        """Close everything and delete the file."""
+        """Close everything."""
         self._container.close()
-        self._path.unlink(missing_ok=True)
 
     def _holds_next(self) -> bool:
         """Record the next frame as a repeat frame and return True, unless that is impossible or a key frame is due."""
@@ -117,12 +142,3 @@ class SegmentWriter:
         packet.pts, packet.dts, packet.duration = shown, self._written - self._reorder_delay, 1
         self._written += 1
         self._container.mux_one(packet)
-
-    def __enter__(self) -> SegmentWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self.abandon()

@@ -43,13 +43,11 @@ def rendered(
         PipelineOptions(readback_depth=1),
         PipelineOptions(readback_depth=4),
         PipelineOptions(encode_ahead_frames=0),
-        PipelineOptions(reuse_unchanged=False),
-        PipelineOptions(convert_changes_only=False),
         PipelineOptions(timed_exactly=True),
     ],
     ids=str,
 )
-def test_a_lever_leaves_the_bytes_as_they_are(
+def test_an_option_leaves_the_bytes_as_they_are(
     painter: Painter, disc: Disc, tmp_path: Path, options: PipelineOptions
 ) -> None:
     scene = disc(96, 64, hold_frames=3)

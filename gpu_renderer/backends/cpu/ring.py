@@ -23,8 +23,8 @@ class KernelRing:
     Frames are complete when they are put. They must have the ring's layout.
     """
 
-    def __init__(self, layout: PlaneLayout, kernels: Kernels, *, changes_only: bool = True) -> None:
-        self._layout, self._kernels, self._changes_only = layout, kernels, changes_only
+    def __init__(self, layout: PlaneLayout, kernels: Kernels) -> None:
+        self._layout, self._kernels = layout, kernels
         self._whole = damage.whole(Region(0, 0, layout.width, layout.height))
         self._nothing = damage.nothing(self._whole.frame)
         self._coded = Region(0, 0, layout.coded_width, layout.coded_height)
@@ -45,7 +45,6 @@ class KernelRing:
 
         With a `passthrough` only the rectangles drawn over it are taken from the picture.
         """
-        changed = changed if self._changes_only else self._whole
         self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
         if passthrough is None:
             self._convert(picture, self._stale.get(id(into), self._whole).rects(), into)

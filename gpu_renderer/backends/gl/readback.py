@@ -53,11 +53,9 @@ class _Asked:
 class ReadbackRing:
     """At most `depth` frames in flight, oldest first. All frames must have the ring's layout."""
 
-    def __init__(
-        self, painter: Painter, layout: PlaneLayout, depth: int, *, pixel_buffers: bool, changes_only: bool = True
-    ) -> None:
+    def __init__(self, painter: Painter, layout: PlaneLayout, depth: int, *, pixel_buffers: bool) -> None:
         assert depth >= 1, "a ring has at least one slot"
-        self._painter, self._layout, self._changes_only = painter, layout, changes_only
+        self._painter, self._layout = painter, layout
         self._whole = damage.whole(Region(0, 0, layout.width, layout.height))
         self._nothing = damage.nothing(self._whole.frame)
         self._slots = [_slot(painter, layout, pixel_buffers, self._whole) for _ in range(depth)]
@@ -81,7 +79,7 @@ class ReadbackRing:
         With a `passthrough` only the rectangles drawn over it are taken from the frame. The samples are in `into` after
         `collect`.
         """
-        self._mark_stale(changed if self._changes_only else self._whole)
+        self._mark_stale(changed)
         slot = self._free.popleft()
         asked = (
             self._drawn(slot, frame.target, into)

@@ -16,7 +16,7 @@ from gpu_renderer.content.media.video_decoder import VideoDecoder
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.media.video_index import VideoIndex, read_index
 from gpu_renderer.errors import MediaUndecodable
-from gpu_renderer.prefetch import iterated_ahead
+from gpu_renderer.threads import iterated_ahead
 
 AHEAD_MAX_BYTES = 96 << 20
 """Budget of all cursors for decoded frames that nobody has requested yet."""
@@ -62,11 +62,6 @@ class Videos:
             return cursor.frame(frame_index)
         except (av.FFmpegError, OSError) as error:
             raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
-
-    def frame_index(self, src: str, seconds: float) -> int | None:
-        """Return the number of the frame at a time without decoding, or None without a file."""
-        path = self._resolve(src) if src else None
-        return None if path is None else self.index(path).frame_at(seconds)
 
     def is_opaque(self, src: str) -> bool:
         """Return True if no frame of the file can be transparent."""

@@ -23,9 +23,9 @@ class Handover:
             self._frames = DeviceFrames(self._device, of)
         return self._frames
 
-    def ring(self, painter: Painter, of: PlaneLayout, *, changes_only: bool) -> DeviceRing:
+    def ring(self, painter: Painter, of: PlaneLayout) -> DeviceRing:
         """Return a ring into such frames for one segment. Raises InteropFailed."""
-        return DeviceRing(painter, of, self._device, changes_only=changes_only)
+        return DeviceRing(painter, of, self._device)
 
     def close(self) -> None:
         """Free memory and device. Raises InteropFailed."""

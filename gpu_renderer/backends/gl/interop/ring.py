@@ -25,8 +25,8 @@ from gpu_renderer.opengl.targets import Target
 class DeviceRing:
     """Frames in flight, oldest first, with the interface of `ReadbackRing`. All calls raise InteropFailed."""
 
-    def __init__(self, painter: Painter, of: PlaneLayout, device: Device, *, changes_only: bool = True) -> None:
-        self._device, self._changes_only = device, changes_only
+    def __init__(self, painter: Painter, of: PlaneLayout, device: Device) -> None:
+        self._device = device
         self._whole = damage.whole(Region(0, 0, of.width, of.height))
         self._nothing = damage.nothing(self._whole.frame)
         self._stale = self._whole
@@ -53,7 +53,7 @@ class DeviceRing:
         With a `passthrough` only the rectangles drawn over it are taken from the frame. `into` is complete after
         `collect`.
         """
-        self._stale = self._stale.union(changed if self._changes_only else self._whole)
+        self._stale = self._stale.union(changed)
         rects = self._drawn(frame.target) if passthrough is None else self._over(passthrough, frame.target, into)
         self._textures.copy([copy for part in rects for copy in _copies(part, into)])
         self._asked.append((into, self._device.mark()))

@@ -49,7 +49,6 @@ def rendered(
         PipelineOptions(),
         PipelineOptions(readback_depth=1, encode_ahead_frames=0),
         PipelineOptions(readback_depth=4),
-        PipelineOptions(reuse_unchanged=False, convert_changes_only=False),
     ],
     ids=str,
 )
