@@ -15,7 +15,8 @@ from gpu_renderer.commands.local_job import LocalJob, OpenedJob
 from gpu_renderer.commands.parallel import parts_of, render_parts
 from gpu_renderer.commands.progress import RenderProgress
 from gpu_renderer.encode import formats
-from gpu_renderer.encode.finish import SOUND_NAME, Plan, finish, pictures_of
+from gpu_renderer.encode.check import Plan
+from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
 from gpu_renderer.encode.pictures import encoded
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,13 +93,7 @@ def size(word: str) -> tuple[int, int]:
 
 def positive(word: str) -> float:
     """A number above zero, at most 240."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value <= 240.0:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number above 0 and up to 240")
-    return value
+    return _number(word, lambda value: 0.0 < value <= 240.0, "a number above 0 and up to 240")
 
 
 def frames(word: str) -> tuple[int | None, int | None]:
@@ -119,13 +114,7 @@ def time_range(word: str) -> tuple[float | None, float | None]:
 
 def scale(word: str) -> float:
     """A factor above 0, at most 8."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value <= SCALE_MAX:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a factor above 0 and up to {SCALE_MAX:g}")
-    return value
+    return _number(word, lambda value: 0.0 < value <= SCALE_MAX, f"a factor above 0 and up to {SCALE_MAX:g}")
 
 
 def count(word: str) -> int:
@@ -145,10 +134,14 @@ def folder(word: str) -> Path:
 
 def seconds(word: str) -> float:
     """A time, not negative."""
+    return _number(word, lambda value: 0.0 <= value < math.inf, "a time in seconds")
+
+
+def _number(word: str, is_allowed: Callable[[float], bool], meaning: str) -> float:
     try:
         value = float(word)
     except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a time in seconds")
+        value = math.nan
+    if not is_allowed(value):
+        raise argparse.ArgumentTypeError(f"{word!r} is not {meaning}")
     return value

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 import av
 
-from gpu_renderer.encode.formats import FORMATS, FileFormat
+from gpu_renderer.encode.formats import FileFormat, Quality
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import RenderError
@@ -30,50 +30,45 @@ _ROUNDING_SECONDS = Fraction(1, 1000)
 """Times in WebM are whole milliseconds."""
 
 
-def check(
-    path: Path,
-    *,
-    frame_count: int,
-    width: int,
-    height: int,
-    fps: float,
-    format: FileFormat = FORMATS["mp4"],
-    has_sound: bool = False,
-) -> None:
-    """Raise VideoNotAsPlanned unless the file matches the plan.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Required properties of a finished file. Sizes in pixels."""
 
-    It must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its number,
-    the index before the media, and sound exactly if planned. Odd sizes of formats with 4:2:0 samples are one larger, as
-    encoded.
-    """
-    planned = _Planned(frame_count, width, height, fps, format, has_sound)
-    try:
-        index = [] if format.ending == ".webm" else _container_faults(path)
-        faults = [*index, *_stream_faults(path, planned)]
-    except (av.FFmpegError, struct.error) as error:
-        faults = [f"it cannot be read ({error})"]
-    if faults:
-        raise VideoNotAsPlanned(faults)
-
-
-class _Planned(NamedTuple):
-    frame_count: int
+    format: FileFormat
     width: int
     height: int
     fps: float
-    format: FileFormat
-    has_sound: bool
+    frame_count: int
+    keeps_alpha: bool = False
+    quality: Quality = "high"
 
     @property
-    def codec(self) -> str:
+    def decoder(self) -> str:
+        """Name of the decoder of the file's video."""
         return "h264" if self.format.codec is None else _DECODERS[self.format.codec.name]
 
     @property
-    def size(self) -> tuple[int, int]:
+    def coded_size(self) -> tuple[int, int]:
+        """Columns and rows of the file's pictures. Odd sizes of formats with 4:2:0 samples grow by one."""
         codec = self.format.codec
         if codec is not None and "420" not in codec.pixel_format:
             return self.width, self.height
         return self.width + self.width % 2, self.height + self.height % 2
+
+
+def check(path: Path, plan: Plan, *, has_sound: bool = False) -> None:
+    """Raise VideoNotAsPlanned unless the file matches the plan.
+
+    It must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its number,
+    the index before the media, and one sound track exactly with `has_sound`.
+    """
+    try:
+        index = [] if plan.format.ending == ".webm" else _container_faults(path)
+        faults = [*index, *_stream_faults(path, plan, has_sound)]
+    except (av.FFmpegError, struct.error) as error:
+        faults = [f"it cannot be read ({error})"]
+    if faults:
+        raise VideoNotAsPlanned(faults)
 
 
 def boxes(path: Path) -> Iterator[tuple[str, int]]:
@@ -98,7 +93,7 @@ def _container_faults(path: Path) -> Iterator[str]:
         yield f"the index is not in front ({', '.join(order)})"
 
 
-def _stream_faults(path: Path, plan: _Planned) -> Iterator[str]:
+def _stream_faults(path: Path, plan: Plan, has_sound: bool) -> Iterator[str]:
     with av.open(str(path)) as container:
         if not container.streams.video:
             yield "it holds no video"
@@ -110,8 +105,8 @@ def _stream_faults(path: Path, plan: _Planned) -> Iterator[str]:
     for name, value in planned.items():
         if found[name] != value:
             yield f"{name} is {found[name]}, not {value}"
-    if tracks != int(plan.has_sound):
-        yield f"it holds {tracks} sound tracks, not {int(plan.has_sound)}"
+    if tracks != int(has_sound):
+        yield f"it holds {tracks} sound tracks, not {int(has_sound)}"
     if len(shown) != plan.frame_count:
         yield f"it holds {len(shown)} frames, not {plan.frame_count}"
     elif not _are_at_numbers(shown, plan):
@@ -129,17 +124,17 @@ def _found(stream: av.VideoStream) -> dict[str, object]:
     }
 
 
-def _asked(plan: _Planned) -> dict[str, object]:
+def _asked(plan: Plan) -> dict[str, object]:
     return {
-        "codec": plan.codec,
-        "size": plan.size,
+        "codec": plan.decoder,
+        "size": plan.coded_size,
         "matrix, primaries, transfer": (BT709, BT709, BT709),
         "range": LIMITED_RANGE,
         **({} if plan.format.ending == ".webm" else {"rate": rate(plan.fps)}),
     }
 
 
-def _are_at_numbers(shown: Sequence[Fraction], plan: _Planned) -> bool:
+def _are_at_numbers(shown: Sequence[Fraction], plan: Plan) -> bool:
     exact = [index / rate(plan.fps) for index in range(plan.frame_count)]
     if plan.format.ending != ".webm":
         return shown == exact

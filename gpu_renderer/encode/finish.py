@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_renderer.encode import check, sound_track
+from gpu_renderer.encode import sound_track
 from gpu_renderer.encode.animations import Step, write_gif, write_webp
 from gpu_renderer.encode.assemble import assemble
-from gpu_renderer.encode.formats import FileFormat, Quality
+from gpu_renderer.encode.check import Plan, VideoNotAsPlanned, check
 from gpu_renderer.encode.sound_track import Samples, SoundTrack
 
 SOUND_NAME = "audio.wav"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Required properties of a finished file. Sizes in pixels."""
-
-    format: FileFormat
-    width: int
-    height: int
-    fps: float
-    frame_count: int
-    keeps_alpha: bool = False
-    quality: Quality = "high"
 
 
 def finish(
@@ -66,10 +52,7 @@ def _join(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable[Sa
     container = held.ending.removeprefix(".")
     keeps_alpha = plan.keeps_alpha and container == "webm"
     assemble(segments, output, plan.fps, container=container, keeps_alpha=keeps_alpha, sound=track)
-    check.check(
-        output, frame_count=plan.frame_count, width=plan.width, height=plan.height, fps=plan.fps,
-        format=held, has_sound=track is not None,
-    )  # fmt: skip
+    check(output, plan, has_sound=track is not None)
 
 
 def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable[Samples] | None) -> None:
@@ -90,4 +73,4 @@ def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable
                     held.write(block)
             beside.unlink()
     if count != plan.frame_count:
-        raise check.VideoNotAsPlanned([f"it holds {count} frames, not {plan.frame_count}"])
+        raise VideoNotAsPlanned([f"it holds {count} frames, not {plan.frame_count}"])

@@ -130,9 +130,7 @@ def texels_of(part: Region) -> Region:
 
 
 def reference_planes(rgb: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Convert a picture in numpy, for tests: Y of shape (rows, columns), CbCr of (rows
-    2, columns
-    2, 2).
+    """Convert a picture in numpy, for probes and tests: Y (rows, columns), CbCr (rows // 2, columns // 2, 2).
 
     `rgb`: uint8, (rows, columns, 3), display-encoded. Weights as in shaders/include/bt709.glsl, which give the same
     bytes in every implementation. Chroma: 1 2 1 horizontally, 1 1 vertically.

@@ -14,7 +14,8 @@ from PIL import Image
 from farm_core.__main__ import main
 from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.encode.check import check
+from gpu_renderer.encode.check import Plan, check
+from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.probe import probe
 from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
@@ -34,7 +35,7 @@ def with_inputs() -> Record:
 def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "out.mp4"
     assert main(["render", str(written(tmp_path, moving_square())), "--frames", "3:17", "-o", str(out)]) == 0
-    check(out, frame_count=14, width=160, height=90, fps=30.0)
+    check(out, Plan(FORMATS["mp4"], 160, 90, 30.0, 14))
     assert "160x90, 14 frames" in capsys.readouterr().out
     assert [path.name for path in out.parent.iterdir()] == ["out.mp4"]
 
@@ -87,7 +88,7 @@ def test_rate_and_size_may_be_given(tmp_path: Path) -> None:
     out = tmp_path / "out.mp4"
     words = ["render", str(written(tmp_path, moving_square())), "--fps", "12", "--size", "65x65", "-o", str(out)]
     assert main(words) == 0
-    check(out, frame_count=12, width=65, height=65, fps=12.0)
+    check(out, Plan(FORMATS["mp4"], 65, 65, 12.0, 12))
 
 
 def test_inputs_are_written_in_a_picture_also_from_a_file(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode.assemble import SegmentUnusable, assemble
-from gpu_renderer.encode.check import VideoNotAsPlanned, boxes, check
+from gpu_renderer.encode.check import Plan, VideoNotAsPlanned, boxes, check
+from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, rate
 from gpu_renderer.encode.segment import SegmentWriter
@@ -45,7 +46,7 @@ def joined(folder: Path, cuts: list[int], fps: float = 30.0) -> Path:
 @pytest.mark.parametrize("cuts", [[0, 40], [0, 13, 26, 40], [0, 1, 2, 40], [0, 39, 40]])
 def test_joined_segments_show_every_frame_once_and_in_order(tmp_path: Path, cuts: list[int]) -> None:
     path = joined(tmp_path, cuts)
-    check(path, frame_count=40, width=WIDTH, height=HEIGHT, fps=30.0)
+    check(path, Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 40))
     with av.open(str(path)) as container:
         levels = [int(np.median(frame.to_ndarray(format="gray16le")) // 256) for frame in container.decode(video=0)]
         assert len(levels) == 40
@@ -56,7 +57,7 @@ def test_joined_segments_show_every_frame_once_and_in_order(tmp_path: Path, cuts
 @pytest.mark.parametrize("fps", [1.0, 12.5, 23.976, 29.97, 30.0, 59.94, 60.0, 240.0, 30000 / 1001])
 def test_frames_are_shown_at_their_numbers_at_any_rate(tmp_path: Path, fps: float) -> None:
     path = joined(tmp_path, [0, 5, 8], fps)
-    check(path, frame_count=8, width=WIDTH, height=HEIGHT, fps=fps)
+    check(path, Plan(FORMATS["mp4"], WIDTH, HEIGHT, fps, 8))
     with av.open(str(path)) as container:
         times = [frame.pts * frame.time_base for frame in container.decode(video=0)]
     assert times == [index / rate(fps) for index in range(8)]
@@ -99,7 +100,7 @@ def test_a_segment_of_another_profile_is_refused(tmp_path: Path) -> None:
 def test_the_check_names_everything_that_differs_from_the_plan(tmp_path: Path) -> None:
     path = segment(tmp_path / "a.mp4", range(6), fps=25.0)
     with pytest.raises(VideoNotAsPlanned) as raised:
-        check(path, frame_count=7, width=WIDTH + 2, height=HEIGHT, fps=30.0)
+        check(path, Plan(FORMATS["mp4"], WIDTH + 2, HEIGHT, 30.0, 7))
     faults = " / ".join(raised.value.faults)
     for word in ("index is not in front", "size", "rate", "holds 6 frames, not 7"):
         assert word in faults
@@ -110,7 +111,7 @@ def test_the_check_refuses_a_truncated_file(tmp_path: Path, kept_bytes: int) -> 
     path = joined(tmp_path, [0, 7])
     path.write_bytes(path.read_bytes()[:kept_bytes])
     with pytest.raises(VideoNotAsPlanned):
-        check(path, frame_count=7, width=WIDTH, height=HEIGHT, fps=30.0)
+        check(path, Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 7))
 
 
 def test_a_writer_that_fails_leaves_no_file(tmp_path: Path) -> None:

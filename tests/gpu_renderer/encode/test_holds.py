@@ -12,7 +12,8 @@ import pytest
 from gpu_renderer.encode import bitstream
 from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.bitstream import BitReader, BitWriter, NalUnit, StreamNotUnderstood
-from gpu_renderer.encode.check import check
+from gpu_renderer.encode.check import Plan, check
+from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.hold import ENCODED_REPEATS, holds
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
@@ -59,7 +60,7 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
     writer = written(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
     assert writer.held_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
     assemble([tmp_path / "held.mp4"], tmp_path / "out.mp4", 30.0)
-    check(tmp_path / "out.mp4", frame_count=sum(runs), width=size[0], height=size[1], fps=30.0)
+    check(tmp_path / "out.mp4", Plan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs)))
     frames = decoded(tmp_path / "out.mp4")
     for held in (range(3 + 1 + ENCODED_REPEATS, 93), range(95 + 1 + ENCODED_REPEATS, 135)):
         assert all(np.array_equal(frames[number], frames[number - 1]) for number in held)
@@ -84,7 +85,7 @@ def test_segments_that_end_and_begin_in_a_hold_are_joined(tmp_path: Path) -> Non
     for part, runs in zip(parts, ([60], [50, 60], [1]), strict=True):
         written(part, runs)
     assemble(parts, tmp_path / "out.mp4", 30.0)
-    check(tmp_path / "out.mp4", frame_count=171, width=96, height=64, fps=30.0)
+    check(tmp_path / "out.mp4", Plan(FORMATS["mp4"], 96, 64, 30.0, 171))
     assert len(decoded(tmp_path / "out.mp4")) == 171
 
 
