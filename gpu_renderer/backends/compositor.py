@@ -40,9 +40,5 @@ class Compositor(Protocol):
         frame can be undefined outside the surroundings of the layers above.
         """
 
-    @property
-    def target_count(self) -> int:
-        """Number of targets of the pool held between frames, without those of the layer cache."""
-
     def release(self) -> None:
         """Give all targets back."""

@@ -33,11 +33,6 @@ class LayerCache:
         self._bytes_max = bytes_max
         self._entries: OrderedDict[str, Entry] = OrderedDict()
 
-    @property
-    def target_count(self) -> int:
-        """Number of targets held."""
-        return sum(len(entry.targets) for entry in self._entries.values())
-
     def at(self, place: str) -> Entry | None:
         """Return the entry at a place, whatever its key."""
         if place in self._entries:

@@ -17,16 +17,12 @@ class LruCache(Generic[V]):
         self._bytes_max = bytes_max
         self._size_of = size_of
         self._bytes = 0
-        self.hits = 0
-        self.misses = 0
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
         """Return the value of the key; call `make` if it is not cached. A value above the budget is not cached."""
         if key in self._values:
-            self.hits += 1
             self._values.move_to_end(key)
             return self._values[key]
-        self.misses += 1
         value = make()
         self._keep(key, value)
         return value

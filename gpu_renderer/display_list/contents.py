@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gpu_renderer import effects
 from gpu_renderer.content import masks, raster_scale
+from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.raster import WHOLE, Raster, Share
-from gpu_renderer.content.source import ContentSource
 from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list import analytic
@@ -65,7 +65,7 @@ class LayerContents:
     object while consecutive frames use it.
     """
 
-    def __init__(self, source: ContentSource) -> None:
+    def __init__(self, source: Contents) -> None:
         self.source = source
         self._now: dict[int, _Known] = {}
         self._before: dict[int, _Known] = {}

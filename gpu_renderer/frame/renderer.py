@@ -9,7 +9,7 @@ from gpu_renderer.backends.cpu.compositor import CpuCompositor
 from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.cache.layers import LAYER_BYTES_MAX, LayerCache
-from gpu_renderer.content.source import ContentSource
+from gpu_renderer.content.contents import Contents
 from gpu_renderer.display_list import unsupported, video_base
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
@@ -46,7 +46,7 @@ class FrameRenderer:
     def __init__(
         self,
         painter: Painter,
-        contents: ContentSource,
+        contents: Contents,
         optimisations: Optimisations | None = None,
         *,
         is_transparent: bool = False,
@@ -74,11 +74,6 @@ class FrameRenderer:
     def backend(self) -> BackendName:
         """The backend that composites."""
         return self._compositor.name
-
-    @property
-    def kept_count(self) -> int:
-        """Number of targets of the pool held between frames."""
-        return self._cache.target_count + self._compositor.target_count
 
     @property
     def warnings(self) -> tuple[str, ...]:

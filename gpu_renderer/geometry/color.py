@@ -6,6 +6,10 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+Channels = npt.NDArray[np.float64]
 _HEX = re.compile(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 _FUNCTION = re.compile(r"rgba?\(([^()]*)\)", re.IGNORECASE)
 
@@ -68,6 +72,16 @@ def decoded(channel: float) -> float:
 def encoded(channel: float) -> float:
     """Convert linear light to encoded sRGB."""
     return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
+
+
+def decoded_array(channels: Channels) -> Channels:
+    """Convert encoded sRGB to linear light."""
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def encoded_array(channels: Channels) -> Channels:
+    """Convert linear light to encoded sRGB."""
+    return np.where(channels <= 0.0031308, 12.92 * channels, 1.055 * channels ** (1 / 2.4) - 0.055)
 
 
 def linear(color: Rgba, *, aces_cg: bool = False) -> Rgba:

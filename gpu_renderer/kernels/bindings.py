@@ -216,7 +216,7 @@ class Kernels:
         self._interleave(_footage(samples), luma_address, chroma_address, stride_bytes)
 
     def colour_decode(self, samples: Samples, by: Weights, part: Region) -> Plane:
-        """Return a part of a frame as opaque pixels: uint8 RGBA of shape (rows, columns, 4), equal to `reference_pixels`."""
+        """Return a part of a frame as opaque pixels, uint8 RGBA of shape (rows, columns, 4), as libswscale converts it."""
         pixels = np.empty((part.height, part.width, 4), np.uint8)
         self._colour_decode(
             _footage(samples), by.ctypes.data, pixels.ctypes.data, part.x, part.y, part.right, part.bottom

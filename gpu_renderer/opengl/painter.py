@@ -73,8 +73,6 @@ class Painter:
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
         self.textures = Textures(context)
-        self.no_picture = context.texture((1, 1), 4)
-        """Placeholder of a picture that is not available yet."""
         self.calls = Calls()
         self._band = np.empty(BAND_BYTES, np.uint8)
         self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size

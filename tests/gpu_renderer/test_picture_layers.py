@@ -76,6 +76,6 @@ def test_a_moving_picture_goes_through_its_effects_once(painter: Painter) -> Non
     for x in (20.0, 32.0, 40.0):
         moved = replace(picture_layer(ImageSource("a", 40, 40), effects=BAKED), transform=Transform2D(x, 24))
         drawing.draw(snapshot(moved), 64, 48)
-        kept.append(drawing.kept_count)
+        kept.append(painter.pool.acquired_count)
     drawing.release()
     assert kept == kept[:1] * 3

@@ -49,11 +49,6 @@ class CpuCompositor:
         self._known: list[tuple[Operation, bool]] = []
         """Operations of the last list, and whether the kernels can composite each one."""
 
-    @property
-    def target_count(self) -> int:
-        """Number of targets of the pool held between frames, without those of the layer cache."""
-        return self._scene.target_count
-
     def prefix_count(self, shown: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
         return max(self._below.count(shown), self._scene.prefix_count(shown))

@@ -24,11 +24,6 @@ class GlScene:
         self._video = VideoTarget(drawing.painter)
         self._target: Target | None = None
 
-    @property
-    def target_count(self) -> int:
-        """Number of targets held."""
-        return self._prefix.target_count + self._video.target_count + (0 if self._target is None else 1)
-
     def prefix_count(self, shown: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
         return self._prefix.count(shown)
@@ -69,11 +64,6 @@ class GlCompositor:
         self._painter, self._keeps_alpha = drawing.painter, keeps_alpha
         self._scene = GlScene(drawing)
         self._frame: GlFrame | None = None
-
-    @property
-    def target_count(self) -> int:
-        """Number of targets of the pool held between frames, without those of the layer cache."""
-        return self._scene.target_count + (0 if self._frame is None else 1)
 
     def prefix_count(self, shown: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""

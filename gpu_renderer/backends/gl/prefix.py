@@ -27,11 +27,6 @@ class StaticPrefix:
         self._painter = painter
         self._prefix: _Prefix | None = None
 
-    @property
-    def target_count(self) -> int:
-        """Number of targets held."""
-        return 0 if self._prefix is None else 1
-
     def count(self, shown: DisplayList) -> int:
         """Return the number of cached operations at the bottom of the list."""
         prefix = self._prefix

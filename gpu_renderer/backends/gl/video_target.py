@@ -32,11 +32,6 @@ class VideoTarget:
         self._painter = painter
         self._target: Target | None = None
 
-    @property
-    def target_count(self) -> int:
-        """Number of targets held."""
-        return 0 if self._target is None else 1
-
     def shown(self, shown: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
         """Return the list with the base as an image whose parts are up to date, if the video has the frame's size."""
         bare = replace(shown, background=None, background_paint=None)

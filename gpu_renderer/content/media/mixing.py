@@ -8,16 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_renderer.content.media.video_pixels import Pixels
+from gpu_renderer.geometry.color import decoded_array, encoded_array
 
 LEAST_WEIGHT = 0.001
 
-_CODES = np.arange(256) / 255.0
-_LINEAR = np.where(_CODES <= 0.04045, _CODES / 12.92, ((_CODES + 0.055) / 1.055) ** 2.4).astype(np.float32)
+_LINEAR = decoded_array(np.arange(256) / 255.0).astype(np.float32)
 _STEPS = 4095
-_LIGHT = np.arange(_STEPS + 1) / _STEPS
-_ENCODED = np.round(255.0 * np.where(_LIGHT <= 0.0031308, 12.92 * _LIGHT, 1.055 * _LIGHT ** (1 / 2.4) - 0.055)).astype(
-    np.uint8
-)
+_ENCODED = np.round(255.0 * encoded_array(np.arange(_STEPS + 1) / _STEPS)).astype(np.uint8)
 
 
 class Bracket(NamedTuple):

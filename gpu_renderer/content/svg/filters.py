@@ -19,6 +19,7 @@ from gpu_renderer.content.svg.regions import filter_region, primitive_region
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
+from gpu_renderer.geometry.color import decoded
 
 _PRIMITIVES_MAX = 64
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
@@ -177,12 +178,8 @@ def _flood(style: Style, *, linear: bool = False) -> int:
     """Return the flood colour, packed; decoded where it enters a primitive that computes in linear light."""
     color = color_of(style.get("flood-color", "black"), style) or css.BLACK
     alpha = color.alpha * fraction(style.get("flood-opacity"), 1.0)
-    channels = [_decoded(value) if linear else value for value in color[:3]]
+    channels = [decoded(value) if linear else value for value in color[:3]]
     return skia.ColorSetARGB(int(alpha * 255 + 0.5), *(int(v * 255 + 0.5) for v in channels))  # type: ignore[no-any-return]
-
-
-def _decoded(value: float) -> float:
-    return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
 
 
 def _cut(made: Any, region: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.geometry.color import decoded_array, encoded_array
 
 Table = npt.NDArray[np.uint8]
 Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
@@ -54,7 +55,7 @@ def _reference_table(step: int) -> Table:
 @lru_cache(maxsize=1)
 def _raw_of_neutral() -> Table:
     """The inverse of Skia's own table for the neutral grey: the raw coverage nearest to each value that it gives."""
-    forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, _srgb_decoded, _srgb_encoded).astype(int)
+    forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, decoded_array, encoded_array).astype(int)
     raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
     return raw
 
@@ -72,11 +73,3 @@ def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -
 def _bytes(unit: npt.NDArray[np.float64]) -> Table:
     whole: Table = np.floor(255 * unit + 0.5).clip(0, 255).astype(np.uint8)
     return whole
-
-
-def _srgb_decoded(value: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-
-
-def _srgb_encoded(value: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.where(value <= 0.0031308, value * 12.92, 1.055 * value ** (1 / 2.4) - 0.055)

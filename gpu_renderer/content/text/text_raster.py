@@ -14,10 +14,10 @@ from gpu_renderer.content.text.line_layout import placed_lines
 from gpu_renderer.content.text.lines import measured_box
 from gpu_renderer.content.text.text_path import vertices
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import Pixels, fitting_scale, rgba
 from gpu_renderer.content.vector.tint import tinted
 from motion.snapshot import TextSource
+from motion.timing import round_half_up
 
 PADDING_MAX_PX = 512.0
 

@@ -12,10 +12,10 @@ import skia
 
 from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, feathered, filter_margin
 from gpu_renderer.content.vector.outline import add_run
-from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
 from gpu_renderer.content.vector.vertex_feather import vertex_feathered
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
+from motion.timing import round_half_up
 
 _STARTS_EMPTY = ("add", "lighten")
 _LEAST_NORMAL = 0.2

@@ -10,9 +10,9 @@ import skia
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.paints import solid
-from gpu_renderer.content.vector.shape import round_half_up
 from gpu_renderer.content.vector.surface import fitting_scale, rgba
 from motion.snapshot import Particle, ParticleSource
+from motion.timing import round_half_up
 
 _STAR_POINTS, _STAR_INNER = 5, 0.45
 _THINNEST_LINE_PX = 1.0

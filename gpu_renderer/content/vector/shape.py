@@ -16,6 +16,7 @@ from gpu_renderer.content.vector.paints import Style, as_pen
 from gpu_renderer.content.vector.surface import coverage, fitting_scale, rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
 from motion.snapshot import Run, ShapeSource, SolidPaint, Stroke
+from motion.timing import round_half_up
 
 PADDING_MAX_PX = 512.0
 SAMPLED_SCALE_MAX = 1.0
@@ -49,11 +50,6 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
     paint_over(pixels, canvas, source.brush_strokes, scale)
     return Raster(pixels, source.width, source.height, padded, color)
-
-
-def round_half_up(value: float) -> int:
-    """Round as the reference does."""
-    return math.floor(value + 0.5)
 
 
 def _only_color(source: ShapeSource) -> css.Rgba | None:

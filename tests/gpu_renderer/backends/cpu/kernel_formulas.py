@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from gpu_renderer.encode.planes import reference_planes
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.geometry.samples import Plane, Samples, Weights, reference_pixels, weights
+from gpu_renderer.geometry.samples import Plane, Samples, Weights, weights
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Kernels, Places
+from tests.gpu_renderer.reference_pixels import reference_pixels
 
 
 def encodes(kernels: Kernels, width: int, height: int) -> bool:

@@ -8,9 +8,10 @@ import pytest
 
 from gpu_renderer.content.media.video_pixels import PixelConverter, samples_of, suits_kernels
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.geometry.samples import reference_pixels, weights
+from gpu_renderer.geometry.samples import weights
 from gpu_renderer.kernels.bindings import Kernels
 from gpu_renderer.kernels.loading import kernels
+from tests.gpu_renderer.reference_pixels import reference_pixels
 
 BT709, LIMITED, FULL = 1, 1, 2
 MATRICES = {"bt709": 1, "bt601": 5, "smpte240m": 7, "bt2020": 9}
