@@ -1,1 +1,1 @@
-"""The web console: pages over the same services as the API, for people who are signed in."""
+"""Web console: pages over the same services as the API, for people who are signed in."""

@@ -1,4 +1,4 @@
-"""The console's app, which the API mounts at `/console`."""
+"""App of the console, which the API mounts at `/console`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Chart:
 
     @property
     def top(self) -> int:
-        """The most renders that ended in one step; at least 1."""
+        """Most renders that ended in one step; at least 1."""
         return max(1, *(bar.completed + bar.failed + bar.cancelled for bar in self.bars)) if self.bars else 1
 
     @property

@@ -1,4 +1,4 @@
-"""The same render as code, in four languages."""
+"""Snippets that start a render, in four languages."""
 
 from __future__ import annotations
 

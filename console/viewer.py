@@ -45,7 +45,7 @@ class Viewer:
 
     @property
     def account_id(self) -> str | None:
-        """The account that lists are limited to; None for an operator, who sees all."""
+        """Account that lists are limited to; None for an operator, who sees all."""
         return None if self.operator else self.account.id
 
     @property
@@ -55,17 +55,17 @@ class Viewer:
 
     @property
     def caller(self) -> Caller:
-        """The account as the API's services take it."""
+        """Account as the API's services take it."""
         return Caller(self.account, limits_of(self.account))
 
     @property
     def csrf(self) -> str:
-        """The value that every change must carry: only pages of this session can know it."""
+        """Value that every change must carry: only pages of this session can know it."""
         return hmac.digest(self.token.encode(), b"csrf", hashlib.sha256).hex()
 
     @property
     def role(self) -> str:
-        """The role in words."""
+        """Role in words."""
         kind = "operator" if self.operator else "account"
         return f"read-only {kind}" if self.read_only else kind
 

@@ -1,4 +1,4 @@
-"""The optimisation flags of the renderer. Each changes when pixels are computed, not what they are.
+"""Optimisation flags of the renderer. Each changes when pixels are computed, not what they are.
 
 `native_kernels` is the exception: it chooses the backend, whose pixels agree within the golden tolerance.
 """
@@ -17,7 +17,7 @@ class Optimisations:
     layer_cache: bool = True
     """Layer buffers, groups, flattened planes and glows outlive the frame while they do not change."""
     static_prefix: bool = True
-    """The operations at the bottom that stay the same are cached as pixels."""
+    """Cache the operations at the bottom that stay the same as pixels."""
     video_passthrough: bool = True
     """A video that fills the frame passes its own samples to the encoder; another size is resampled by a kernel."""
     native_kernels: bool = True

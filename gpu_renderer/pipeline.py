@@ -1,12 +1,10 @@
-"""Frames on their way from numbers to a segment: evaluation ahead, drawing, readback and encoding side by side.
+"""Pipeline of H.264 segments: evaluate ahead, draw, convert and read back, and encode, side by side.
 
-    evaluate (thread) -> draw, convert (the GL thread) -> ring -> encode (thread) -> file
+    evaluate (thread) -> draw, convert (GL thread) -> ring -> encode (thread) -> file
 
-The ring brings frames back from the GPU (`readback.py`), leaves them there (`interop/`), or finds them in the processor's
-memory, where a software rasteriser's are finished (`host/`).
-
-A frame in which nothing changed is not converted or read back: the same planes are encoded again; of one in which a part
-changed, that part is. Every lever of `PipelineOptions` only changes when things happen, never the bytes of the segment.
+One ring per way to the encoder: `backends/gl/readback.py` (from the GPU), `backends/gl/interop` (stays on the GPU) and
+`backends/cpu/ring.py` (frames in main memory). Only damage is converted; an unchanged frame is encoded from the same
+planes. `PipelineOptions` change when work happens, never the bytes of a segment.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ class Ring(Protocol):
         """Return the number of frames in flight."""
 
     def holds(self, frame: av.VideoFrame) -> bool:
-        """Return True if the frame is still on its way."""
+        """Return True if the frame was put and is not collected."""
 
     def put(
         self, frame: Any, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
@@ -58,22 +56,24 @@ class Ring(Protocol):
         """Return the oldest frame put, complete."""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
 
 
 class RenderStopped(RenderError):
-    """The caller asked to stop; the unfinished segment was deleted."""
+    """Stopped on request. The unfinished segment was deleted."""
 
 
 class RenderedFrame(NamedTuple):
-    """A finished frame, where it may differ from the one drawn before it, and the video that it is drawn over, if any: then
-    its pixels may be undefined where nothing is drawn."""
+    """A finished frame with its damage since the last one.
+
+    Over a `passthrough` video its pixels can be undefined where nothing is drawn.
+    """
 
     frame: Frame
     changed: Damage
     passthrough: VideoPassthrough | None = None
     is_repeat: bool = False
-    """The snapshot is the one drawn before it."""
+    """True if the snapshot equals the one drawn before."""
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -93,28 +93,28 @@ class FrameSource(Protocol[SnapshotT]):
 
     @property
     def backend(self) -> BackendName:
-        """The backend that composites all frames."""
+        """Backend that composites all frames."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
-        """A frame as numbers. Called in order, perhaps on another thread than `drawn`."""
+        """Return a frame as numbers. Called in order, perhaps on another thread than `drawn`."""
 
     def drawn(self, snapshot: SnapshotT) -> RenderedFrame:
-        """Return the frame as pixels. They belong to the source, which may overwrite them at the next call."""
+        """Return the frame as pixels, valid until the next call."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """Optimisations of the pipeline. Each can be turned off without changing the bytes."""
+    """Depths of the queues, and switches. No value changes the bytes of a segment."""
 
     evaluate_ahead_frames: int = 3
     readback_depth: int = 2
-    """Frames on their way back from the GPU; none are where frames are finished on the processor (`host/`)."""
+    """Frames in flight from the GPU to main memory. The CPU backend has none."""
     encode_ahead_frames: int = 2
-    """Frames that may wait for the encoder's thread; 0 encodes on the GL thread. x264 has a queue of its own behind it."""
+    """Frames that can wait for the encoder's thread; 0 encodes on the GL thread. x264 has a queue of its own."""
     encode_from_gpu: bool = True
-    """Frames stay in the GPU's memory on their way to its encoder, where the session's probe found that they can."""
+    """Keep frames in GPU memory on their way to the encoder if the session's probe succeeded."""
     timed_exactly: bool = False
-    """Waits for the GPU after each stage, so that the stage times are its own. Slower: for measuring only."""
+    """Wait for the GPU after each stage, so that stage times are exact. Slower: for measurements only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Waiting(NamedTuple):
 
 
 class SegmentPipeline(Generic[SnapshotT]):
-    """Renders one segment. Used once, on the thread that owns the context."""
+    """Renderer of one segment. Use it once, on the thread that owns the context."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         on_progress: Callable[[int], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        """Keep frames in order: one that is still on its way back holds up those behind it."""
+        """Send frames in order: a frame in flight holds up the frames behind it."""
         current = self._pool.take()
         waiting: deque[_Waiting] = deque()
         for number, snapshot in enumerate(snapshots):
@@ -247,7 +247,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._converted_frames += 1
 
     def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, unread_count: int) -> None:
-        """Bring back all but the `in_flight` youngest frames and send on what is complete."""
+        """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
         while len(ring) > unread_count:
             with self._clock.stage("readback"):
                 ring.collect()
@@ -263,14 +263,14 @@ class SegmentPipeline(Generic[SnapshotT]):
 def ring_to_memory(
     painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions, *, pixel_buffers: bool
 ) -> Ring:
-    """Return the ring for a source's pictures to an encoder that takes frames from the processor's memory."""
+    """Return the ring from a source to an encoder that takes frames from main memory."""
     if source.backend == "cpu" and (native := kernels()) is not None:
         return KernelRing(of, native)
     return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=pixel_buffers)
 
 
 def _ignored(_encoded_frames: int) -> None:
-    """Nobody follows the progress."""
+    """Ignore the progress."""
 
 
 def _never() -> bool:

@@ -1,4 +1,4 @@
-"""The front door of the renderer: one GL context, its fonts, programs and encoder, for many jobs one after another.
+"""Front door of the renderer: one GL context, its fonts, programs and encoder, for many jobs one after another.
 
     with RenderSession(SessionOptions(fonts=FontFolders(Path(".fonts")))) as session:
         with session.open(document, Output(), resolve_media) as opened:
@@ -54,7 +54,7 @@ BUILD = "14"
 """Raised whenever frames of the same document may come out differently."""
 
 EVALUATED_MAX: Final = 64
-"""Snapshots that a document keeps between the digest of a segment and its drawing: two seconds of 30 frames."""
+"""Snapshots kept between the digests of a segment and its drawing: two seconds at 30 frames per second."""
 
 ResolveMedia = Callable[[str], Path | None]
 
@@ -65,11 +65,11 @@ class SessionOptions:
 
     fonts: FontFolders
     device_index: int | None = None
-    """The EGL device; the driver's first one when None."""
+    """EGL device; the driver's first one when None."""
     raster_threads: int | None = None
     """Threads of software GL beside the caller's; one for each core when None. Pixels do not depend on it."""
     encoder: EncoderProfile | None = None
-    """The first codec that passes its probe when None."""
+    """First codec that passes its probe when None."""
     parity: Parity = REFERENCE
     """Peculiarities of the reference that are matched."""
     drawing: Optimisations = field(default_factory=Optimisations)
@@ -110,7 +110,7 @@ class SessionIdentity:
 
 
 class Opened:
-    """A document made ready: built, its media found, its own caches. Close it when the job is done."""
+    """An opened document with its media and caches. Close it when the job is done."""
 
     def __init__(
         self, session: RenderSession, composition: Composition, output: Output, resolve_media: ResolveMedia
@@ -143,11 +143,11 @@ class Opened:
         return tuple(dict.fromkeys(found))
 
     def begin_run(self) -> None:
-        """The next frames drawn may be anywhere in the video; those after them follow."""
+        """Allow the next frame to be anywhere in the video. The frames after it follow."""
         self._media.begin_run()
 
     def evaluated(self, frame_index: int) -> Snapshot:
-        """A frame as numbers."""
+        """Return a frame as numbers."""
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
@@ -157,21 +157,21 @@ class Opened:
         return source_rect(self._contents, source, extents)
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
-        """A frame as the pipeline encodes it; its pixels hold until the next call."""
+        """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
         frame = self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
         return RenderedFrame(frame, self._renderer.changed, self._renderer.passthrough, self._renderer.is_repeat)
 
     @property
     def backend(self) -> BackendName:
-        """The backend that composites the frames."""
+        """Backend that composites the frames."""
         return self._renderer.backend
 
     def pictured(self, frame: Snapshot) -> npt.NDArray[np.uint8]:
-        """A frame's pixels, every one of them: (rows, columns, 4). They hold until the next call."""
+        """Return all pixels of a frame, shape (rows, columns, 4), valid until the next call."""
         return self._renderer.draw(frame, self.width, self.height).read()
 
     def frame_key(self, frame_index: int) -> str:
-        """A digest that is the same for frames that are the same picture in this session and output."""
+        """Return a digest that is equal for frames that show the same picture in this session and output."""
         snapshot = self.evaluated(frame_index)
         self._evaluated[frame_index] = snapshot
         if len(self._evaluated) > EVALUATED_MAX:
@@ -194,7 +194,7 @@ class Opened:
 
 
 class RenderSession:
-    """Owns the process's one GL context and what is shared by its jobs."""
+    """Owner of the process's GL context, with the fonts, programs and encoder that its jobs share."""
 
     def __init__(self, options: SessionOptions) -> None:
         """Raise GpuUnavailable, EncoderUnavailable, NoFonts."""
@@ -212,14 +212,14 @@ class RenderSession:
             backend_of(self.painter, options.drawing),
         )  # fmt: skip
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
-        """Whether frames stay on the GPU on their way to the encoder, or why not. Once it failed, they do not for good."""
+        """Result of the probe of the handover. After a failure it is negative for the rest of the session."""
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
-        """Build the composition and make its media known. Raises motion.errors.* for what cannot be rendered."""
+        """Build the composition and open it. Raises motion.errors.* for documents that cannot be rendered."""
         return Opened(self, build.build(document, output.composition_id, self.options.parity), output, resolve_media)
 
     def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
-        """One frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
+        """Return one frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
         self.make_current()
         opened.begin_run()
         return opened.pictured(opened.evaluated(frame_index)).copy()
@@ -258,7 +258,7 @@ class RenderSession:
         on_progress: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> SegmentReport:
-        """Renders frames [first, first + count) into a segment of a format other than H.264; otherwise as `render_segment`.
+        """Render frames [first, first + count) into a segment of a format other than H.264, like `render_segment`.
 
         Alpha is kept if the document was opened for a transparent output and the format has it.
         """
@@ -290,11 +290,11 @@ class RenderSession:
         return replace(pipeline.run(frames, path, on_progress, should_stop), warnings=opened.warnings)
 
     def make_current(self) -> None:
-        """Aims OpenGL calls of this thread at this session: another one may have been used in between."""
+        """Make this session's context current on the thread. Another session can have been used in between."""
         self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Frees the context and all that belongs to it; of a handover that failed nothing, for its encoder may be at it still."""
+        """Free the context and everything that belongs to it, except memory of a failed handover: its encoder may still read it."""
         self.make_current()
         if self._handover is not None and self.from_gpu.works:
             self._handover.close()

@@ -1,4 +1,4 @@
-"""The build backend: setuptools', which asks for a C compiler as a wheel where the machine has none."""
+"""Build backend: setuptools', which asks for a C compiler as a wheel where the machine has none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from setuptools.build_meta import *  # noqa: F403 - a build backend is a module 
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """What setuptools requires, and `ziglang` if there is no C compiler."""
+    """Return the requirements of setuptools, and `ziglang` if there is no C compiler."""
     found: list[str] = build_meta.get_requires_for_build_wheel(config_settings)
     return found if compiling.system_compiler() else [*found, compiling.ZIG]
 

@@ -1,4 +1,4 @@
-"""The parts of a setuptools build that compile the kernels, shared by this folder's wheel and the project's."""
+"""Parts of a setuptools build that compile the kernels, shared by this folder's wheel and the project's."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def build(folder: Path) -> None:
 
 
 def _works(compiler: str) -> bool:
-    """Whether the compiler finds the C library's headers: a compiler without them is common."""
+    """Return True if the compiler finds the C library's headers: a compiler without them is common."""
     test = "#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
     command = [compiler, "-fsyntax-only", "-xc", "-"]
     return subprocess.run(command, input=test, text=True, capture_output=True, check=False).returncode == 0

@@ -26,7 +26,7 @@ _SPENT: Final = "This link was used before or has expired. Ask for a new one: ./
 
 @router.get("/sign-in")
 async def sign_in_page(request: Request, next: str = HOME) -> Response:
-    """The sign-in page."""
+    """Return the sign-in page."""
     return page(request, "sign-in.html", next=_own(next), fault=None)
 
 
@@ -98,7 +98,7 @@ async def choose_theme(request: Request, theme: Annotated[str, Form()] = "system
 
 
 def _own(target: str) -> str:
-    """The target if it is a page of the console; else the first page."""
+    """Return the target if it is a page of the console; else the first page."""
     plain = target.startswith("/console/") and "\\" not in target and "//" not in target and target.isprintable()
     return target if plain else HOME
 

@@ -1,1 +1,1 @@
-"""The account's own usage, keys and webhooks."""
+"""Usage, keys and webhooks of an account."""

@@ -1,4 +1,4 @@
-"""The account that is signed in: usage against limits, API keys, webhooks."""
+"""Account that is signed in: usage against limits, API keys, webhooks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def revoke_key(viewer: ChangerOf, state: AppStateOf, work: Work, key_id: s
 
 @router.get("/webhooks")
 async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading) -> Response:
-    """The newest webhooks, with what their receivers answered."""
+    """Return the newest webhooks, with what their receivers answered."""
     deliveries = await _webhooks(work, viewer.account_id)
     return page(request, "account/webhooks.html", deliveries=deliveries, title="Webhooks")
 

@@ -1,1 +1,1 @@
-"""The audit log, for operators."""
+"""Audit log, for operators."""

@@ -1,4 +1,4 @@
-"""The audit log, for operators."""
+"""Audit log, for operators."""
 
 from __future__ import annotations
 

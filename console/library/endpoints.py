@@ -1,4 +1,4 @@
-"""The gallery of templates, one template, and the import of projects with its findings before anything is stored."""
+"""Gallery of templates, one template, and the import of projects with its findings before anything is stored."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ USE_DAYS: Final = 30
 
 @router.get("")
 async def gallery(request: Request, viewer: ViewerOf, work: Reading, after: str = "") -> Response:
-    """The gallery, newest first; an operator's shows the templates of all accounts."""
+    """Return the gallery, newest first; an operator's shows the templates of all accounts."""
     inputs = func.jsonb_array_length(col(Template.inputs))
     statement = _visible(viewer).add_columns(inputs).options(repository.GALLERY)
     if key := keyset.parsed(after):
@@ -68,7 +68,7 @@ async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -
 
 @router.get("/import/{upload_id}/picture.jpg")
 async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) -> Response:
-    """The frame that was drawn of an upload."""
+    """Return the frame that was drawn of an upload."""
     picture = await asyncio.to_thread(pending.picture, state.storage, viewer.account.id, upload_id)
     return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
@@ -114,14 +114,14 @@ async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: 
 
 @router.get("/{template_id}/poster.jpg")
 async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """The template's picture."""
+    """Return the template's picture."""
     async with state.database.reading() as work:  # given back before a worker is waited for
         row, _ = await visible(work, viewer, template_id)
     return await pictures.of_gallery(request, state, row)
 
 
 async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tuple[Template, Account]:
-    """The template and its account, if the viewer may see it; raises NotFound."""
+    """Return the template and its account, if the viewer may see it; raises NotFound."""
     statement = _visible(viewer).where(col(Template.id) == checked_id(template_id, "template"))
     row = found((await session.execute(statement)).first(), "template")
     return row[0], row[1]

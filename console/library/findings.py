@@ -25,7 +25,7 @@ from motion.timing import frame_count
 
 PICTURE_WIDTH: Final = 640
 WAIT_SECONDS: Final = 8.0
-"""The page does not wait longer for a worker: a first frame may have to fetch media."""
+"""Longest wait of a page for a worker: a first frame may have to fetch media."""
 _FONT_CODES: Final = ("font_substituted", "glyph_missing")
 
 

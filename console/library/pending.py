@@ -51,7 +51,7 @@ def picture(storage: Storage, account_id: str, upload_id: str) -> bytes:
 
 @contextmanager
 def kept(storage: Storage, account_id: str, upload_id: str) -> Iterator[Path]:
-    """The account's file, gone after the block. Raises NotFound."""
+    """Provide the account's file for the length of a block. Raises NotFound."""
     with tempfile.TemporaryDirectory(prefix="farm-import-") as folder:
         path = Path(folder) / "project.motion"
         try:

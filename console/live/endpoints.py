@@ -1,4 +1,4 @@
-"""The stream of events of an open page: `changes` of renders, and the `overview` for operators who look at it."""
+"""Stream of events of an open page: `changes` of renders, and the `overview` for operators who look at it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHOWN: Final = (
 
 @router.get("/events")
 async def events(request: Request, viewer: ViewerOf, view: str = "") -> Response:
-    """The stream. A page opens one, and closes it while nobody looks at the page."""
+    """Return the stream. A page opens one, and closes it while nobody looks at the page."""
     hub: Hub = request.app.state.hub
     snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
     stream = _stream(hub, viewer.account_id, snapshots)
@@ -65,7 +65,7 @@ async def _changes(listener: Listener) -> AsyncIterator[str]:
 
 
 def _figures(snapshot: Snapshot) -> str:
-    """The event that all viewers of the overview get; nothing in it depends on who looks."""
+    """Return the event that all viewers of the overview get; nothing in it depends on who looks."""
     return _event("overview", fragment("overview/figures.html", snapshot=snapshot, now=snapshot.at))
 
 

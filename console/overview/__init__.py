@@ -1,1 +1,1 @@
-"""The farm at a glance, for operators."""
+"""Farm at a glance, for operators."""

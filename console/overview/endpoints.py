@@ -1,4 +1,4 @@
-"""The overview, for operators, and the switch of the whole queue."""
+"""Overview, for operators, and the switch of the whole queue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SnapshotsOf = Annotated[Snapshots, Depends(_snapshots)]
 
 @router.get("/")
 async def home(request: Request, viewer: ViewerOf, snapshots: SnapshotsOf) -> Response:
-    """The overview for operators; an account's first page is its renders."""
+    """Return the overview for operators; an account's first page is its renders."""
     if not viewer.operator:
         return RedirectResponse("/console/renders", 303)
     return page(request, "overview/overview.html", snapshot=await snapshots.latest(), title="Overview")

@@ -1,4 +1,4 @@
-"""The state of the whole farm, read once for all who look at it."""
+"""State of the whole farm, read once for all who look at it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from farm_core.jobs.models import Segment
 from farm_core.statistics import repository as statistics
 
 LIVE_SECONDS: Final = 2.0
-"""The farm is read this often while anybody looks, however many look."""
+"""Interval of reading the farm while anybody looks, however many look."""
 SLOW_SECONDS: Final = 60.0
 FAILURES_MAX: Final = 500
 Result = TypeVar("Result")
@@ -60,7 +60,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The farm at one moment. `rates` are frames per second by worker."""
+    """Farm at one moment. `rates` are frames per second by worker."""
 
     at: datetime
     queued: int

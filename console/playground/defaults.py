@@ -12,7 +12,7 @@ from motion import template as templates
 
 
 def shown_fields(source: str, composition_id: str | None) -> list[dict[str, Any]]:
-    """The fields of the document, which `source` holds as JSON: target and default, where it is a number or a text that is not empty.
+    """Return the fields of the document, which `source` holds as JSON: target and default, where it is a number or a text that is not empty.
 
     Raises DocumentError.
     """

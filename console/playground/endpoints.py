@@ -1,4 +1,4 @@
-"""The playground of a template: a form made from its manifest, a live preview, the cost, and the render."""
+"""Playground of a template: a form made from its manifest, a live preview, the cost, and the render."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Faults = Sequence[tuple[str, str]]
 
 @router.get("/templates/{template_id}/playground")
 async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """The form. Values may come in the address, so that a state can be shared and works without scripts."""
+    """Return the form. Values may come in the address, so that a state can be shared and works without scripts."""
     template = await _owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
     values = (await defaults_of(state, template)) | given
@@ -53,7 +53,7 @@ async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, templat
 
 @router.get("/templates/{template_id}/preview.jpg")
 async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """The same, for browsers without scripts."""
+    """Return the form for browsers without scripts."""
     template = await _owned(state, viewer, template_id)
     return await _frame(request, state, viewer, template, request.query_params)
 

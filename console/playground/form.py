@@ -1,4 +1,4 @@
-"""The form of a template's inputs: its fields, and the values that somebody has entered."""
+"""Form of a template's inputs: its fields, and the values that somebody has entered."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
 
 
 def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs that a form holds, with the types that they must have. Fields left empty are left out, but for texts."""
+    """Return the inputs that a form holds, with the types that they must have. Fields left empty are left out, but for texts."""
     values: dict[str, Any] = {}
     for field in fields_of(template):
         raw = form.get(PREFIX + field.id)
@@ -77,7 +77,7 @@ def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> lis
 
 
 def _number(raw: str) -> float | int | str:
-    """The number that was entered; the text itself if it is none, for which the rules then have their own words."""
+    """Return the number that was entered; the text itself if it is none, for which the rules then have their own words."""
     try:
         value = float(raw.replace(",", "."))
     except ValueError:

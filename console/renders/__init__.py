@@ -1,1 +1,1 @@
-"""The list of renders, and one render."""
+"""List of renders, and one render."""

@@ -125,7 +125,7 @@ def _action(viewer: Viewer, name: str) -> Action:
 
 
 def _among(action: Action, filters: Filters) -> tuple[JobStatus, ...]:
-    """The statuses that the action changes among what the filters let through; raises BadRequest if there are none."""
+    """Return the statuses that the action changes among what the filters let through; raises BadRequest if there are none."""
     listed = {"active": RANKABLE, "": tuple(JobStatus)}.get(filters.status) or (JobStatus(filters.status),)
     among = tuple(status for status in action.among if status in listed)
     if not among:

@@ -56,7 +56,7 @@ class Detail:
 
     @property
     def segments(self) -> list[Task]:
-        """The tasks that render, in order."""
+        """Tasks that render, in order."""
         return [task for task in self.tasks if task.kind == TaskKind.render]
 
     @property
@@ -66,7 +66,7 @@ class Detail:
 
     @property
     def workers(self) -> list[str]:
-        """The workers that have taken part."""
+        """Workers that have taken part."""
         return sorted({task.worker for task in self.tasks if task.worker})
 
     @property

@@ -47,7 +47,7 @@ FiltersOf = Annotated[Filters, Depends(_filters)]
 async def renders_page(
     request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, filters: FiltersOf, done: str = ""
 ) -> Response:
-    """The list, or only its rows where a script asks for them."""
+    """Return the list, or only its rows where a script asks for them."""
     found_rows = await listing.listing(work, viewer.account_id, filters, state.clock.now())
     values: dict[str, Any] = {
         "listing": found_rows, "filters": filters, "statuses": list(JobStatus), "periods": listing.PERIOD_WORDS,
@@ -92,14 +92,14 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
 
 @router.get("/{job_id}/video.mp4")
 async def video(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """The file of a completed render, with byte ranges; an MP4 unless another format was asked for."""
+    """Return the file of a completed render, with byte ranges; an MP4 unless another format was asked for."""
     shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.video_key)
 
 
 @router.get("/{job_id}/receipt.json")
 async def receipt(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """The receipt of a completed render."""
+    """Return the receipt of a completed render."""
     shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.receipt_key)
 
@@ -147,7 +147,7 @@ def _done(word: str) -> dict[str, Any] | None:
 
 
 async def _briefly(state: AppState, viewer: Viewer, job_id: str) -> Detail:
-    """The render, with the connection given back: the answer waits for workers or for storage."""
+    """Return the render, with the connection given back: the answer waits for workers or for storage."""
     async with state.database.reading() as work:
         return await _shown(work, viewer.account_id, job_id)
 

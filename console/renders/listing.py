@@ -34,7 +34,7 @@ PERIOD_WORDS: Final = {"1h": "last hour", "24h": "last 24 hours", "7d": "last 7 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of a list, as the address has them; an empty one lets everything through."""
+    """Filters of a list, as the address has them; an empty one lets everything through."""
 
     status: str = ""
     template: str = ""
@@ -42,7 +42,7 @@ class Filters:
     period: str = ""
     text: str = ""
     after: str = ""
-    """The page begins after this key: `<milliseconds since 1970>~<id>`."""
+    """Key after which the page begins: `<milliseconds since 1970>~<id>`."""
 
     @property
     def narrowed(self) -> bool:

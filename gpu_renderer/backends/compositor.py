@@ -1,4 +1,4 @@
-"""The protocol of the two backends `backends/gl` and `backends/cpu`. One of them is chosen per session."""
+"""Protocol of the two backends `backends/gl` and `backends/cpu`. One of them is chosen per session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Frame(Protocol):
 
     @property
     def region(self) -> Region:
-        """The frame's pixels."""
+        """Pixels of the frame."""
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the pixels: uint8 of shape (rows, columns, 4), row 0 on top."""

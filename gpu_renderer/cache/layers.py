@@ -1,4 +1,4 @@
-"""The layer cache: render targets that outlive a frame, so that an unchanged layer is drawn once."""
+"""Layer cache: render targets that outlive a frame, so that an unchanged layer is drawn once."""
 
 from __future__ import annotations
 

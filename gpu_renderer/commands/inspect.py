@@ -26,7 +26,7 @@ TEXT_MAX = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The document, and perhaps a time."""
+    """Add the document, and a time."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
     parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
@@ -137,7 +137,7 @@ def _field(field: template.InputField) -> str:
 
 
 def frame(composition: Composition, time_seconds: float) -> Iterator[str]:
-    """The evaluated frame, a line a layer and one for each property that is not at its default."""
+    """Yield the evaluated frame, a line a layer and one for each property that is not at its default."""
     yield f"{composition.id} at {time_seconds:g} s"
     yield from _snapshot(snapshot(composition, time_seconds), "  ")
 
@@ -162,7 +162,7 @@ def _layer(layer: LayerSnapshot, indent: str) -> Iterator[str]:
 
 
 def _set(record: object) -> Iterator[tuple[str, str]]:
-    """The fields of a record that are not at their defaults."""
+    """Yield the fields of a record that are not at their defaults."""
     for field in dataclasses.fields(record):  # type: ignore[arg-type]  # every snapshot record is a dataclass
         value = getattr(record, field.name)
         if field.name not in ("id", "name", "source", "transform", "visible") and value != field.default:

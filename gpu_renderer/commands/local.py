@@ -20,7 +20,7 @@ class InputRefused(DocumentError):
 
 
 def read_local(path: Path) -> Document:
-    """The document in a `.motion` folder, zip or single file. Raises DocumentError, also where there is no such file."""
+    """Return the document in a `.motion` folder, zip or single file. Raises DocumentError, also where there is no such file."""
     try:
         if path.is_dir():
             files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*.json"))}

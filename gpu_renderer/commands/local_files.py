@@ -39,7 +39,7 @@ class Written:
 
 
 def format_of(output: Path, wanted: str | None) -> str:
-    """The name of the format that an output is written in. Raises FormatUnavailable, and RenderError for what contradicts."""
+    """Return the name of the format that an output is written in. Raises FormatUnavailable, and RenderError for what contradicts."""
     ending = output.suffix.lower()
     if ending in STILLS or is_folder(output):
         return _of_pictures(output, wanted)

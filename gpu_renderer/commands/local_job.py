@@ -38,7 +38,7 @@ class LocalJob:
 
     @property
     def format(self) -> FileFormat:
-        """The format of the finished file."""
+        """Format of the finished file."""
         return FORMATS[self.format_name]
 
     @property

@@ -39,7 +39,7 @@ class Machine:
 
 
 def default_session_options(machine: Machine | None = None, fonts: str = "installed") -> SessionOptions:
-    """The farm's own font folder, the first GPU, the first encoder that works, where the machine's settings say nothing."""
+    """Return the farm's own font folder, the first GPU, the first encoder that works, where the machine's settings say nothing."""
     own = machine or Machine()
     return SessionOptions(
         fonts=FontFolders(FONTS, FONT_PACKS[fonts], own.further_fonts),

@@ -16,7 +16,7 @@ class Playhead:
 
     @property
     def frame_index(self) -> int:
-        """The frame to show."""
+        """Frame to show."""
         return min(self.frame_count - 1, int(self.seconds * self.fps + 1e-6))
 
     def advance(self, passed_seconds: float) -> None:

@@ -28,7 +28,7 @@ WINDOW_MAX_PX = 1280
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The document and its inputs."""
+    """Add the document and its inputs."""
     options.add_document_arguments(parser)
 
 
@@ -56,7 +56,7 @@ class NoDisplay(RenderError):
 
 
 class _Window:
-    """The window, its own GL context, and the playhead. Frames are drawn in the session's context and copied over."""
+    """Window, its own GL context, and the playhead. Frames are drawn in the session's context and copied over."""
 
     def __init__(self, session: RenderSession, opened: Opened, arguments: argparse.Namespace) -> None:
         self._session, self._opened, self._arguments = session, opened, arguments

@@ -1,4 +1,4 @@
-"""The progress line of the commands that render: what is being done, frames, frames per second, time left."""
+"""Progress line of the commands that render: what is being done, frames, frames per second, time left."""
 
 from __future__ import annotations
 

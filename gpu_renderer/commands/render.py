@@ -25,7 +25,7 @@ from motion.timing import round_half_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The document, its inputs, the output."""
+    """Add the document, its inputs and the output."""
     options.add_document_arguments(parser)
     options.add_font_argument(parser, "installed")
     part = parser.add_mutually_exclusive_group()

@@ -48,7 +48,7 @@ class Case:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The file of cases."""
+    """Add the file of cases."""
     parser.add_argument("cases", metavar="CASES.jsonl", type=Path, help="a case a line; - reads standard input")
     options.add_font_argument(parser, "reference")
 

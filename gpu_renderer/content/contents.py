@@ -1,4 +1,4 @@
-"""The front door of the rasterisers: what a source measures, and its pixels, each made once and kept by value.
+"""Front door of the rasterisers: what a source measures, and its pixels, each made once and kept by value.
 
 The same source asked for twice gives the same array, so that a texture made of it can be kept too.
 """
@@ -125,7 +125,7 @@ class Contents:
         padding: float = 0.0,
         supersample_down: float | None = None,
     ) -> Pixels:
-        """The coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
+        """Return the coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
         key = (tuple(paths), width, height, supersample, sigma_factor, padding, supersample_down)
         return self._pixels.get(key, lambda: mask_coverage(*key))
 

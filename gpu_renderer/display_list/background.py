@@ -1,4 +1,4 @@
-"""The composition's background: its extent and its opacity (format/compositing.md 1.6)."""
+"""Background of a composition: its extent and its opacity (format/compositing.md 1.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The render graph: an ordered, plain description of a frame. `compile` builds it, `lower` consumes it.
+"""Render graph: an ordered, plain description of a frame. `compile` builds it, `lower` consumes it.
 
 The graph contains no GPU objects. Equal graphs draw the same picture.
 """

@@ -1,4 +1,4 @@
-"""The display list of a frame: typed draw operations with paint bounds, bottom first.
+"""Display list of a frame: typed draw operations with paint bounds, bottom first.
 
 The list is plain data, the same for every backend. Two operations are equal if their descriptions are equal. Derived
 fields (paint, bounds) are not compared.
@@ -140,7 +140,7 @@ class DisplayList:
 
     @property
     def video(self) -> DrawVideo | None:
-        """The opaque video base, or None."""
+        """Opaque video base, or None."""
         first = self.operations[0] if self.operations else None
         return first if isinstance(first, DrawVideo) else None
 

@@ -39,7 +39,7 @@ FIELD_RADIUS_MAX_PX = 80
 
 
 class RasterEffect(Protocol):
-    """The raster form of an effect: `registry.Effect`."""
+    """Raster form of an effect: `registry.Effect`."""
 
     @property
     def reads_pixels(self) -> bool: ...
@@ -49,7 +49,7 @@ class RasterEffect(Protocol):
 
 
 class Canvas(Surface):
-    """The canvas that raster effects work on, with the layer's silhouette as it was before fill opacity.
+    """Canvas that raster effects work on, with the layer's silhouette as it was before fill opacity.
 
     `scale`: canvas px per layer px. Lengths in values and in the methods below are canvas px.
     """
@@ -140,12 +140,12 @@ class Canvas(Surface):
         return self.target
 
     def pixels(self) -> npt.NDArray[np.uint8]:
-        """The canvas read back: (rows, columns, 4), premultiplied."""
+        """Return the canvas read back: (rows, columns, 4), premultiplied."""
         data = self.target.texture.read(alignment=1)
         return np.frombuffer(data, np.uint8).reshape(self.height, self.width, 4)
 
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
-        """The canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
+        """Return the canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
         premultiplied = self.pixels()
         if self._is_straight:
             return premultiplied
@@ -165,7 +165,7 @@ class Canvas(Surface):
 
     @contextmanager
     def premultiplied(self) -> Iterator[Target]:
-        """The picture as premultiplied bytes, for passes that average colours by alpha."""
+        """Provide the picture as premultiplied bytes, for passes that average colours by alpha."""
         if not self._is_straight:
             yield self.target
             return
@@ -232,7 +232,7 @@ class Canvas(Surface):
         self.painter.pool.give_back(small.target)
 
     def shrunk(self, size: Region) -> Target:
-        """The means of the cells of pixels that each px of a smaller size stands for, premultiplied; the caller owns it."""
+        """Return the means of the cells of pixels that each px of a smaller size stands for, premultiplied; the caller owns it."""
         with self.premultiplied() as source:
             return self.painter.applied(
                 "effects/baked/shrink.frag",
@@ -253,7 +253,7 @@ class Canvas(Surface):
         return field
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
-        """The CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
+        """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
         self.apply(
             "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, textures={"u_shape": soft}

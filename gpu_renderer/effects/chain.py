@@ -1,4 +1,4 @@
-"""The GPU route: an unbaked layer's spatial effects, in stack order, over its buffer in screen space.
+"""GPU route: an unbaked layer's spatial effects, in stack order, over its buffer in screen space.
 
 One layer (format/effects.md 3.2): draw the content through the color stage into a linear premultiplied half-float
 target whose region has room for `spread_px`; hand it to `chain` or `lit_chain`; composite what comes back.

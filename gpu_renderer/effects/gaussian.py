@@ -21,7 +21,7 @@ Kernel = npt.NDArray[np.float64]
 
 NEAREST = (moderngl.NEAREST, moderngl.NEAREST)
 UNROLLED = 4
-"""The shader's reach grows in steps of this, so that few programs serve all radii."""
+"""Steps in which the shader's radius grows, so that few programs serve all radii."""
 SMALL_FROM_SIGMA = (4.5, 14.2, 32.0, 64.0, 128.0)
 """From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests).
 
@@ -38,7 +38,7 @@ NEGLIGIBLE, NEGLIGIBLE_SMALL = 1e-5, 3e-4
 
 @lru_cache(256)
 def reference_gaussian(sigma: float) -> Kernel:
-    """The 61 taps of the GPU route (effects.md 8.1): spaced 1 px up to a sigma of 12, then 2.5 sigma / 30, bilinear."""
+    """Return the 61 taps of the GPU route (effects.md 8.1): spaced 1 px up to a sigma of 12, then 2.5 sigma / 30, bilinear."""
     sigma = min(sigma, SIGMA_MAX)
     spacing = max(1.0, 2.5 * sigma / 30)
     offsets = np.arange(31) * spacing
@@ -58,7 +58,7 @@ def gaussian(sigma: float) -> Kernel:
 
 @lru_cache(256)
 def canvas_gaussian(sigma: float) -> Kernel:
-    """The kernel of a browser's canvas blur. The reference's frames show a Gaussian of the full sigma, not three boxes."""
+    """Return the kernel of a browser's canvas blur. The reference's frames show a Gaussian of the full sigma, not three boxes."""
     return gaussian(min(sigma, SIGMA_MAX))
 
 

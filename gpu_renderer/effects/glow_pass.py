@@ -39,7 +39,7 @@ class GlowPass:
 
 
 class Halves:
-    """The alpha of a sharp picture at 1/2, 1/4 ... of the frame's size, each worked out once."""
+    """Mip chain of a sharp picture's alpha: 1/2, 1/4 ... of the frame's size, each computed once."""
 
     def __init__(self, painter: Painter, sharp: Target) -> None:
         self._painter = painter
@@ -121,7 +121,7 @@ def _draw(
 
 
 class _Silhouette:
-    """The alpha of a picture over its light, at 1, 1/2, 1/4 ... of the frame's size."""
+    """Mip chain of the alpha of a picture over its glow."""
 
     def __init__(self, painter: Painter, halves: Halves, light: GlowBuffer | None) -> None:
         self._painter = painter

@@ -38,7 +38,7 @@ class GlowBuffer:
     """True if a cache owns the target."""
 
     def moved(self, right: float, down: float, frame: Region) -> GlowBuffer:
-        """The same light so many px farther on, within the frame; the target stays whose it is. Cells must be larger than pixels."""
+        """Return the glow moved by a distance, px, within the frame. The target keeps its owner. Cells must be larger than pixels."""
         assert self.levels, "light in cells of a pixel is asked for at their centres only"
         x, y, width, height = self.region
         shown = enclosing(x + right, y + down, x + right + width, y + down + height).intersection(frame)
@@ -46,7 +46,7 @@ class GlowBuffer:
 
     @property
     def cell_px(self) -> float:
-        """The side of a cell, frame px."""
+        """Side of a cell, frame px."""
         return float(1 << self.levels)
 
     @property
@@ -66,7 +66,7 @@ class GlowBuffer:
 
     @property
     def defines(self) -> dict[str, object]:
-        """The variant of shaders/include/light.glsl."""
+        """Variant of shaders/include/light.glsl."""
         return {} if self.levels else {"FINE": 1}
 
 
@@ -81,7 +81,7 @@ class LayerBuffer:
 
     @property
     def region(self) -> Region:
-        """The frame pixels that it may paint."""
+        """Frame pixels that it may paint."""
         if self.glow is None:
             return self.sharp.region
         return self.glow.region if self.is_glow_alone else self.glow.region.union(self.sharp.region)
@@ -99,7 +99,7 @@ def cells(region: Region, levels: int) -> Region:
 
 
 def glow_cells(region: Region, levels: int) -> Region:
-    """The same with one more on every side, so that interpolating never leaves them; beyond the frame's edge too."""
+    """Return the cells of a region and one more on every side, so that interpolation stays within them."""
     return cells(region, levels).grown(1) if levels else region
 
 

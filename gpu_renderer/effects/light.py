@@ -164,7 +164,7 @@ class LightRays(Effect):
 
 @effect("lens-flare", Tier.COMMON, Route.GPU)
 class LensFlare(Effect):
-    """The reflections of a bright light in a lens."""
+    """Reflections of a bright light in a lens."""
 
     is_drawn = True
     parameters = (
@@ -185,7 +185,7 @@ class LensFlare(Effect):
 
 
 def _draws(seed: int) -> Iterator[float]:
-    """The 32-bit congruential generator of the rays (effects.md 8.6), advanced before each draw."""
+    """Yield the numbers of the rays' 32-bit congruential generator (effects.md 8.6), advanced before each draw."""
     state = (22695477 * seed + 1) & 0xFFFFFFFF
     while True:
         state = (22695477 * state + 1) & 0xFFFFFFFF
@@ -193,7 +193,7 @@ def _draws(seed: int) -> Iterator[float]:
 
 
 def _rounded_draws(seed: int) -> Iterator[float]:
-    """The same with each product rounded to a double before it wraps, as the raster form has it."""
+    """Yield the numbers of the raster form, each product rounded to a double before it wraps."""
     state = int(22695477.0 * seed + 1.0) & 0xFFFFFFFF
     while True:
         state = int(22695477.0 * state + 1.0) & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""The colour table that `apply-color-lut` stores (format/effects.md 8.5)."""
+"""Colour table that `apply-color-lut` stores (format/effects.md 8.5)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LookupTable:
 
     @classmethod
     def read(cls, stored: ParameterValue) -> LookupTable | None:
-        """The table in a stored record, given as (key, value) pairs; None for one that does not hold together."""
+        """Return the table in a stored record, given as (key, value) pairs; None for one that does not hold together."""
         record = _record(stored)
         volume, line = _whole(record.get("size")), _whole(record.get("size1d"))
         if (volume > 0) == (line > 0):
@@ -45,12 +45,12 @@ class LookupTable:
 
     @property
     def signed_size(self) -> int:
-        """The size, negative for tables by channel."""
+        """Size, negative for tables by channel."""
         return self.size if self.is_volume else -self.size
 
     @property
     def red_domain(self) -> tuple[float, float]:
-        """The domain that the GPU form uses for all channels."""
+        """Domain that the GPU form uses for all channels."""
         return self.domain_min[0], self.domain_max[0]
 
     def picture(self) -> npt.NDArray[np.float32]:

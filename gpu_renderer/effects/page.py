@@ -1,4 +1,4 @@
-"""The page of effects, docs/effects.md: a small picture of each, its parameters and defaults.
+"""Page of effects, docs/effects.md: a small picture of each, its parameters and defaults.
 
 `python -m gpu_renderer.effects.page` writes the page and its pictures anew; a test holds the page's text to the registry.
 """

@@ -54,13 +54,13 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """The key as words: `centerX` is "Center X"."""
+        """Key as words: `centerX` is "Center X"."""
         words = re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", self.key)
         return words[:1].upper() + words[1:]
 
     @property
     def uniform(self) -> str:
-        """The name under which shaders declare it: `centerX` is `u_center_x`."""
+        """Name under which shaders declare it: `centerX` is `u_center_x`."""
         return "u_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.key).lower()
 
 

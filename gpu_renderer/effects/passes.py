@@ -1,4 +1,4 @@
-"""The passes of one layer's effects on the GPU route, over its buffer in screen space."""
+"""Passes of one layer's effects on the GPU route, over its buffer in screen space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_renderer.opengl.targets import Target
 
 
 class Chain(Surface):
-    """The layer's buffer on its way through the passes; soft ones lay light behind it. `limit`: no pixel lies beyond."""
+    """Buffer of a layer on its way through the passes. Soft passes put a glow behind it. `limit`: no pixel lies beyond."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Chain(Surface):
 
     @property
     def lit(self) -> LayerBuffer:
-        """The result of the last pass."""
+        """Result of the last pass."""
         return LayerBuffer(self.target, self._light, self._is_light_alone)
 
     def apply(

@@ -56,7 +56,7 @@ class Tier(Enum):
 
 
 class Effect:
-    """The behaviour and the declaration of one effect; stateless, one instance each."""
+    """Behaviour and declaration of one effect; stateless, one instance each."""
 
     id: ClassVar[str]
     tier: ClassVar[Tier]
@@ -81,7 +81,7 @@ class Effect:
 
     @property
     def label(self) -> str:
-        """The id as words: `gaussian-blur` is "Gaussian Blur"."""
+        """Id as words: `gaussian-blur` is "Gaussian Blur"."""
         return self.id.replace("-", " ").title()
 
     @property
@@ -144,7 +144,7 @@ class Effect:
         return 0.0, 0.0
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        """The GPU form: passes over the layer's linear premultiplied buffer, in screen space."""
+        """Run the GPU form: passes over the layer's linear premultiplied buffer, in screen space."""
         chain.apply(self.shader, values)
 
     def padding_px(self, values: EffectValues) -> float:
@@ -153,7 +153,7 @@ class Effect:
         return 0.0
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        """The raster form: kernels over the layer's own 8-bit sRGB canvas, before the transform."""
+        """Run the raster form: passes over the layer's own 8-bit sRGB canvas, before the transform."""
         canvas.apply(self.shader, values)
 
 

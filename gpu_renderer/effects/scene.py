@@ -51,7 +51,7 @@ class EffectScene:
 
     @property
     def length_scale(self) -> float:
-        """The greater of `length_scales`; both are the same for an effect whose lengths are `round_lengths`."""
+        """Greater of `length_scales`; both are the same for an effect whose lengths are `round_lengths`."""
         return max(self.length_scales)
 
     @classmethod

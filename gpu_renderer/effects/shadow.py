@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GLOW_SPREAD = 1.15
 GLOW_WIDE = 2.2
 GLOW_WIDE_FROM = 6.0
-"""The sigma from which the wide lobe is drawn."""
+"""Sigma from which the wide lobe is drawn."""
 STROKE_MAX_PX = 16.0
 
 

@@ -1,4 +1,4 @@
-"""The colour stage: all affine colour effects of a layer as one matrix, all tables as one (format/effects.md 3.2 to 3.4)."""
+"""Colour stage: all affine colour effects of a layer as one matrix, all tables as one (format/effects.md 3.2 to 3.4)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ColorStage:
 
     @property
     def uniforms(self) -> dict[str, UniformValue]:
-        """The affine map for shaders/include/color_stage.glsl."""
+        """Affine map for shaders/include/color_stage.glsl."""
         return {
             "u_grade_matrix": tuple(float(v) for v in self.affine[:, :3].T.ravel()),
             "u_grade_offset": tuple(float(v) for v in self.affine[:, 3]),

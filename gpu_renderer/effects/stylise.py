@@ -106,7 +106,7 @@ class Halftone(Effect):
 
 
 def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, float], npt.NDArray[np.float32]]:
-    """The lowest column and row of a turned screen's cells over the canvas, and the mean colour of each, (rows, columns, 4).
+    """Return the lowest column and row of a turned screen's cells over the canvas, and the mean colour of each, (rows, columns, 4).
 
     Transparent pixels count too, as black: cells that an edge cuts are darker.
     """

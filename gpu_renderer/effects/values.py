@@ -1,4 +1,4 @@
-"""The parameters of one effect at one time, resolved and typed (format/effects.md 1.1 and 1.2)."""
+"""Parameters of one effect at one time, resolved and typed (format/effects.md 1.1 and 1.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Defines = tuple[tuple[str, str], ...]
 
 
 class Declaration(Protocol):
-    """The declaration of an effect, as far as its values need it: `registry.Effect`."""
+    """Declaration of an effect, as far as its values need it: `registry.Effect`."""
 
     @property
     def id(self) -> str: ...

@@ -22,7 +22,7 @@ METHOD: Final = 4
 """Effort of the encoder, 0 to 6."""
 _HAS_ALPHA, _IS_ANIMATED = 0x10, 0x02
 _OVERWRITE: Final = 0x02
-"""The frame replaces what is below it, alpha included."""
+"""Flag of a frame that replaces what is below it, alpha included."""
 _PICTURE_CHUNKS: Final = (b"ALPH", b"VP8 ", b"VP8L")
 
 
@@ -89,7 +89,7 @@ def _changed(last: Pixels | None, pixels: Pixels) -> Box | None:
 
 
 def _picture_chunks(file: bytes) -> Iterator[bytes]:
-    """The chunks of a still WebP that hold its pixels, padding included."""
+    """Yield the chunks of a still WebP that hold its pixels, padding included."""
     place = 12
     while place < len(file):
         name, size = struct.unpack_from("<4sI", file, place)

@@ -37,7 +37,7 @@ class EncoderProfile:
 
     @property
     def identity(self) -> str:
-        """The profile in one line. Equal lines give equal bytes with the same build of the libraries."""
+        """Profile in one line. Equal lines give equal bytes with the same build of the libraries."""
         return f"{self.codec} {self.preset} q{self.quality} t{self.threads} g{self.gop_frames} av{av.__version__}"
 
     @property

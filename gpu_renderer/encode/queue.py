@@ -1,4 +1,4 @@
-"""The encoder's thread, and the frames that are sent to it and reused.
+"""Thread of the encoder, and the frames that are sent to it and reused.
 
 The encoder releases the interpreter's lock, so drawing continues meanwhile. A fixed number of frames bounds the memory.
 """

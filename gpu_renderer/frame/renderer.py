@@ -29,7 +29,7 @@ from motion.snapshot import Snapshot
 
 @dataclass(slots=True)
 class _Last:
-    """The frame drawn last."""
+    """Frame drawn last."""
 
     snapshot: Snapshot
     shown: DisplayList
@@ -72,7 +72,7 @@ class FrameRenderer:
 
     @property
     def backend(self) -> BackendName:
-        """The backend that composites."""
+        """Backend that composites."""
         return self._compositor.name
 
     @property

@@ -21,7 +21,7 @@ HALF_PATTERNS = 1 << 16
 RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE = range(11)
 """`enum kind` of `draw_op.h`."""
 MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
-"""The blend modes of `blending.h`, by the numbers of `graph.MODES`."""
+"""Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
 THREADS_MAX, BAND_PX = 8, 1 << 17
 """Threads of a process that composite, and pixels of a band that is worth another thread."""
 _DRAW_OP = struct.Struct("<9i9ff4f4ff2iqqqq2i").pack
@@ -31,7 +31,7 @@ Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32
 
 
 class Variant(NamedTuple):
-    """The features of a draw operation; each combination corresponds to one shader."""
+    """Features of a draw operation; each combination corresponds to one shader."""
 
     kind: int
     samples: int = 0
@@ -52,7 +52,7 @@ class DrawOp(NamedTuple):
     """Pixels that the operation can touch."""
     variant: Variant
     packed: bytes
-    """The operation as `struct draw_op`."""
+    """Operation as `struct draw_op`."""
     texels: object = None
     """Arrays that the operation reads, kept alive with it."""
 
@@ -104,7 +104,7 @@ class DrawOps:
 
 
 class Backdrop:
-    """The backdrop of a part of a frame. Its first pixel is the first pixel of the part."""
+    """Backdrop of a part of a frame. Its first pixel is the first pixel of the part."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class _Backdrop(ctypes.Structure):
 
 
 class Kernels:
-    """The kernels of a library as functions of arrays. They release the interpreter's lock."""
+    """Kernels of a library as functions of arrays. They release the interpreter's lock."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._display_encode, self._nv12 = library.display_encode, library.nv12

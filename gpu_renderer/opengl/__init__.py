@@ -1,1 +1,1 @@
-"""The OpenGL device: context, programs, render targets, and the painter that runs a shader over a target."""
+"""OpenGL device: context, programs, render targets, and the painter that runs a shader over a target."""

@@ -25,7 +25,7 @@ _FOR_EVER = 2**64 - 1
 
 
 class Calls:
-    """The functions, looked up once."""
+    """Functions, looked up once."""
 
     def __init__(self) -> None:
         """Raise GpuUnavailable if EGL does not provide a function."""

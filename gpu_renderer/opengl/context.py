@@ -1,4 +1,4 @@
-"""The process's one OpenGL context, created without a window through EGL."""
+"""OpenGL context of the process, created without a window through EGL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The painter runs shaders over targets. All drawing goes through it.
+"""Run shaders over targets: the painter, through which all drawing goes.
 
     painter.draw("effects/fill.frag", into, textures={"u_layer": layer}, uniforms={"u_color": (1, 0, 0, 1)})
 

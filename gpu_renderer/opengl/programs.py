@@ -67,7 +67,7 @@ class Programs:
         self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
         self._asked: dict[tuple[object, ...], Program] = {}
-        """The same programs by the arguments of a call."""
+        """Programs by the arguments of a call."""
 
     def get(self, fragment: str, vertex: str = "fullscreen.vert", **defines: object) -> Program:
         """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError."""

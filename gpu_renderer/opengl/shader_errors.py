@@ -11,9 +11,9 @@ import shaders
 CONTEXT_LINES: Final = 5
 """Lines shown before and after the line of an error."""
 Stages = Mapping[str, Sequence[shaders.Line]]
-"""The lines of each stage's text, by the stage as moderngl names it: `vertex_shader`, `fragment_shader`."""
+"""Lines of each stage's text, by the stage as moderngl names it: `vertex_shader`, `fragment_shader`."""
 _PLACE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)|\((\d+)\))(?:\(\d+\))?[\s:]*")
-"""The place at the start of a compiler's line: `0:12(5): ` (Mesa), `0(12) : ` (NVIDIA), `ERROR: 0:12: ` (AMD, Intel, ANGLE)."""
+"""Place at the start of a compiler's line: `0:12(5): ` (Mesa), `0(12) : ` (NVIDIA), `ERROR: 0:12: ` (AMD, Intel, ANGLE)."""
 
 
 def explained(message: str, stages: Stages) -> str:

@@ -66,7 +66,7 @@ class Target:
 
     @property
     def texture(self) -> moderngl.Texture:
-        """The texture, with linear filtering by default."""
+        """Texture, with linear filtering by default."""
         return self._attached().texture
 
     @property

@@ -1,1 +1,1 @@
-"""The sound of a job: files decoded on disk, mixed by `motion.sound`, encoded by `encode/sound_track.py`."""
+"""Sound of a job: files decoded on disk, mixed by `motion.sound`, encoded by `encode/sound_track.py`."""

@@ -1,4 +1,4 @@
-"""The sound of a job from its document: voices, their files, the mix, and what is left out."""
+"""Sound of a job from its document: voices, their files, the mix, and what is left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ResolveMedia = Callable[[str], Path | None]
 
 
 class JobSound:
-    """The mix for frames [first, end) of a composition. Files in `folder` are its scratch; the caller deletes the folder.
+    """Mix for frames [first, end) of a composition. Files in `folder` are its scratch; the caller deletes the folder.
 
     Raises DocumentError for a document whose voices multiply without bound.
     """
@@ -65,7 +65,7 @@ class JobSound:
         return tuple(lines)
 
     def blocks(self) -> Iterator[Samples]:
-        """The mix: as many samples as the frames last, rounded to a whole one."""
+        """Yield the mix: as many samples as the frames last, rounded to a whole one."""
         self._clipped = 0
         for block in mix(self._voices, self._sounds, self._first, self._count):
             self._clipped += int(np.count_nonzero(np.abs(block).max(axis=1, initial=0.0) > 1.0))

@@ -1,4 +1,4 @@
-"""The renderer's native kernels: shared libraries, one for each level of the processor, and the choice among them."""
+"""Native kernels of the renderer: shared libraries, one for each level of the processor, and the choice among them."""
 
 from __future__ import annotations
 

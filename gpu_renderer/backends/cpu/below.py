@@ -1,4 +1,4 @@
-"""The lower part of a list, composited once and cached as half floats in main memory.
+"""Lower part of a list, composited once and cached as half floats in main memory.
 
 The lower part is everything below the lowest operation that the kernels composite in each frame. OpenGL draws it if it
 contains an operation that the kernels cannot composite; otherwise the kernels do. Only its damage is drawn again.

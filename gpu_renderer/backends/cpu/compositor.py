@@ -1,4 +1,4 @@
-"""The CPU compositor: native kernels composite the operations above the highest one that needs OpenGL.
+"""CPU compositor: native kernels composite the operations above the highest one that needs OpenGL.
 
     operations   0 1 2 3 4 5 6 7          3 is an adjustment layer, drawn by a shader
                  OpenGL  kernels -->      4 to 7 are paint, buffers and glows, each over its backdrop

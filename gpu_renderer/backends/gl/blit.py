@@ -1,4 +1,4 @@
-"""The last pass: display-encode the linear scene to 8-bit pixels (format/compositing.md 1.6)."""
+"""Last pass: display-encode the linear scene to 8-bit pixels (format/compositing.md 1.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offscreen buffers of a list's layers: content and effects, drawn with OpenGL and cached.
+"""Offscreen buffers of a list's layers: content and effects, drawn with OpenGL and cached.
 
 Both backends composite these buffers. They differ in how they draw into the frame.
 """

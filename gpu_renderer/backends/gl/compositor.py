@@ -1,4 +1,4 @@
-"""The OpenGL compositor: draw into a linear scene target and display-encode it into the frame."""
+"""OpenGL compositor: draw into a linear scene target and display-encode it into the frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_renderer.opengl.targets import Format, Target
 
 
 class GlScene:
-    """The linear scene of one sequence of frames, drawn with OpenGL."""
+    """Linear scene of one sequence of frames, drawn with OpenGL."""
 
     def __init__(self, drawing: ListDrawing) -> None:
         self._drawing, self._painter = drawing, drawing.painter

@@ -1,4 +1,4 @@
-"""The static prefix: stable operations at the bottom of a list, cached as one target."""
+"""Static prefix: stable operations at the bottom of a list, cached as one target."""
 
 from __future__ import annotations
 

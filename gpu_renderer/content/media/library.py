@@ -1,4 +1,4 @@
-"""The media of one job behind one door: pictures and frames of videos, by the source that a layer names."""
+"""Media of one job behind one door: pictures and frames of videos, by the source that a layer names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MediaLibrary:
         return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=is_opaque, is_fleeting=True)
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        """The one frame that a video layer shows; None without a file, or where frames are mixed. Raises MediaUndecodable."""
+        """Return the one frame that a video layer shows; None without a file, or where frames are mixed. Raises MediaUndecodable."""
         return self._videos.frame(source.src, source.time) if source.blend == "none" else None
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
@@ -75,7 +75,7 @@ class MediaLibrary:
         return replace(earlier, pixels=make(earlier.pixels, later.pixels, weight))
 
     def begin_run(self) -> None:
-        """The next frames asked for may be anywhere; without a call, near the last ones."""
+        """Allow the next frames to be anywhere. Without a call they are expected near the last ones."""
         self._videos.begin_run()
 
     def close(self) -> None:

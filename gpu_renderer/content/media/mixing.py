@@ -18,7 +18,7 @@ _ENCODED = np.round(255.0 * encoded_array(np.arange(_STEPS + 1) / _STEPS)).astyp
 
 
 class Bracket(NamedTuple):
-    """The times of the two frames, and how much of the later one shows (0: only the earlier one)."""
+    """Times of two frames, and the weight of the later one (0: only the earlier one)."""
 
     earlier_seconds: float
     later_seconds: float
@@ -34,7 +34,7 @@ def bracket(seconds: float, frames_per_second: float) -> Bracket:
 
 
 def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
-    """The later frame at an opacity of `weight` over the earlier one; both opaque, encoded sRGB, of one shape."""
+    """Return the later frame at an opacity of `weight` over the earlier one; both opaque, encoded sRGB, of one shape."""
     light = _LINEAR[earlier[..., :3]] * np.float32(1.0 - weight) + _LINEAR[later[..., :3]] * np.float32(weight)
     result = np.empty_like(earlier)
     result[..., :3] = _ENCODED[np.round(light * _STEPS).astype(np.int32)]

@@ -31,7 +31,7 @@ class Pictures:
         return tuple(self._faults)
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
-        """The picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
+        """Return the picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
         data = self._bytes(src)
         if data is None:
             return None

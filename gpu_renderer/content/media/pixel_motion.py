@@ -118,7 +118,7 @@ def _smoothed(vectors: _Floats) -> _Floats:
 
 
 def _bent(frame: Pixels, shifts: _Floats) -> Pixels:
-    """The frame with each place of the grid showing what is its shift away, between places in proportion; its edges go on."""
+    """Return the frame with each place of the grid showing what is its shift away, between places in proportion; its edges go on."""
     rows, columns = frame.shape[:2]
     step = GRID_PX * _factor(frame)
     y, x = np.mgrid[0 : shifts.shape[0], 0 : shifts.shape[1]] * step

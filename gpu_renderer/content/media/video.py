@@ -27,7 +27,7 @@ STEP_MAX_FRAMES = 8
 
 
 class Videos:
-    """The videos of one job. Used on one thread. `resolve` answers a file that is there, or None."""
+    """Videos of one job. Used on one thread. `resolve` answers a file that is there, or None."""
 
     def __init__(self, resolve: Callable[[str], Path | None], ahead_max_bytes: int = AHEAD_MAX_BYTES) -> None:
         self._resolve = resolve
@@ -74,7 +74,7 @@ class Videos:
         return None if path is None else self.index(path).frames_per_second
 
     def index(self, path: Path) -> VideoIndex:
-        """The file's index, read at the first call. Raises MediaUndecodable."""
+        """Return the file's index, read at the first call. Raises MediaUndecodable."""
         if path not in self._indexes:
             self._indexes[path] = read_index(path)
         return self._indexes[path]
@@ -97,7 +97,7 @@ class Videos:
         self._unclaimed.clear()
 
     def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
-        """The cursor that gets to the frame without a seek, else one of an earlier run, a new one, or that used longest ago."""
+        """Return the cursor that gets to the frame without a seek, else one of an earlier run, a new one, or that used longest ago."""
         near = [cursor for cursor in self._cursors if cursor.path == path and cursor.reaches(frame_index)]
         found = min(near, key=lambda cursor: cursor.distance(frame_index), default=None)
         found = found or next((cursor for cursor in self._unclaimed if cursor.path == path), None)

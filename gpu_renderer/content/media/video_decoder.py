@@ -38,7 +38,7 @@ class VideoDecoder:
         return max(1, int(self._stream.codec_context.width * self._stream.codec_context.height * 4))
 
     def frames(self, first_index: int, step: int, held_max_bytes: int) -> Generator[DecodedFrame, None, None]:
-        """The frames first, first + step, first + 2 step ..., for ever; the ends are repeated.
+        """Yield the frames first, first + step, first + 2 step ..., for ever; the ends are repeated.
 
         Backward, a stretch of frames is decoded at once and held, as many as fit into `held_max_bytes`.
         """

@@ -30,7 +30,7 @@ class DecodedFrame:
         return self._pixels
 
     def pixels_of(self, part: Region) -> Pixels:
-        """The pixels of a part of a frame that has samples of its own: `pixels[rows, columns]`, without the rest."""
+        """Return the pixels of a part of a frame that has samples of its own: `pixels[rows, columns]`, without the rest."""
         if self._pixels is not None:
             return self._pixels[part.y : part.bottom, part.x : part.right]
         return self._converter.part(self._frame, part)

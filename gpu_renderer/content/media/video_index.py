@@ -26,19 +26,19 @@ class EntryPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VideoIndex:
-    """The frames of a file in the order shown. Timestamps are the container's, in units of its time base."""
+    """Frames of a file in the order shown. Timestamps are the container's, in units of its time base."""
 
     shown_at: tuple[int, ...]
-    """The timestamp of each frame, ascending."""
+    """Timestamp of each frame, ascending."""
     seconds: tuple[float, ...]
-    """The same counted from the first frame, in seconds."""
+    """Time of each frame from the first one on, seconds."""
     entry_points: tuple[EntryPoint, ...]
-    """The frames from which decoding can start, in the order shown."""
+    """Frames from which decoding can start, in the order shown."""
     frames_per_second: float | None
     is_opaque: bool = True
 
     def frame_at(self, seconds: float) -> int:
-        """The last frame that has begun, a microsecond of grace for rounded times (animation.md 3.3); clamped to the ends."""
+        """Return the last frame that has begun, a microsecond of grace for rounded times (animation.md 3.3); clamped to the ends."""
         begun = (max(0.0, round(seconds * 1e6)) + 1.0) / 1e6
         return max(0, bisect_right(self.seconds, begun) - 1)
 

@@ -108,7 +108,7 @@ def _clock(text: str | None) -> float | None:
 
 
 def _value(animation: Element, share: float, base: str) -> str | None:
-    """The value at a share of a run; None where the animation states none."""
+    """Return the value at a share of a run; None where the animation states none."""
     values = _values(animation, base)
     if not values:
         return None

@@ -21,7 +21,7 @@ _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 
 
 class Cascade:
-    """The style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
+    """Style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
 
     def __init__(self, document: Document, fill: str | None = None, budget: Budget | None = None) -> None:
         self._fill = fill

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpu_renderer.content.svg.document import Element, children, name_of
 
 _LANGUAGE = "en"
-"""The language of the reference's machine."""
+"""Language of the reference's machine."""
 
 
 def applies(element: Element) -> bool:
@@ -19,7 +19,7 @@ def applies(element: Element) -> bool:
 
 
 def shown_children(element: Element) -> Iterator[Element]:
-    """The children that are drawn: of a `switch`, the first whose conditions hold."""
+    """Yield the children that are drawn: of a `switch`, the first whose conditions hold."""
     candidates = (child for child in children(element) if applies(child))
     if name_of(element) != "switch":
         yield from candidates

@@ -29,7 +29,7 @@ Element = Any
 
 @dataclass(frozen=True, slots=True)
 class SvgSize:
-    """The intrinsic size in px, and the raster's."""
+    """Intrinsic size in px, and the raster's."""
 
     width: float
     height: float
@@ -96,7 +96,7 @@ def name_of(element: Element) -> str:
 
 
 def children(element: Element) -> Iterator[Element]:
-    """The child elements."""
+    """Return the child elements."""
     return (child for child in element if isinstance(child.tag, str))
 
 
@@ -111,6 +111,6 @@ def _bounded(side: float) -> float:
 
 
 def _pixels(text: str | None) -> float | None:
-    """The number of a length, whatever its unit is; None for a share of what is around the document."""
+    """Return the number of a length, whatever its unit is; None for a share of what is around the document."""
     match = _NUMBER.match(text or "")
     return float(match[1]) if match and float(match[1]) > 0 else None

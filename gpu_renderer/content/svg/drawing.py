@@ -1,4 +1,4 @@
-"""The walk over a document: elements in order, each with its transform, clip, filter, mask and opacity."""
+"""Walk over a document: elements in order, each with its transform, clip, filter, mask and opacity."""
 
 from __future__ import annotations
 

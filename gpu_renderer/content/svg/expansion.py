@@ -9,7 +9,7 @@ _NOT_DRAWN = ("defs", "symbol", "clipPath", "mask", "filter", "marker", "pattern
 
 
 def drawn_count(document: Document) -> int:
-    """The elements that `use` and nesting make of the root. Each element is counted once for each depth at which it is reached."""
+    """Return the elements that `use` and nesting make of the root. Each element is counted once for each depth at which it is reached."""
     known: dict[tuple[Element, int], int] = {}
 
     def count(element: Element, depth: int) -> int:

@@ -14,7 +14,7 @@ DEPTH_MAX = 48
 
 
 class Frame(NamedTuple):
-    """The inherited style, what percentages refer to, and how deep the element lies."""
+    """Inherited style, what percentages refer to, and how deep the element lies."""
 
     style: Style
     viewport: Viewport
@@ -37,7 +37,7 @@ class Scene(Protocol):
         """Draw an element's children in order."""
 
     def bounds(self, element: Element, frame: Frame) -> Any:
-        """The box of an element's geometry in its own user space, without strokes; an empty rectangle where it has none."""
+        """Return the box of an element's geometry in its own user space, without strokes; an empty rectangle where it has none."""
 
     def geometry(self, element: Element, frame: Frame) -> Any:
         """Return the outline of a shape or text in its own user space."""

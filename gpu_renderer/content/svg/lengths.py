@@ -26,7 +26,7 @@ class Viewport(NamedTuple):
 
     @property
     def diagonal(self) -> float:
-        """The reference of lengths that are neither horizontal nor vertical."""
+        """Reference of lengths that are neither horizontal nor vertical."""
         return math.hypot(self.width, self.height) / math.sqrt(2)
 
 
@@ -71,7 +71,7 @@ def is_collapsed(element: Any) -> bool:
 
 
 def fitted(element: Any, width: float, height: float) -> Any:
-    """The matrix from an element's view box into a width x height rectangle at the origin (preserveAspectRatio)."""
+    """Return the matrix from an element's view box into a width x height rectangle at the origin (preserveAspectRatio)."""
     box = view_box(element)
     return fitted_box(box, element.get("preserveAspectRatio"), width, height) if box else skia.Matrix()
 

@@ -44,7 +44,7 @@ class Lettering:
     frame: Frame
     path: Any
     box: Any
-    """The cells of the glyphs, which the box of the text is made of."""
+    """Cells of the glyphs, which the box of the text is made of."""
     opacity: float = 1.0
 
 

@@ -46,7 +46,7 @@ def draw_markers(scene: Scene, path: Any, joints: frozenset[int], canvas: Any, f
 
 
 def vertices(path: Any, joints: frozenset[int] = frozenset()) -> list[Vertex]:
-    """The vertices in order, with the directions that the segments have there; a closed outline turns at its start too."""
+    """Return the vertices in order, with the directions that the segments have there; a closed outline turns at its start too."""
     found: list[Vertex] = []
     start = 0
     for segment, ends_outline in _segments(path, joints):
@@ -63,7 +63,7 @@ def vertices(path: Any, joints: frozenset[int] = frozenset()) -> list[Vertex]:
 
 
 def _segments(path: Any, joints: frozenset[int]) -> Iterator[tuple[list[Place], bool]]:
-    """The points of each segment, a single one where an outline begins; and whether it closes its outline."""
+    """Yield the points of each segment, a single one where an outline begins; and whether it closes its outline."""
     start = last = (0.0, 0.0)
     pending: list[Place] = []
     for index, (verb, points) in enumerate(skia.Path.RawIter(path)):

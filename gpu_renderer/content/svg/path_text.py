@@ -1,4 +1,4 @@
-"""The `d` attribute of a path."""
+"""`d` attribute of a path."""
 
 from __future__ import annotations
 

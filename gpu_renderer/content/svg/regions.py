@@ -1,4 +1,4 @@
-"""The rectangles that filters, their primitives and masks are cut to."""
+"""Rectangles that filters, their primitives and masks are cut to."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def shape_path(element: Element, frame: Frame) -> Any:
 
 
 class _Geometry(NamedTuple):
-    """The lengths of an element, which CSS may state instead of attributes."""
+    """Lengths of an element, which CSS may state instead of attributes."""
 
     element: Element
     frame: Frame

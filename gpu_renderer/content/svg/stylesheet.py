@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 
 
 def rules(text: str) -> Iterator[Rule]:
-    """The rules of a style block in order; those inside a media query that a screen fulfils are among them."""
+    """Yield the rules of a style block in order; those inside a media query that a screen fulfils are among them."""
     text, at = _STATEMENT.sub("", _COMMENT.sub("", text)), 0
     while (head := _HEAD.match(text, at)) and head.end() < len(text):
         end = _end_of_block(text, head.end())

@@ -1,4 +1,4 @@
-"""The characters of a `text` element: white space collapsed, each with its style and what positions it."""
+"""Characters of a `text` element: white space collapsed, each with its style and what positions it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Piece:
     text: str
     frame: Frame
     owners: tuple[tuple[Element, Frame], ...]
-    """The element it stands in, and those around that, from the outside."""
+    """Element it stands in, and those around that, from the outside."""
     track: Track | None
     x: float | None = None
     y: float | None = None

@@ -22,7 +22,7 @@ def levels(text: str) -> list[int]:
 
 
 def visual_order(level_of_run: list[int]) -> list[int]:
-    """The indices of runs from left to right (rule L2)."""
+    """Return the indices of runs from left to right (rule L2)."""
     order = list(range(len(level_of_run)))
     for level in range(max(level_of_run, default=0), 0, -1):
         start = 0

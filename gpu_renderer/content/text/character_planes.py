@@ -53,7 +53,7 @@ def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fo
 
 
 def _apart(source: TextSource) -> TextSource:
-    """The text as its planes are spaced: a run over everything without kerning, regular where no weight is stored."""
+    """Return the text as its planes are spaced: a run over everything without kerning, regular where no weight is stored."""
     style = source.style if source.has_weight else replace(source.style, weight=REGULAR)
     return replace(source, style=style, runs=(TextRun(0, len(source.content)), *source.runs), path=None)
 

@@ -15,11 +15,11 @@ Table = npt.NDArray[np.uint8]
 Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
 GAMMA, CONTRAST = 1.1875, 0.2
-"""The reference's browser."""
+"""Values of the reference's browser."""
 SKIA_CONTRAST = 0.5
 """Contrast of the Skia that draws our masks. Its curve is that of sRGB, and neither can be set."""
 NEUTRAL = 128
-"""The grey in which masks are drawn: its table loses least when it is undone."""
+"""Grey in which masks are drawn: its table loses least when it is undone."""
 
 
 def luminance(color: Rgba) -> int:
@@ -54,7 +54,7 @@ def _reference_table(step: int) -> Table:
 
 @lru_cache(maxsize=1)
 def _raw_of_neutral() -> Table:
-    """The inverse of Skia's own table for the neutral grey: the raw coverage nearest to each value that it gives."""
+    """Return the inverse of Skia's own table for the neutral grey: the raw coverage nearest to each value that it gives."""
     forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, decoded_array, encoded_array).astype(int)
     raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
     return raw

@@ -14,7 +14,7 @@ import uharfbuzz as hb
 from gpu_renderer.content.text.folders import FontFile
 
 SLANT = -0.25
-"""The shear of an italic that the family lacks."""
+"""Shear of an italic that the family lacks."""
 _TYPO_ASCENDER_AT = 68
 """Offset of sTypoAscender in the OS/2 table; sTypoDescender follows."""
 
@@ -75,7 +75,7 @@ class Styled:
     emboldened: bool = False
 
     def font(self, size: float) -> Any:
-        """The Skia font of the face at a size in px: unhinted advances, sub-pixel positions, grey anti-aliasing."""
+        """Return the Skia font of the face at a size in px: unhinted advances, sub-pixel positions, grey anti-aliasing."""
         font = skia.Font(self.face.typeface, size)
         font.setEdging(skia.Font.Edging.kAntiAlias)
         font.setHinting(skia.FontHinting.kSlight if self.face.is_hinted else skia.FontHinting.kNone)

@@ -53,7 +53,7 @@ class Style:
 
 @dataclass(eq=False)
 class Chain:
-    """The faces of a style in the order in which a character tries them; the first one gives the line its baseline."""
+    """Faces of a style in the order in which a character tries them; the first one gives the line its baseline."""
 
     style: Style
     primary: Styled
@@ -139,7 +139,7 @@ class Fonts:
         return stand_in
 
     def any_with(self, code_point: int, style: Style) -> Styled | None:
-        """The face nearest to the style in the first family that has the character; emboldened where it is too light."""
+        """Return the face nearest to the style in the first family that has the character; emboldened where it is too light."""
         for family, files in self._families.items():
             covering = [file for file in files if file.covers(code_point)]
             if covering:

@@ -1,4 +1,4 @@
-"""The farm's own font folders: which faces there are, by family, weight and style. The machine's fonts are never asked.
+"""Font folders of the farm: which faces there are, by family, weight and style. The machine's fonts are never asked.
 
 A package folder made by `./farm fonts` carries `faces.json`, so that thousands of faces are known without opening one.
 A folder of an operator's own fonts has none and is scanned. The order of the folders, then of the files by name, is the
@@ -19,7 +19,7 @@ import platformdirs
 from gpu_renderer.content.text.scanning import described
 
 PACKS = ("reference", "scripts", "cjk", "offered")
-"""The packs of `packages.json`, in the order in which a missing character looks through them."""
+"""Packs of `packages.json`, in the order in which a missing character looks through them."""
 REFERENCE_PACKS = ("reference", "scripts", "cjk")
 """Fonts of the editor's render worker, and scripts that it lacks. No family that only the editor's page loads."""
 FONT_ENDINGS = (".ttf", ".otf", ".ttc")

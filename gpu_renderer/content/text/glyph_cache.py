@@ -23,7 +23,7 @@ _MARGIN_PX = 2
 
 
 class Linear(NamedTuple):
-    """The 2 x 2 part of a transform: x' = a x + c y, y' = b x + d y."""
+    """2 x 2 part of a transform: x' = a x + c y, y' = b x + d y."""
 
     a: float
     b: float

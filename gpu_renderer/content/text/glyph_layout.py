@@ -1,4 +1,4 @@
-"""The per-glyph path (text.md 4.2): every code point on its own, px from the centre of the box.
+"""Per-glyph path (text.md 4.2): every code point on its own, px from the centre of the box.
 
 Used as soon as there is a run, an animator or a text path. It breaks up what whole-line shaping keeps together, as the
 reference does: joined emoji, marks, Arabic letters.
@@ -67,7 +67,7 @@ def glyph_places(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
 
 
 def glyph_style(index: int, base: TextStyle, runs: Sequence[TextRun]) -> tuple[TextStyle, bool]:
-    """The style of a code point, and whether a run gives it; later runs win key by key."""
+    """Return the style of a code point, and whether a run gives it; later runs win key by key."""
     over = [run for run in runs if run.start <= index < run.end]
     for run in over:
         keys = ("family", "size", "weight", "italic", "letter_spacing", "fill")
@@ -137,7 +137,7 @@ def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -
 
 
 def _along(line: list[GlyphPlace], source: TextSource, path: ArcPath) -> Iterator[GlyphPlace]:
-    """The line's glyphs moved onto the path (text.md 8)."""
+    """Yield the line's glyphs moved onto the path (text.md 8)."""
     wanted = source.path
     assert isinstance(wanted, TextPath)
     width = sum(place.advance for place in line)

@@ -47,7 +47,7 @@ def painted_glyphs(
 
 
 def fill_color(place: GlyphPlace) -> Rgba:
-    """The glyph's colour: its style's, mixed toward the animator's where both are #rrggbb, else the animator's own."""
+    """Return the glyph's colour: its style's, mixed toward the animator's where both are #rrggbb, else the animator's own."""
     base, pose = place.style.fill, place.pose
     if pose.color is None:
         return css.parse(base) or css.BLACK

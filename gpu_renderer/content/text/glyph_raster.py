@@ -32,7 +32,7 @@ class Placed(NamedTuple):
 
 
 def glyph_coverage(glyphs: Sequence[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    """The coverage of the glyphs that have outlines, as the reference paints them in the colour: (rows, columns)."""
+    """Return the coverage of the glyphs that have outlines, as the reference paints them in the colour: (rows, columns)."""
     combined = None
     for kind, group in groupby(sorted(glyphs, key=_kind), key=_kind):
         covered = _KINDS[kind](list(group), color, width, height)

@@ -1,4 +1,4 @@
-"""The whole-line path (text.md 4.1): where each glyph of a plain text layer stands, px from the box's top left."""
+"""Whole-line path (text.md 4.1): where each glyph of a plain text layer stands, px from the box's top left."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
 
 
 def painted(line: str, style: TextStyle, fonts: Fonts) -> PaintedBox:
-    """The ink of a line. The reference's canvas rounds each glyph of a hinted face outward, before it is placed."""
+    """Return the ink of a line. The reference's canvas rounds each glyph of a hinted face outward, before it is placed."""
     chain = chain_of(style, fonts)
     boxes, pen = [], 0.0
     for glyph in shaped(line, chain):

@@ -11,7 +11,7 @@ from pathlib import Path
 from fontTools.ttLib import TTCollection, TTFont, TTLibError
 
 _FAMILY_NAMES = (16, 1)
-"""The typographic family, and the legacy one, which may hold the weight too."""
+"""Typographic family, and the legacy one, which may hold the weight too."""
 
 Described = tuple[int, str, int, bool, tuple[int, ...], str]
 """Index in the file, family, weight, italic, coverage edges, SHA-256 of the file."""

@@ -9,12 +9,12 @@ from motion.evaluate.expressions import SourceRect
 from motion.snapshot import TextSource
 
 PADDING_X, PADDING_Y = 12.0, 8.0
-"""What the measured box adds on each side of the text, px (text.md 3)."""
+"""Margin of the measured box on each side of the text, px (text.md 3)."""
 SUPERSAMPLE = 2.0
 
 
 def source_rect(contents: Contents, source: TextSource, extents: bool) -> SourceRect | None:
-    """The rectangle of the glyphs' ink, or with `extents` of the font box, px from the centre of the layer box."""
+    """Return the rectangle of the glyphs' ink, or with `extents` of the font box, px from the centre of the layer box."""
     width, height = contents.box(source)
     if extents:
         inner = max(0.0, width - 2 * PADDING_X), max(0.0, height - 2 * PADDING_Y)

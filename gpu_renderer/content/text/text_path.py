@@ -1,4 +1,4 @@
-"""The outline that text runs along: chords, arc length, and the heading at a distance (text.md 8)."""
+"""Outline that text runs along: chords, arc length, and the heading at a distance (text.md 8)."""
 
 from __future__ import annotations
 

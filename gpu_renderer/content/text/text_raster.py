@@ -1,4 +1,4 @@
-"""The raster of a text layer: the measured box, its padding, the glyphs in it, nothing outside it."""
+"""Raster of a text layer: the measured box, its padding, the glyphs in it, nothing outside it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
 
 
 def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0) -> float:
-    """The padding on every side, px: bleed of baked effects, travel of the glyphs, reach of a text path (text.md 7.3)."""
+    """Return the padding on every side, px: bleed of baked effects, travel of the glyphs, reach of a text path (text.md 7.3)."""
     glyphs = max((spread(pose, source.style.size) for pose in source.poses), default=0.0)
     escape = max(bleed_px, min(PADDING_MAX_PX, max(glyphs, _path_spread(source, box))))
     return 0.0 if escape <= 0 else min(PADDING_MAX_PX, math.ceil(escape + 1))

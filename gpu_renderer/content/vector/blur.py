@@ -18,7 +18,7 @@ from PIL import Image, ImageFilter
 from gpu_renderer.content.vector.surface import Pixels
 
 BOX_SIGMA = 3 * math.sqrt(2 * math.pi) / 8
-"""The spread of Skia's three boxes, as a share of the sigma that they are asked for."""
+"""Spread of Skia's three boxes, as a share of the sigma that they are asked for."""
 PASS_SIGMA = math.sqrt(0.5) / BOX_SIGMA
 REDUCTIONS = (8, 4, 2)
 SIGMA_REDUCED = 3.0
@@ -53,7 +53,7 @@ def feathered(pixels: Pixels, sigma: float) -> Pixels:
 
 
 def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]:
-    """The same without what stays empty: where its left top corner lies in the buffer, and what the blur leaves there."""
+    """Return the part of the blur that is not empty, with the place of its top left corner in the buffer."""
     sigma = min(sigma, float(SIGMA_SIDES_MAX * max(pixels.shape[:2])))
     painted = pixels.max(axis=2) if pixels.ndim == 3 else pixels
     (top, bottom), (left, right) = (_reached(painted.max(axis=axis), sigma) for axis in (1, 0))
@@ -75,7 +75,7 @@ def filter_margin(sigma: float) -> int:
 
 
 def _three_boxes(sigma: float) -> npt.NDArray[np.float32]:
-    """The weights of Skia's three boxes around a pixel. Two boxes of an even width lie half a px to either side."""
+    """Return the weights of Skia's three boxes around a pixel. Two boxes of an even width lie half a px to either side."""
     width = max(1, math.floor(2 * BOX_SIGMA * sigma + 0.5))
     box, last = np.ones(width) / width, np.ones(width | 1) / (width | 1)
     return np.convolve(np.convolve(box, box), last).astype(np.float32)

@@ -47,7 +47,7 @@ def _brush(stroke: BrushStroke, canvas: Any, before: Any, scale: float) -> Any:
 
 
 def _shifted(stroke: BrushStroke, canvas: Any, before: Any) -> Any:
-    """What was there before painting, moved by minus the offset, as a shader in the canvas's own space."""
+    """Return the pixels before painting, moved by minus the offset, as a shader in the canvas's own space."""
     raster_to_layer = skia.Matrix()
     canvas.getTotalMatrix().invert(raster_to_layer)
     raster_to_layer.postTranslate(-stroke.clone_x, -stroke.clone_y)

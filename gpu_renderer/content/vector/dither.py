@@ -1,4 +1,4 @@
-"""The noise of half a level that the reference's canvas adds to gradients before it rounds them to 8 bits.
+"""Noise of half a level that the reference's canvas adds to gradients before it rounds them to 8 bits.
 
 Measured on a reference picture whose effect amplifies it. Skia's own dither on the processor ranks the same 64 places of a
 square of 8 x 8 px in another order.
@@ -28,7 +28,7 @@ half4 main(float2 at) {
 
 
 def dithered(shader: Any, matrix: Any) -> Any:
-    """The shader with the noise for pixels that a matrix leads to; the shader itself where that cannot be inverted."""
+    """Return the shader with the noise for pixels that a matrix leads to; the shader itself where that cannot be inverted."""
     from_pixels = skia.Matrix()
     if not matrix.invert(from_pixels):
         return shader

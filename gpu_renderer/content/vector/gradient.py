@@ -19,7 +19,7 @@ _LEAST_RADIUS = 0.01
 
 
 def ends(gradient: LinearGradient, width: float, height: float) -> tuple[float, float]:
-    """Where a linear gradient ends, in px from the box centre; it starts at the opposite point."""
+    """Return the end of a linear gradient, px from the box centre. Its start is the opposite point."""
     x, y = math.cos(math.radians(gradient.angle)), math.sin(math.radians(gradient.angle))
     half = (abs(x) * width + abs(y) * height) / 2
     return half * x, half * y

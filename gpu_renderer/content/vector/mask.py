@@ -129,7 +129,7 @@ def _moved(points: Sequence[MaskPoint], index: int, expansion: float) -> MaskPoi
 def _tangent(
     handle: tuple[float, float], neighbour: tuple[float, float], point: MaskPoint, sign: int
 ) -> tuple[float, float]:
-    """The unit tangent toward the handle, or the neighbour where the handle lies on the point; times the sign."""
+    """Return the unit tangent toward the handle, or the neighbour where the handle lies on the point; times the sign."""
     x, y = handle[0] - point.x, handle[1] - point.y
     if math.hypot(x, y) < _COINCIDENT_PX:
         x, y = neighbour[0] - point.x, neighbour[1] - point.y

@@ -56,7 +56,7 @@ class PlacedMesh:
 
 
 def on_frame(raster: Raster, placed: PlacedMesh) -> surface.Pixels:
-    """The raster through the mesh, on the pixels of `placed.region`: uint8, shape (rows, columns, 4), encoded premultiplied.
+    """Return the raster through the mesh, on the pixels of `placed.region`: uint8, shape (rows, columns, 4), encoded premultiplied.
 
     A pixel that is covered in part has the mean of its samples.
     """

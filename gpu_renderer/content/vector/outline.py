@@ -1,4 +1,4 @@
-"""The outline of a shape as a Skia path, in px from the centre of the layer's box (layers.md 4)."""
+"""Outline of a shape as a Skia path, in px from the centre of the layer's box (layers.md 4)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def ellipse(width: float, height: float) -> Any:
 
 
 def fill_outline(source: ShapeSource) -> Any:
-    """The outline for filling: of an ellipse a polygon that is nearer to it than Skia's filling of its own arcs is."""
+    """Return the outline for filling: of an ellipse a polygon that is nearer to it than Skia's filling of its own arcs is."""
     return _many_sided(source.width, source.height) if source.primitive == "ellipse" else outline(source)
 
 
@@ -103,7 +103,7 @@ def _segment(path: Any, start: PathPoint, end: PathPoint) -> None:
 
 
 def _cubic(path: Any, a: complex, b: complex, c: complex, d: complex) -> None:
-    """The cubic in equal parts: Skia follows a single long one only to a quarter of a pixel."""
+    """Add the cubic in equal parts: Skia follows a single long one only to a quarter of a pixel."""
     share = 1 / CUBIC_PARTS
     for part in range(CUBIC_PARTS):
         low, high = part * share, (part + 1) * share

@@ -17,7 +17,7 @@ _JOINS = {"miter": skia.Paint.kMiter_Join, "round": skia.Paint.kRound_Join, "bev
 
 
 class Style:
-    """The current fill or stroke style over a box of width x height px; black to begin with.
+    """Current fill or stroke style over a box of width x height px; black to begin with.
 
     `matrix`: from the box to the pixels of the raster.
     """

@@ -13,7 +13,7 @@ import skia
 from gpu_renderer.content.vector import surface
 
 SAMPLES = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
-"""Where the samples lie in a pixel (the standard pattern of 4x multisampling)."""
+"""Places of the samples in a pixel (the standard pattern of 4x multisampling)."""
 _QUARTER = 64
 """Four of these saturate at 255."""
 

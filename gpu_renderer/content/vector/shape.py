@@ -1,4 +1,4 @@
-"""The raster route of a shape (layers.md 5.3): fills, strokes, then brush strokes, into a padded supersampled buffer."""
+"""Raster route of a shape (layers.md 5.3): fills, strokes, then brush strokes, into a padded supersampled buffer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OVERSHOOT = {"center": 1.0, "outside": 2.0, "inside": 0.0}
 
 
 def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
-    """The padding on every side, px: bleed of baked effects, stroke overshoot, outline beyond the box, brushes."""
+    """Return the padding on every side, px: bleed of baked effects, stroke overshoot, outline beyond the box, brushes."""
     overshoot = max((stroke.width * _OVERSHOOT[stroke.align] for stroke in source.strokes), default=0.0)
     padded = max(bleed_px, overshoot)
     escape = _escape(source)

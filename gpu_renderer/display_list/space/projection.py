@@ -1,4 +1,4 @@
-"""The camera: from world pixels to composition pixels, painter's order by depth (format/three-d.md 3, 4)."""
+"""Camera: from world pixels to composition pixels, painter's order by depth (format/three-d.md 3, 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The raster route: effects that run on a layer's own 8-bit canvas, before its transform."""
+"""Raster route: effects that run on a layer's own 8-bit canvas, before its transform."""
 
 from gpu_renderer.effects.baked import (
     blur,

@@ -1,4 +1,4 @@
-"""The frame of the raster route: when a layer is baked, at which scale, and in which order (format/effects.md 2 and 4).
+"""Frame of the raster route: when a layer is baked, at which scale, and in which order (format/effects.md 2 and 4).
 
 if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
@@ -74,7 +74,7 @@ class Baking:
 
     @property
     def padding_px(self) -> float:
-        """The padding of a layer that nothing but its effects makes larger."""
+        """Padding of a layer that nothing but its effects makes larger."""
         return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
 
 
@@ -90,7 +90,7 @@ class Baked:
 
 
 def needs_baking(layer: LayerSnapshot) -> bool:
-    """Whether the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
+    """Return True if the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
     if isinstance(layer.source, _NEVER_BAKED):
         return False
     faded = isinstance(layer.source, ShapeSource) and layer.fill_opacity < 1
@@ -231,7 +231,7 @@ def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) 
 
 
 def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
-    """The path that an effect is limited to, painted on its own in mode add; an id that matches none limits nothing."""
+    """Return the path that an effect is limited to, painted on its own in mode add; an id that matches none limits nothing."""
     path = next((path for path in layer.masks if path.id == entry.mask_id), None)
     return None if path is None else dataclasses.replace(path, mode="add")
 

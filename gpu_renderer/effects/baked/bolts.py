@@ -1,4 +1,4 @@
-"""The bolts of `lightning`: jagged lines with branches (format/effects.md 8.6)."""
+"""Bolts of `lightning`: jagged lines with branches (format/effects.md 8.6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Chance:
-    """The linear congruential generator of `lightning`, whose product is a double (effects.md 8.6)."""
+    """Linear congruential generator of `lightning`, whose product is a double (effects.md 8.6)."""
 
     def __init__(self, seed: int) -> None:
         self._state = int(float(seed) * 1103515245.0 + 12345.0) & 0xFFFFFFFF

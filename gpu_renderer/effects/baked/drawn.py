@@ -194,7 +194,7 @@ class Numbers(Effect):
 
 @effect("timecode", Tier.COMMON, Route.RASTER)
 class Timecode(Effect):
-    """The layer's time as text."""
+    """Time of the layer as text."""
 
     is_drawn = True
     parameters = (
@@ -255,7 +255,7 @@ class AudioSpectrum(Effect):
 
 @effect("audio-waveform", Tier.RARE, Route.RASTER)
 class AudioWaveform(Effect):
-    """The wave of an audio layer."""
+    """Wave of an audio layer."""
 
     is_drawn = True
     parameters = (

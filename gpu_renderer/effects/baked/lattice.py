@@ -48,7 +48,7 @@ def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> Iterator
 
 @contextmanager
 def scattered_points(canvas: Canvas, cell: float, seed: float) -> Iterator[moderngl.Texture]:
-    """The feature point of each cell from (-1, -1) on, in fractions of the cell, as a two-channel texture."""
+    """Provide the feature point of each cell from (-1, -1) on, in fractions of the cell, as a two-channel texture."""
     columns, rows = (np.arange(-1, int(side / cell) + 3) for side in (canvas.width, canvas.height))
     points = np.stack([sine_hash(columns[None, :], rows[:, None], seed + shift) for shift in (0.0, 17.3)], axis=2)
     texture = canvas.painter.context.texture(

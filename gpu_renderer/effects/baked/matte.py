@@ -75,7 +75,7 @@ class MatteChoker(Effect):
 
 @effect("minimax", Tier.COMMON, Route.RASTER)
 class Minimax(Effect):
-    """The smallest or largest value nearby."""
+    """Smallest or largest value nearby."""
 
     parameters = (
         number("operation", 0, 0, 3),

@@ -51,7 +51,7 @@ class AddGrain(Effect):
 
 @effect("median", Tier.RARE, Route.RASTER)
 class Median(Effect):
-    """The median of each pixel's neighbourhood."""
+    """Median of each pixel's neighbourhood."""
 
     parameters = (pixels("radius", 2, 0, 8),)
     shader = "effects/baked/median.frag"

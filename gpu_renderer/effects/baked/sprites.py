@@ -64,7 +64,7 @@ def stamp(picture: Picture, left: int, top: int, coverage: Patch, color: Rgba, o
 def stamp_dots(
     picture: Picture, columns: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], color: Rgba, opacity: Patch
 ) -> None:
-    """The same for pixels, each with an opacity of its own; none twice."""
+    """Draw pixels, each with an opacity of its own. No pixel comes twice."""
     held = (columns >= 0) & (columns < picture.shape[1]) & (rows >= 0) & (rows < picture.shape[0])
     at, share = (rows[held], columns[held]), opacity[held, None]
     before = picture[at]

@@ -82,7 +82,7 @@ class Texturize(Effect):
 
 @effect("glass", Tier.RARE, Route.RASTER)
 class Glass(Effect):
-    """The picture behind uneven glass."""
+    """Picture seen through uneven glass."""
 
     parameters = (
         pixels("bumpSoftness", 4, 0, 20),

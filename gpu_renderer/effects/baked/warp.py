@@ -301,7 +301,7 @@ def _octave_keys(seed: int) -> bytes:
 
 
 def _from_unit(corners: Points) -> Points:
-    """The projective map of the unit square to TL, TR, BR, BL (format/layers.md 3.4): shape (3, 3), columns apply."""
+    """Return the projective map of the unit square to TL, TR, BR, BL (format/layers.md 3.4): shape (3, 3), columns apply."""
     p0, p1, p2, p3 = corners
     d1, d2, d3 = p1 - p2, p3 - p2, p0 - p1 + p2 - p3
     den = d1[0] * d2[1] - d2[0] * d1[1]

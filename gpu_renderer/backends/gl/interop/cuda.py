@@ -1,4 +1,4 @@
-"""The CUDA device of the current OpenGL context, which also encodes its frames."""
+"""CUDA device of the current OpenGL context, which also encodes its frames."""
 
 from __future__ import annotations
 

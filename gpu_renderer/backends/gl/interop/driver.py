@@ -73,7 +73,7 @@ _CALLS = {
 
 
 class Driver:
-    """The driver's calls by name. All work goes to the default stream, as FFmpeg's and the encoder's does."""
+    """Calls of the driver by name. All work goes to the default stream, as FFmpeg's and the encoder's does."""
 
     def __init__(self, library: str = LIBRARY) -> None:
         """Raise NoCudaDriver."""
