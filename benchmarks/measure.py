@@ -130,7 +130,7 @@ def measured_here(case: Case) -> Measured:
             round(max(same_alone), 1),
             round(fps / max(same_alone), 3) if case.beside_encoding else 0.0,
             best.converted_frames,
-            best.held_frames,
+            best.repeat_frames,
             {name: round(ms / frames, 3) for name, ms in best.stage_ms.items()},
             exact,
             round(first_frame_ms, 1),

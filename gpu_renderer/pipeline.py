@@ -121,12 +121,12 @@ class PipelineOptions:
 class SegmentReport:
     """Cost of a segment.
 
-    `converted_frames` is less than `frames` if frames do not change; `held_frames` of those were not encoded.
+    `converted_frames` is less than `frames` if frames do not change; `repeat_frames` of the others were written without the encoder.
     """
 
     frames: int
     converted_frames: int
-    held_frames: int
+    repeat_frames: int
     bytes: int
     wall_ms: float
     stage_ms: dict[str, float]
@@ -182,7 +182,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         (on_progress or _ignored)(len(frame_indices))
         wall_ms = (time.perf_counter() - started) * 1000.0
         return SegmentReport(
-            len(frame_indices), self._converted_frames, writer.held_count, size, wall_ms, self._clock.stage_ms
+            len(frame_indices), self._converted_frames, writer.repeat_count, size, wall_ms, self._clock.stage_ms
         )
 
     def _frames(self) -> Frames:

@@ -30,10 +30,10 @@ class Compositor(Protocol):
 
     name: BackendName
 
-    def prefix_count(self, shown: DisplayList) -> int:
+    def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
 
-    def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> Frame:
+    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> Frame:
         """Bring the frame up to date within the damage.
 
         `stable_count`: number of operations at the bottom that have not changed for some frames. Over a video base the

@@ -1,4 +1,4 @@
-"""Halos: light or shade in one colour around a picture, from its blurred silhouette (format/effects.md 8.2)."""
+"""Glow passes: glow or shadow in one colour behind a picture, from its blurred silhouette (format/effects.md 8.2)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
 SIGMA_CELLS = 2.5
-"""A halo's sigma is at least as many cells of the size it is worked out at; it has no detail, and its tails are cut anyway."""
+"""Smallest sigma of a glow in cells of its buffer. Glows have no detail, and their tails are cut."""
 LEVELS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
 class GlowPass:
-    """A colour (straight sRGB, its strength as alpha) on the alpha blurred by sigma, px; a wider lobe under it if not 0."""
+    """A colour (straight sRGB, strength as alpha) on the alpha blurred by sigma, px, over a wider lobe if that is not 0."""
 
     color: Rgba
     sigma: float
@@ -29,7 +29,7 @@ class GlowPass:
 
     @property
     def is_displaced(self) -> bool:
-        """True if it lies elsewhere than its silhouette."""
+        """True for a shadow, which is displaced from its silhouette."""
         return self.offset != (0.0, 0.0)
 
     @property
@@ -38,7 +38,7 @@ class GlowPass:
         return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
 
-class Halves:
+class MipChain:
     """Mip chain of a sharp picture's alpha: 1/2, 1/4 ... of the frame's size, each computed once."""
 
     def __init__(self, painter: Painter, sharp: Target) -> None:
@@ -46,48 +46,48 @@ class Halves:
         self._made: list[Target] = [sharp]
 
     def at(self, levels: int) -> Target:
-        """Return the alpha, in every channel, halved `levels` times; for 0 the picture itself. Owned by this."""
+        """Return the alpha, in every channel, halved `levels` times, or the picture itself for 0. The chain owns the target."""
         while len(self._made) <= levels:
             self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=True))
         return self._made[levels]
 
     def release(self) -> None:
-        """Give back what was worked out."""
+        """Give the chain's own targets back."""
         self._painter.pool.give_back(*self._made[1:])
         del self._made[1:]
 
 
-def cast(
+def with_glow(
     painter: Painter,
-    lit: LayerBuffer,
-    halves: Halves,
+    layer: LayerBuffer,
+    mips: MipChain,
     glow_pass: GlowPass,
     limit: Region,
     frame: Region,
     *,
     exact: bool,
 ) -> LayerBuffer:
-    """Return the picture with a halo behind it and its light, within the limit. Takes what the picture owns.
+    """Return the layer with one more glow behind it and its present glow, within the limit. Takes the layer's targets.
 
-    `frame`: what lies beyond it casts no light. `halves`: those of its sharp part. `exact`: with the reference's own taps, however wide.
+    `frame`: pixels outside cast no glow. `mips`: chain of the sharp picture. `exact`: use the reference's own taps for any width.
     """
-    region = lit.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
-    shape = _Silhouette(painter, halves, lit.glow)
+    region = layer.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
+    shape = _Silhouette(painter, mips, layer.glow)
     lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
     blurs = {name: _lobe(painter, shape, sigma, region, exact=exact) for name, sigma in lobes.items()}
-    front = lit.glow
-    levels = min([light.levels for light in blurs.values()] + ([front.levels] if front else []))
-    target = glow_target(painter, region, levels, lit.sharp.format)
+    front = layer.glow
+    levels = min([glow.levels for glow in blurs.values()] + ([front.levels] if front else []))
+    target = glow_target(painter, region, levels, layer.sharp.format)
     drawn = glow_cells(region, levels)
-    lit_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
+    glow_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
     # The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
     bounds = frame.displaced(*glow_pass.offset) if glow_pass.is_displaced else limit
     if front:
-        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), lit_before), front, bounds)
-    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), lit_before), None, bounds if front else None)
+        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), glow_before), front, bounds)
+    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), glow_before), None, bounds if front else None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    return replace(lit, glow=GlowBuffer(target, levels, region if front else region.intersection(bounds)))
+    return replace(layer, glow=GlowBuffer(target, levels, region if front else region.intersection(bounds)))
 
 
 def _draw(
@@ -123,37 +123,37 @@ def _draw(
 class _Silhouette:
     """Mip chain of the alpha of a picture over its glow."""
 
-    def __init__(self, painter: Painter, halves: Halves, light: GlowBuffer | None) -> None:
+    def __init__(self, painter: Painter, mips: MipChain, glow: GlowBuffer | None) -> None:
         self._painter = painter
-        self._halves = halves
-        self._light = light
+        self._mips = mips
+        self._glow = glow
         self._made: dict[int, Target] = {}
 
     def at(self, levels: int) -> Target:
-        """Return the alpha, halved `levels` times. Owned by this."""
-        light = self._light
-        if light is None:
-            return self._halves.at(levels)
+        """Return the alpha, halved `levels` times. The chain owns the target."""
+        glow = self._glow
+        if glow is None:
+            return self._mips.at(levels)
         if levels not in self._made:
-            if levels <= light.levels:
-                self._made[levels] = self._over_light(self._halves.at(levels), light, levels)
+            if levels <= glow.levels:
+                self._made[levels] = self._over_glow(self._mips.at(levels), glow, levels)
             else:
                 self._made[levels] = halved(self._painter, self.at(levels - 1), 1, has_rim=True)
         return self._made[levels]
 
     def release(self) -> None:
-        """Give back what was worked out here."""
+        """Give the chain's own targets back."""
         self._painter.pool.give_back(*self._made.values())
 
-    def _over_light(self, alpha: Target, light: GlowBuffer, levels: int) -> Target:
+    def _over_glow(self, alpha: Target, glow: GlowBuffer, levels: int) -> Target:
         return self._painter.applied(
-            "effects/lit_alpha.frag",
+            "effects/glowing_alpha.frag",
             alpha,
-            region=cells(light.region, levels),
+            region=cells(glow.region, levels),
             format="a2",
-            textures=light.textures,
-            defines=light.defines,
-            uniforms={"u_cell": float(1 << levels), **light.uniforms},
+            textures=glow.textures,
+            defines=glow.defines,
+            uniforms={"u_cell": float(1 << levels), **glow.uniforms},
         )
 
 

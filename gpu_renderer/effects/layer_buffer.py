@@ -1,15 +1,14 @@
-"""A picture and the soft light behind it, not yet one: what is smooth stays small until it is composited.
+"""Layer buffers: a sharp picture, and the glow buffer behind it.
 
-Light (a glow, a shadow, a blurred picture) is worked out at 1/2, 1/4 ... of the frame's size. Enlarging and compositing it
-in one pass costs a fraction of what a pass for each step costs at the frame's size, and the sharp picture needs no room
-for the light's reach.
+A glow buffer holds everything soft (glows, shadows, wide blurs) at 1/2, 1/4 ... of the frame's size. One pass enlarges and
+composites it, which costs a fraction of passes at the frame's size, and the sharp picture needs no margin for the glow.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred, levels_of
 from gpu_renderer.geometry.region import Rects, Region, enclosing, outside, shared
@@ -19,10 +18,10 @@ from gpu_renderer.opengl.targets import Format, Target
 
 MARGIN_PX = 2
 """Room for interpolation."""
-ALONE, OVER_LIGHT, LIGHT_ALONE = 0, 1, 2
-"""LIT in shaders/compositing/layer.frag."""
+ALONE, OVER_GLOW, GLOW_ALONE = 0, 1, 2
+"""GLOW in shaders/compositing/layer.frag."""
 MOVABLE_FROM_SIGMA = 5.0
-"""From here on light is worked out in cells of at least two px (`levels_of`, `halo.SIGMA_CELLS`), and can be moved by part of one."""
+"""Sigma from which a glow has cells of at least two px (`levels_of`, `glow_pass.SIGMA_CELLS`) and can be moved by a part of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class GlowBuffer:
 
     def moved(self, right: float, down: float, frame: Region) -> GlowBuffer:
         """Return the glow moved by a distance, px, within the frame. The target keeps its owner. Cells must be larger than pixels."""
-        assert self.levels, "light in cells of a pixel is asked for at their centres only"
+        assert self.levels, "cells of one pixel are read at their centres only"
         x, y, width, height = self.region
         shown = enclosing(x + right, y + down, x + right + width, y + down + height).intersection(frame)
         return replace(self, region=shown, origin=(self.origin[0] + right, self.origin[1] + down), is_cached=True)
@@ -51,28 +50,28 @@ class GlowBuffer:
 
     @property
     def textures(self) -> dict[str, Target]:
-        """Return the textures of shaders/include/light.glsl."""
-        return {"u_light": self.target}
+        """Return the textures of shaders/include/glow.glsl."""
+        return {"u_glow": self.target}
 
     @property
     def uniforms(self) -> dict[str, UniformValue]:
-        """Return the uniforms of shaders/include/light.glsl."""
-        share: dict[str, UniformValue] = {"u_light_share": 1 / self.cell_px}
+        """Return the uniforms of shaders/include/glow.glsl."""
+        share: dict[str, UniformValue] = {"u_glow_share": 1 / self.cell_px}
         if self.origin == (0.0, 0.0):
             return share
         x, y, width, height = self.target.region
         right, down = self.origin
-        return share | {"u_light_region": (x + right / self.cell_px, y + down / self.cell_px, width, height)}
+        return share | {"u_glow_region": (x + right / self.cell_px, y + down / self.cell_px, width, height)}
 
     @property
     def defines(self) -> dict[str, object]:
-        """Variant of shaders/include/light.glsl."""
+        """Variant of shaders/include/glow.glsl."""
         return {} if self.levels else {"FINE": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class LayerBuffer:
-    """A picture in frame pixels, over its light where it has any. Owns both targets, but for light that is lent."""
+    """A picture in frame pixels over its glow, if it has one. It owns both targets, except a cached glow."""
 
     sharp: Target
     glow: GlowBuffer | None = None
@@ -81,14 +80,14 @@ class LayerBuffer:
 
     @property
     def region(self) -> Region:
-        """Frame pixels that it may paint."""
+        """Frame pixels that the buffer can paint."""
         if self.glow is None:
             return self.sharp.region
         return self.glow.region if self.is_glow_alone else self.glow.region.union(self.sharp.region)
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """All that is to be given back."""
+        """Targets that the buffer owns."""
         return (self.sharp,) if self.glow is None or self.glow.is_cached else (self.sharp, self.glow.target)
 
 
@@ -104,9 +103,9 @@ def glow_cells(region: Region, levels: int) -> Region:
 
 
 def glow_target(painter: Painter, region: Region, levels: int, format: Format) -> Target:
-    """A target for the light of a region, its contents undefined: `light_cells` of it are to be drawn.
+    """Return a target for the glow of a region. Its content is undefined: draw its `glow_cells`.
 
-    Where it is small its cells are floats: they cost a software rasteriser's filter less than half floats.
+    Cells larger than a pixel are floats, which cost a software rasteriser's filter less than half floats.
     """
     held = glow_cells(region, levels)
     if not levels:
@@ -115,80 +114,79 @@ def glow_target(painter: Painter, region: Region, levels: int, format: Format) -
     return painter.pool.take(Region(held.x, held.y, width, height), "f4", clear=False)
 
 
+class Compositing(NamedTuple):
+    """Opacity and track matte of a buffer, and True if glows keep their tails under 1/255 (compositing/layer.frag)."""
+
+    opacity: float = 1.0
+    matte: Target | None = None
+    matte_mode: int = 0
+    keeps_tails: bool = False
+
+
+OPAQUE = Compositing()
+
+
 def draw(
     painter: Painter,
     into: Target,
-    lit: LayerBuffer,
+    layer: LayerBuffer,
     rects: Rects,
     blend: Blend,
-    *,
-    textures: Mapping[str, Target] | None = None,
-    defines: Mapping[str, object] | None = None,
-    uniforms: Mapping[str, UniformValue] | None = None,
+    how: Compositing = OPAQUE,
 ) -> None:
-    """Draw the picture over its light into the parts that it may paint; the rest as in compositing/layer.frag."""
-    light, where = lit.glow, shared(rects, lit.sharp.region)
-    lit_parts = shared(where, light.region) if light else ()
-    for behind, parts in ((light, lit_parts), (None, outside(where, light.region) if light else where)):
-        if parts:
-            painter.draw(
-                "compositing/layer.frag",
-                into,
-                textures={"u_layer": lit.sharp, **(textures or {}), **(behind.textures if behind else {})},
-                blend=blend,
-                scissor=parts,
-                defines={
-                    **(defines or {}),
-                    "LIT": OVER_LIGHT if behind else ALONE,
-                    **(behind.defines if behind else {}),
-                },
-                uniforms={**(uniforms or {}), **(behind.uniforms if behind else {})},
-            )
-    if light is not None:
-        beside = outside(shared(rects, light.region), lit.sharp.region)
-        draw_glow(painter, into, light, beside, blend, textures=textures, defines=defines, uniforms=uniforms)
+    """Draw the picture over its glow into parts of the target."""
+    sharp, glow, inside = layer.sharp, layer.glow, shared(rects, layer.sharp.region)
+    if glow is None:
+        draw_parts(painter, into, sharp, None, inside, blend, how)
+        return
+    draw_parts(painter, into, sharp, glow, shared(inside, glow.region), blend, how)
+    draw_parts(painter, into, sharp, None, outside(inside, glow.region), blend, how)
+    draw_parts(painter, into, None, glow, outside(shared(rects, glow.region), sharp.region), blend, how)
 
 
-def draw_glow(
+def draw_parts(
     painter: Painter,
     into: Target,
-    light: GlowBuffer,
-    rects: Rects,
+    sharp: Target | None,
+    glow: GlowBuffer | None,
+    parts: Rects,
     blend: Blend,
-    *,
-    textures: Mapping[str, Target] | None = None,
-    defines: Mapping[str, object] | None = None,
-    uniforms: Mapping[str, UniformValue] | None = None,
+    how: Compositing,
 ) -> None:
-    """Draw light alone into parts of its region."""
-    if not rects:
+    """Draw the picture, its glow, or one over the other, into parts that each of them covers."""
+    if not parts:
         return
+    content = ALONE if glow is None else GLOW_ALONE if sharp is None else OVER_GLOW
     painter.draw(
         "compositing/layer.frag",
         into,
-        textures={**(textures or {}), **light.textures},
+        textures=({} if sharp is None else {"u_layer": sharp})
+        | ({} if how.matte is None else {"u_matte": how.matte})
+        | ({} if glow is None else glow.textures),
         blend=blend,
-        scissor=rects,
-        defines={**(defines or {}), "LIT": LIGHT_ALONE, **light.defines},
-        uniforms={**(uniforms or {}), **light.uniforms},
+        scissor=parts,
+        defines={"GLOW": content, "MATTE": how.matte_mode}
+        | ({"TAILS": 1} if how.keeps_tails else {})
+        | ({} if glow is None else glow.defines),
+        uniforms={"u_opacity": how.opacity, **({} if glow is None else glow.uniforms)},
     )
 
 
-def flattened(painter: Painter, lit: LayerBuffer) -> Target:
-    """Return the picture and its light as one. Takes what the picture owns; the caller owns the result."""
-    if lit.glow is None:
-        return lit.sharp
-    is_covered = lit.region in (lit.glow.region, lit.sharp.region)
-    into = painter.pool.take(lit.region, lit.sharp.format, clear=not is_covered)
-    draw(painter, into, lit, (lit.region,), "replace", defines={"MATTE": 0, "TAILS": 1}, uniforms={"u_opacity": 1.0})
-    painter.pool.give_back(*lit.targets)
+def flattened(painter: Painter, layer: LayerBuffer) -> Target:
+    """Return the picture and its glow in one target, which the caller owns. Takes the buffer's targets."""
+    if layer.glow is None:
+        return layer.sharp
+    is_covered = layer.region in (layer.glow.region, layer.sharp.region)
+    into = painter.pool.take(layer.region, layer.sharp.format, clear=not is_covered)
+    draw(painter, into, layer, (layer.region,), "replace", Compositing(keeps_tails=True))
+    painter.pool.give_back(*layer.targets)
     return into
 
 
 def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, exact: bool) -> LayerBuffer:
-    """A picture blurred by the Gaussian of the GPU route, within the limit: light alone where the blur is wide.
+    """Return a picture blurred by the Gaussian of the GPU route, within the limit: a glow alone if the blur is wide.
 
-    Takes the source. `exact`: with the reference's own taps, however wide.
+    Takes the source. `exact`: use the reference's own taps for any width.
     """
     region = source.region.grown(math.ceil(blur_margin_px(sigma)) + MARGIN_PX).intersection(limit)
     levels = 0 if exact else levels_of(sigma)
@@ -200,7 +198,7 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     return only_glow(painter, GlowBuffer(soft, levels, region)) if levels else LayerBuffer(soft)
 
 
-def only_glow(painter: Painter, light: GlowBuffer) -> LayerBuffer:
-    """Light with nothing in front of it."""
-    nothing = painter.pool.take(Region(light.region.x, light.region.y, 1, 1))
-    return LayerBuffer(nothing, light, is_glow_alone=True)
+def only_glow(painter: Painter, glow: GlowBuffer) -> LayerBuffer:
+    """Return a buffer of a glow alone."""
+    nothing = painter.pool.take(Region(glow.region.x, glow.region.y, 1, 1))
+    return LayerBuffer(nothing, glow, is_glow_alone=True)

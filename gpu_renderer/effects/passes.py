@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_renderer.effects.glow_pass import GlowPass, Halves, cast
+from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, softened
 from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
@@ -34,7 +34,7 @@ class Chain(Surface):
         self._rects = rects
         self._light: GlowBuffer | None = None
         self._is_light_alone = False
-        self._halves: Halves | None = None
+        self._halves: MipChain | None = None
         self._limit = limit
         self._common = _common_uniforms(scene)
 
@@ -63,10 +63,10 @@ class Chain(Surface):
             super().apply(shader, values, uniforms=uniforms, textures=textures)
 
     def cast(self, glow_pass: GlowPass) -> None:
-        """Lay a halo behind the picture and its light."""
-        self._halves = self._halves or Halves(self.painter, self.target)
+        """Put one more glow or shadow behind the picture."""
+        self._halves = self._halves or MipChain(self.painter, self.target)
         frame, exact = self.scene.frame, self.scene.exact_blur
-        lit = cast(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
+        lit = with_glow(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
         self._light = lit.glow
 
     def soften(self, sigma: float) -> None:
@@ -76,7 +76,7 @@ class Chain(Surface):
         self.target, self._light, self._is_light_alone = lit.sharp, lit.glow, lit.is_glow_alone
 
     def flatten(self) -> None:
-        """Make the picture and its light one."""
+        """Draw the picture and its glow into one target."""
         self.release()
         self.target, self._light, self._is_light_alone = flattened(self.painter, self.lit), None, False
 

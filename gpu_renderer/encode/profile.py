@@ -58,7 +58,7 @@ class EncoderProfile:
 def _x264_parameters() -> str:
     """Return x264's parameters.
 
-    B frames are never references, so that the last picture before repeat frames is the last reference (see `hold`).
+    B frames are never references, so that the last picture before repeat frames is the last reference (see `repeat_frames`).
     AVX-512 is disabled, because its macroblock tree reads uninitialised memory for some widths (such as 160x90), which
     changes the bytes from run to run. Up to AVX2 the bytes repeat on every processor.
     """

@@ -12,14 +12,14 @@ from typing import NamedTuple, Self
 import av
 from av.video.frame import PictureType
 
-from gpu_renderer.encode import bitstream, hold
+from gpu_renderer.encode import bitstream, repeat_frames
 from gpu_renderer.encode.profile import EncoderProfile, configure, rate
 
 CONTAINER_OPTIONS = {"fflags": "+bitexact"}
 """Options that keep the name of the library out of the file."""
 
 
-class _Held(NamedTuple):
+class _Pending(NamedTuple):
     """Pending repeat frames."""
 
     first: int
@@ -56,7 +56,9 @@ class SegmentWriter(SegmentFile):
 
     def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
         super().__init__(path)
-        self._holds = hold.holds(profile, width, height, fps)  # tried now, while no other encoder takes its memory
+        self._repeat_frames = repeat_frames.repeat_frames(
+            profile, width, height, fps
+        )  # tried now, while no other encoder takes its memory
         self._container = av.open(str(path), "w", format="mp4", options=CONTAINER_OPTIONS)
         self._stream = self._container.add_stream(profile.codec, rate=rate(fps))
         configure(self._stream.codec_context, profile, width, height, fps)
@@ -64,12 +66,12 @@ class SegmentWriter(SegmentFile):
         self._repeats = 0
         self._since_key = 0
         self._is_key_due = False
-        self._held: deque[_Held] = deque()
+        self._pending: deque[_Pending] = deque()
         self._last_reference = b""
         self._reorder_delay: int | None = None
         self._written = 0
         self.frame_count = 0
-        self.held_count = 0
+        self.repeat_count = 0
         """Number of repeat frames."""
 
     def write(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
@@ -80,7 +82,7 @@ class SegmentWriter(SegmentFile):
         if self.frame_count == 0:
             self._stream.codec_context.pix_fmt = frame.format.name
         self._repeats = self._repeats + 1 if is_repeat else 0
-        if self._repeats > hold.ENCODED_REPEATS and self._holds_next():
+        if self._repeats > repeat_frames.ENCODED_REPEATS and self._repeats_next():
             return
         if self._is_key_due:
             frame.pict_type, self._since_key, self._is_key_due = PictureType.I, 0, False
@@ -93,8 +95,8 @@ class SegmentWriter(SegmentFile):
     def close(self) -> int:
         """Flush the encoder and finish the file; return its size in bytes."""
         self._mux(self._stream.encode(None))
-        while self._held:
-            self._show(self._held.popleft())
+        while self._pending:
+            self._show(self._pending.popleft())
         self._container.close()
         return self._path.stat().st_size
 
@@ -102,19 +104,19 @@ class SegmentWriter(SegmentFile):
         """Close everything."""
         self._container.close()
 
-    def _holds_next(self) -> bool:
+    def _repeats_next(self) -> bool:
         """Record the next frame as a repeat frame and return True, unless that is impossible or a key frame is due."""
-        can_hold = self._holds is not None
-        if not can_hold or self._since_key >= self._gop_frames:
-            self._repeats, self._is_key_due = 0, can_hold
+        can_repeat = self._repeat_frames is not None
+        if not can_repeat or self._since_key >= self._gop_frames:
+            self._repeats, self._is_key_due = 0, can_repeat
             return False
-        if self._held and self._held[-1].end == self.frame_count:
-            self._held[-1] = self._held[-1]._replace(end=self.frame_count + 1)
+        if self._pending and self._pending[-1].end == self.frame_count:
+            self._pending[-1] = self._pending[-1]._replace(end=self.frame_count + 1)
         else:
-            self._held.append(_Held(self.frame_count, self.frame_count + 1))
+            self._pending.append(_Pending(self.frame_count, self.frame_count + 1))
         self._is_key_due = True
         self.frame_count += 1
-        self.held_count += 1
+        self.repeat_count += 1
         self._since_key += 1
         return True
 
@@ -122,17 +124,17 @@ class SegmentWriter(SegmentFile):
         """Write packets in decoding order, and repeat frames before the key frame that ends them."""
         for packet in packets:
             assert packet.pts is not None, "an encoder's packets tell when they are shown"
-            if self._held and packet.pts >= self._held[0].end:
-                self._show(self._held.popleft())
+            if self._pending and packet.pts >= self._pending[0].end:
+                self._show(self._pending.popleft())
             if bitstream.is_reference(data := bytes(packet)):
                 self._last_reference = data
             self._put(packet, packet.pts)
 
-    def _show(self, held: _Held) -> None:
-        assert self._holds is not None, "only what can be held is"
-        last = self._holds.reference(self._last_reference)
-        for number in range(held.first, held.end):
-            self._put(av.Packet(self._holds.repeated(last, number - held.first + 1)), number)
+    def _show(self, pending: _Pending) -> None:
+        assert self._repeat_frames is not None, "pending frames can be written"
+        last = self._repeat_frames.reference(self._last_reference)
+        for number in range(pending.first, pending.end):
+            self._put(av.Packet(self._repeat_frames.repeated(last, number - pending.first + 1)), number)
 
     def _put(self, packet: av.Packet, shown: int) -> None:
         """Write a packet. Its decoding time is its number minus the encoder's reorder delay."""

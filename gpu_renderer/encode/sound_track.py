@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterable, Iterator
+import wave
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -95,21 +95,7 @@ def pcm16(samples: Samples) -> npt.NDArray[np.int16]:
 
 def write_wav(path: Path, blocks: Iterable[Samples]) -> None:
     """Write a WAV file: 16-bit PCM, stereo, 48 kHz, with a header of 44 bytes (format/audio.md 2.6)."""
-    with path.open("wb") as file:
-        file.write(bytes(44))
-        size = sum(file.write(data) for data in _little_endian(blocks))
-        file.seek(0)
-        file.write(wav_header(size, CHANNELS))
-
-
-def wav_header(data_bytes: int, channels: int) -> bytes:
-    """Return the 44-byte header of 16-bit PCM samples at 48 kHz."""
-    return struct.pack(
-        "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + data_bytes, b"WAVE", b"fmt ", 16, 1, channels, RATE, RATE * channels * 2,
-        channels * 2, 16, b"data", data_bytes,
-    )  # fmt: skip
-
-
-def _little_endian(blocks: Iterable[Samples]) -> Iterator[bytes]:
-    for block in blocks:
-        yield pcm16(block).astype("<i2").tobytes()
+    with wave.open(str(path), "wb") as file:
+        file.setparams((CHANNELS, 2, RATE, 0, "NONE", ""))
+        for block in blocks:
+            file.writeframesraw(pcm16(block).astype("<i2").tobytes())

@@ -32,7 +32,7 @@ class _Last:
     """Frame drawn last."""
 
     snapshot: Snapshot
-    shown: DisplayList
+    display_list: DisplayList
     frame: Frame
     passes_video: bool
 
@@ -97,16 +97,16 @@ class FrameRenderer:
             graph = replace(graph, background=None, background_paint=None)
         self._warn(graph)
         finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
-        shown = lowered(graph, self._contents, finds_video=finds_video)
-        self.changed = self._damage(shown)
-        self.passthrough = _passthrough(shown)
-        stable_count = self._stable.observe(shown) if self._on.static_prefix else 0
+        display_list = lowered(graph, self._contents, finds_video=finds_video)
+        self.changed = self._damage(display_list)
+        self.passthrough = _passthrough(display_list)
+        stable_count = self._stable.observe(display_list) if self._on.static_prefix else 0
         if last is None or not self.changed.is_empty:
-            drawn = self._compositor.composite(shown, self.changed, stable_count)
+            drawn = self._compositor.composite(display_list, self.changed, stable_count)
         else:
             drawn = last.frame
         self._end_frame()
-        self._last = _Last(snapshot, shown, drawn, passes_video)
+        self._last = _Last(snapshot, display_list, drawn, passes_video)
         return drawn
 
     def release(self) -> None:
@@ -117,15 +117,15 @@ class FrameRenderer:
         self._cache.clear()
         self._painter.textures.release()
 
-    def _damage(self, shown: DisplayList) -> Damage:
-        last = None if self._last is None else self._last.shown
-        frame = shown.scene.frame
-        is_first = last is None or last.scene.frame != frame or scene_format(last) != scene_format(shown)
-        if is_first or last is None or not self._on.damage or (last.video is None) != (shown.video is None):
+    def _damage(self, display_list: DisplayList) -> Damage:
+        last = None if self._last is None else self._last.display_list
+        frame = display_list.scene.frame
+        is_first = last is None or last.scene.frame != frame or scene_format(last) != scene_format(display_list)
+        if is_first or last is None or not self._on.damage or (last.video is None) != (display_list.video is None):
             return damage.whole(frame)
-        if last.scene.color != shown.scene.color:
+        if last.scene.color != display_list.scene.color:
             return damage.whole(frame)
-        return changed(last, shown, self._compositor.prefix_count(shown))
+        return changed(last, display_list, self._compositor.prefix_count(display_list))
 
     def _warn(self, graph: RenderGraph) -> None:
         for step in graph.steps:
@@ -154,8 +154,8 @@ def _compositor(drawing: ListDrawing, optimisations: Optimisations, *, keeps_alp
     return CpuCompositor(drawing, found, keeps_alpha=keeps_alpha)
 
 
-def _passthrough(shown: DisplayList) -> VideoPassthrough | None:
-    video = shown.video
+def _passthrough(display_list: DisplayList) -> VideoPassthrough | None:
+    video = display_list.video
     if video is None or not video.is_own_size:
         return None
-    return VideoPassthrough(video.shown.samples, video_base.layers_above(shown))
+    return VideoPassthrough(video.shown.samples, video_base.layers_above(display_list))

@@ -106,7 +106,7 @@ class TargetPool:
         self._frame = 0
         self._lasting = context.framebuffer([context.texture((1, 1), 4)])
         self.acquired_count = 0
-        self._editions = 0
+        self._versions = 0
 
     def take(self, region: Region, format: Format = "f2", *, clear: bool = True) -> Target:
         """Return a target over the region, transparent, or undefined if `clear` is false."""
@@ -129,8 +129,8 @@ class TargetPool:
 
     def renew(self, target: Target) -> None:
         """Give a target a new version before its content changes."""
-        self._editions += 1
-        target.version = self._editions
+        self._versions += 1
+        target.version = self._versions
 
     def give_back(self, *targets: Target | None) -> None:
         """Take targets back; None is skipped. The caller must not use them afterwards."""

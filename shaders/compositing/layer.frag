@@ -1,19 +1,19 @@
 // A layer that was drawn on its own, composited: grown out of its target, with opacity and track matte (compositing.md 6).
 //
 // MATTE  0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted
-// LIT    0 the picture alone, 1 the picture over its light, 2 the light alone
-// TAILS  light under 1/255 stays
+// GLOW   0 the picture alone, 1 the picture over its glow, 2 the glow alone
+// TAILS  a glow under 1/255 stays
 // u_layer, u_matte: linear premultiplied targets; the matte is read through 8 bits. Out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
 #include "matte.glsl"
-#if LIT != 0
-#include "light.glsl"
+#if GLOW != 0
+#include "glow.glsl"
 #endif
 
 out vec4 o_color;
 
-#if LIT != 2
+#if GLOW != 2
 uniform sampler2D u_layer;
 uniform vec4 u_layer_region;
 #endif
@@ -28,12 +28,12 @@ vec4 grown(vec4 t) {
 }
 
 void main() {
-#if LIT == 2
-    vec4 layer = grown(light_at(v_frame));
+#if GLOW == 2
+    vec4 layer = grown(glow_at(v_frame));
 #else
     vec4 layer = resampled(texel_of(u_layer, u_layer_region, v_frame));
-#if LIT == 1
-    layer = grown(layer + light_at(v_frame) * (1.0 - layer.a));
+#if GLOW == 1
+    layer = grown(layer + glow_at(v_frame) * (1.0 - layer.a));
 #endif
 #endif
     o_color = layer * (u_opacity * matte(v_frame));

@@ -1,10 +1,10 @@
-// Light or shade in one colour from a blurred silhouette (effects.md 8.2), behind what light there is, at a fraction of the
+// Glow or shadow in one colour from a blurred silhouette (effects.md 8.2), behind the present glow, at a fraction of the
 // frame's size. in: u_near, the silhouette's alpha blurred; u_color: straight sRGB, its strength as alpha; u_offset, frame px.
-// BOUNDED: u_bounds, frame px (left, top, right, bottom), beyond which it has no light of its own.
-// FAR: u_far, blurred wider, is screened under it. FRONT: u_light lies in front. out: linear premultiplied.
+// BOUNDED: u_bounds, frame px (left, top, right, bottom), outside which it has no glow of its own.
+// FAR: u_far, blurred wider, is screened under it. FRONT: u_glow lies in front. out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
-#include "light.glsl"
+#include "glow.glsl"
 
 uniform sampler2D u_near;
 uniform vec4 u_near_region;
@@ -24,16 +24,16 @@ vec4 silhouette(float a) {
 
 void main() {
     vec2 frame = v_frame * u_cell;
-    vec4 light = silhouette(sample_of(u_near, u_near_region, (frame - u_offset) * u_near_share).a);
+    vec4 glow = silhouette(sample_of(u_near, u_near_region, (frame - u_offset) * u_near_share).a);
 #ifdef FAR
-    light += 0.4 * silhouette(sample_of(u_far, u_far_region, (frame - u_offset) * u_far_share).a) * (1.0 - light);
+    glow += 0.4 * silhouette(sample_of(u_far, u_far_region, (frame - u_offset) * u_far_share).a) * (1.0 - glow);
 #endif
 #ifdef BOUNDED
-    light *= float(all(greaterThan(frame, u_bounds.xy)) && all(lessThan(frame, u_bounds.zw)));
+    glow *= float(all(greaterThan(frame, u_bounds.xy)) && all(lessThan(frame, u_bounds.zw)));
 #endif
 #ifdef FRONT
-    vec4 front = resampled(light_at(frame));
-    light = front + light * (1.0 - front.a);
+    vec4 front = resampled(glow_at(frame));
+    glow = front + glow * (1.0 - front.a);
 #endif
-    f_color = light;
+    f_color = glow;
 }

@@ -17,7 +17,7 @@ import pytest
 
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.encode.sound_track import pcm16, wav_header
+from gpu_renderer.encode.sound_track import pcm16, write_wav
 from gpu_renderer.sound.decode import decoded
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
@@ -171,8 +171,13 @@ def test_samples_of_16_bits_are_truncated() -> None:
     assert pcm16(values)[0].tolist() == [8191, -8192, 16383, -16384, 32767, -32768, 32734, 0, 0]
 
 
-def test_a_wav_header_has_44_bytes() -> None:
-    assert len(wav_header(200, 1)) + 200 == 244
+def test_a_wav_file_is_a_header_of_44_bytes_and_the_samples(tmp_path: Path) -> None:
+    blocks = [np.full((30, 2), level, np.float32) for level in (0.25, -0.25)]
+    write_wav(tmp_path / "a.wav", iter(blocks))
+    stored = (tmp_path / "a.wav").read_bytes()
+    assert len(stored) == 44 + 60 * 4
+    assert stored[44:] == pcm16(np.concatenate(blocks)).tobytes()
+    assert int.from_bytes(stored[40:44], "little") == 60 * 4
 
 
 @pytest.mark.parametrize("rate", [48_000, 44_100, 22_050])

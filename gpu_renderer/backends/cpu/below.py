@@ -38,13 +38,13 @@ class Below:
         self._bytes: npt.NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
         self._list: DisplayList | None = None
 
-    def count(self, shown: DisplayList) -> int:
+    def count(self, display_list: DisplayList) -> int:
         """Return the number of cached operations at the bottom of a list."""
         cached = self._list
-        if cached is None or shown.base != cached.base:
+        if cached is None or display_list.base != cached.base:
             return 0
         count = len(cached.operations)
-        return count if shown.operations[:count] == cached.operations else 0
+        return count if display_list.operations[:count] == cached.operations else 0
 
     def draw(self, below: DisplayList, rects: Rects, stable_count: int) -> None:
         """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
@@ -100,14 +100,18 @@ class Below:
             self._painter.calls.read_texels(scene.texture, part, first.ctypes.data, first.strides[0])
 
 
-def plain_backdrop(painter: Painter, shown: DisplayList) -> Backdrop:
+def plain_backdrop(painter: Painter, display_list: DisplayList) -> Backdrop:
     """Return the background of a list, one colour, as the kernels' backdrop."""
-    color = background.color_of(shown)
+    color = background.color_of(display_list)
     assert color is not None, "the background is one colour"
     red, green, blue = painter.cleared(color, "f2")[:8].view(np.float16)[:3].tolist()
     return Backdrop(color=(red, green, blue))
 
 
-def first_of(shown: DisplayList, count: int) -> DisplayList:
+def first_of(display_list: DisplayList, count: int) -> DisplayList:
     """Return the list's first operations."""
-    return shown if count == len(shown.operations) else replace(shown, operations=shown.operations[:count])
+    return (
+        display_list
+        if count == len(display_list.operations)
+        else replace(display_list, operations=display_list.operations[:count])
+    )

@@ -49,23 +49,23 @@ class CpuCompositor:
         self._known: list[tuple[Operation, bool]] = []
         """Operations of the last list, and whether the kernels can composite each one."""
 
-    def prefix_count(self, shown: DisplayList) -> int:
+    def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return max(self._below.count(shown), self._scene.prefix_count(shown))
+        return max(self._below.count(display_list), self._scene.prefix_count(display_list))
 
-    def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
+    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
-        frame = self._fitted(shown.scene.frame)
-        video = shown.video
-        rects = damage.rects() if video is None else surroundings(frame.region, layers_above(shown))
-        if not self._suits_kernels(shown):
-            self._encode_scene(shown, frame, damage.rects() if video is None else (frame.region,), stable_count)
+        frame = self._fitted(display_list.scene.frame)
+        video = display_list.video
+        rects = damage.rects() if video is None else surroundings(frame.region, layers_above(display_list))
+        if not self._suits_kernels(display_list):
+            self._encode_scene(display_list, frame, damage.rects() if video is None else (frame.region,), stable_count)
             return frame
         backdrop = None if video is None else self._video_backdrop(video, frame)
         if video is not None and backdrop is None:
             rects = (frame.region,)
         if rects:
-            self._composite(shown, frame, rects, stable_count, backdrop)
+            self._composite(display_list, frame, rects, stable_count, backdrop)
         return frame
 
     def release(self) -> None:
@@ -81,80 +81,85 @@ class CpuCompositor:
             self._frame = CpuFrame(self._painter, self._kernels, region, keeps_alpha=self._keeps_alpha)
         return self._frame
 
-    def _suits_kernels(self, shown: DisplayList) -> bool:
+    def _suits_kernels(self, display_list: DisplayList) -> bool:
         """Return True if the scene is opaque half floats whose channels are display-encoded independently."""
-        visible = shown.scene.frame.intersection(shown.scene.clip)
-        is_by_table = scene_format(shown) == "f2" and is_per_channel(shown.scene.color)
-        return is_by_table and not visible.is_empty and blending.is_opaque(shown, visible)
+        visible = display_list.scene.frame.intersection(display_list.scene.clip)
+        is_by_table = scene_format(display_list) == "f2" and is_per_channel(display_list.scene.color)
+        return is_by_table and not visible.is_empty and blending.is_opaque(display_list, visible)
 
-    def _encode_scene(self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int) -> None:
+    def _encode_scene(self, display_list: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int) -> None:
         """Draw everything with OpenGL and display-encode the scene."""
         self._below.forget()
-        scene = self._scene.fitted(frame.region, scene_format(shown))
-        pending = self._scene.draw(shown, scene, rects, stable_count)
-        is_opaque = blending.is_opaque(shown, frame.region)
-        frame.encode(scene, shown.scene.color, rects, is_opaque=is_opaque, pending=pending)
+        scene = self._scene.fitted(frame.region, scene_format(display_list))
+        pending = self._scene.draw(display_list, scene, rects, stable_count)
+        is_opaque = blending.is_opaque(display_list, frame.region)
+        frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
     def _composite(
-        self, shown: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int, video_backdrop: BackdropOf | None
+        self,
+        display_list: DisplayList,
+        frame: CpuFrame,
+        rects: Rects,
+        stable_count: int,
+        video_backdrop: BackdropOf | None,
     ) -> None:
-        with self._drawing.buffers(shown) as buffers:
-            layers = KernelLayers(self._drawing.contents, buffers, self._texels, shown.scene.clip)
-            count = self._opengl_count(shown, layers)
-            if count == len(shown.operations) > 0:
-                self._encode_scene(shown, frame, rects, stable_count)
+        with self._drawing.buffers(display_list) as buffers:
+            layers = KernelLayers(self._drawing.contents, buffers, self._texels, display_list.scene.clip)
+            count = self._opengl_count(display_list, layers)
+            if count == len(display_list.operations) > 0:
+                self._encode_scene(display_list, frame, rects, stable_count)
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
-            elif count == 0 and background.color_of(shown) is not None:
-                count = self._prefix_count(shown, rects, stable_count)
-                backdrop = self._prefix_backdrop(shown, layers, count)
+            elif count == 0 and background.color_of(display_list) is not None:
+                count = self._prefix_count(display_list, rects, stable_count)
+                backdrop = self._prefix_backdrop(display_list, layers, count)
             else:
-                self._below.draw(first_of(shown, count), rects, stable_count)
+                self._below.draw(first_of(display_list, count), rects, stable_count)
                 backdrop = self._below.backdrop
-            draw_ops = self._draw_ops(shown, layers, count, rects)
-        frame.blank(without(rects, (shown.scene.clip,)))
-        for part in shared(rects, shown.scene.clip):
-            frame.composite(backdrop(part), draw_ops, part, shown.scene.color)
+            draw_ops = self._draw_ops(display_list, layers, count, rects)
+        frame.blank(without(rects, (display_list.scene.clip,)))
+        for part in shared(rects, display_list.scene.clip):
+            frame.composite(backdrop(part), draw_ops, part, display_list.scene.color)
 
-    def _opengl_count(self, shown: DisplayList, layers: KernelLayers) -> int:
+    def _opengl_count(self, display_list: DisplayList, layers: KernelLayers) -> int:
         """Return the number of operations up to the highest one that the kernels cannot composite."""
         known, self._known = self._known, []
         found = 0
-        for index, operation in enumerate(shown.operations):
+        for index, operation in enumerate(display_list.operations):
             is_known = index < len(known) and known[index][0] == operation
             suits = known[index][1] if is_known else layers.suits(operation, index)
             self._known.append((operation, suits))
             found = found if suits else index + 1
         return found
 
-    def _draw_ops(self, shown: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
+    def _draw_ops(self, display_list: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
         """Return the kernel operations, from the operation `first` on, that touch the rectangles."""
         found: list[DrawOp] = []
-        for index, operation in enumerate(shown.operations[first:], first):
+        for index, operation in enumerate(display_list.operations[first:], first):
             if meets(rects, operation.bounds):
                 draw_ops = layers.of(operation, index)
                 assert draw_ops is not None, "it suits the kernels"
                 found.extend(draw_ops)
         return DrawOps(found)
 
-    def _prefix_backdrop(self, shown: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
+    def _prefix_backdrop(self, display_list: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
         """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
         if count == 0:
-            plain = plain_backdrop(self._painter, shown)
+            plain = plain_backdrop(self._painter, display_list)
             return lambda _part: plain
-        if self._below.count(shown) != count:
-            below = first_of(shown, count)
-            self._below.composite(below, self._draw_ops(below, layers, 0, (shown.scene.frame,)))
+        if self._below.count(display_list) != count:
+            below = first_of(display_list, count)
+            self._below.composite(below, self._draw_ops(below, layers, 0, (display_list.scene.frame,)))
         return self._below.backdrop
 
-    def _prefix_count(self, shown: DisplayList, rects: Rects, stable_count: int) -> int:
+    def _prefix_count(self, display_list: DisplayList, rects: Rects, stable_count: int) -> int:
         """Return the number of operations at the bottom that are cheaper to cache than to composite in each frame."""
-        if 0 < self._below.count(shown) <= stable_count:
+        if 0 < self._below.count(display_list) <= stable_count:
             return stable_count
-        stable = shown.operations[:stable_count]
+        stable = display_list.operations[:stable_count]
         composited_px = sum(pixels(shared(rects, operation.bounds)) for operation in stable)
-        return stable_count if composited_px > pixels((shown.scene.frame,)) else 0
+        return stable_count if composited_px > pixels((display_list.scene.frame,)) else 0
 
     def _video_backdrop(self, video: DrawVideo, frame: CpuFrame) -> BackdropOf | None:
         """Return the video's pixels, resampled to the frame if needed, or None if that needs OpenGL."""

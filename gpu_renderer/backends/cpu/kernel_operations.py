@@ -6,7 +6,7 @@ main memory.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -113,28 +113,28 @@ class HostTexels:
         return texels
 
 
-def of_light(
-    light: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
+def of_glow(
+    glow: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
 ) -> DrawOp | None:
     """Return the operation of a glow, or None if its cells are not RGBA floats."""
-    region, matte_mode = light.region.intersection(within), 0 if matte is None else matte.variant.mode
-    if not light.levels:
-        halves, variant = texels.halves(light.target), Variant(GLOW, is_nearest=True, matte_mode=matte_mode)
-        own = _placed(light.target)
+    region, matte_mode = glow.region.intersection(within), 0 if matte is None else matte.variant.mode
+    if not glow.levels:
+        halves, variant = texels.halves(glow.target), Variant(GLOW, is_nearest=True, matte_mode=matte_mode)
+        own = _placed(glow.target)
         return (
             None if halves is None else draw_op(variant, region, opacity=opacity, own=own, texels=halves, matte=matte)
         )
-    cells = texels.of(light.target)
+    cells = texels.of(glow.target)
     if cells is None or cells.dtype != np.float32 or cells.ndim != 3:
         return None
-    (x, y, width, height), (right, down) = light.target.region, light.origin
-    own = (x + right / light.cell_px, y + down / light.cell_px, float(width), float(height))
-    variant, share = Variant(GLOW, matte_mode=matte_mode), 1 / light.cell_px
+    (x, y, width, height), (right, down) = glow.target.region, glow.origin
+    own = (x + right / glow.cell_px, y + down / glow.cell_px, float(width), float(height))
+    variant, share = Variant(GLOW, matte_mode=matte_mode), 1 / glow.cell_px
     return draw_op(variant, region, opacity=opacity, own=own, share=share, texels=cells, matte=matte)
 
 
 def of_buffer(
-    lit: LayerBuffer,
+    layer: LayerBuffer,
     texels: HostTexels,
     within: Region,
     opacity: float,
@@ -154,30 +154,28 @@ def of_buffer(
         through = draw_op(
             Variant(BUFFER, mode=matte_mode), within, own=place, texels=_NOTHING if seen is None else seen
         )
-    light = lit.glow
-    if light is not None and lit.is_glow_alone:
-        return [of_light(light, texels, within, opacity, through)]
-    halves, region, own = texels.halves(lit.sharp), lit.sharp.region.intersection(within), _placed(lit.sharp)
+    glow = layer.glow
+    if glow is not None and layer.is_glow_alone:
+        return [of_glow(glow, texels, within, opacity, through)]
+    halves, region, own = texels.halves(layer.sharp), layer.sharp.region.intersection(within), _placed(layer.sharp)
     if halves is None:
         return [None]
-    if light is None:
-        variant = Variant(BUFFER, matte_mode=matte_mode)
-        return [draw_op(variant, region, opacity=opacity, own=own, texels=halves, matte=through)]
-    behind = of_light(light, texels, within)
-    if behind is None:
-        return [None]
-    variant, alone = (
-        Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode),
+    made, alone = (
+        partial(draw_op, opacity=opacity, own=own, texels=halves, matte=through),
         Variant(BUFFER, matte_mode=matte_mode),
     )
-    lit_part = region.intersection(light.region)
-    before = draw_op(variant, lit_part, opacity=opacity, own=own, texels=halves, light=behind, matte=through)
-    unlit = [
-        draw_op(alone, part, opacity=opacity, own=own, texels=halves, matte=through)
-        for part in outside((region,), light.region)
+    if glow is None:
+        return [made(alone, region)]
+    behind = of_glow(glow, texels, within)
+    if behind is None:
+        return [None]
+    over = Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode)
+    around = outside((glow.region.intersection(within),), layer.sharp.region)
+    return [
+        made(over, region.intersection(glow.region), light=behind),
+        *(made(alone, part) for part in outside((region,), glow.region)),
+        *(of_glow(glow, texels, part, opacity, through) for part in around),
     ]
-    around = outside((light.region.intersection(within),), lit.sharp.region)
-    return [before, *unlit, *(of_light(light, texels, part, opacity, through) for part in around)]
 
 
 def _placed(target: Target) -> tuple[float, float, float, float]:

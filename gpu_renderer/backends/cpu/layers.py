@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_light
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_glow
 from gpu_renderer.backends.gl import layers
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.depth import ProjectedPlane, hide_in_order
@@ -90,15 +90,15 @@ class KernelLayers:
         layer, step = operation.layer, operation.layer.step
         if step.matte is not None:
             matte = None if layer.matte is None else self._buffers.flat(layer.matte, 1.0, f"{place}:matte")
-            lit = self._buffers.lit(layer, step.opacity, place)
+            buffer = self._buffers.layer_buffer(layer, step.opacity, place)
             mode = layers.matte_mode(step.matte)
-            return [] if lit is None else of_buffer(lit, self._texels, self._within, 1.0, mode, matte)
+            return [] if buffer is None else of_buffer(buffer, self._texels, self._within, 1.0, mode, matte)
         glow = self._buffers.glow(layer, place) if step.opacity == 1.0 else None
         if glow is None:
-            lit = self._buffers.lit(layer, 1.0, place)
-            return [] if lit is None else of_buffer(lit, self._texels, self._within, step.opacity)
+            buffer = self._buffers.layer_buffer(layer, 1.0, place)
+            return [] if buffer is None else of_buffer(buffer, self._texels, self._within, step.opacity)
         content = None if glow.is_alone else self._buffers.drawable(layer, place)
-        behind = of_light(glow.glow, self._texels, self._within)
+        behind = of_glow(glow.glow, self._texels, self._within)
         if content is None:
             return [behind]
         style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)

@@ -17,17 +17,17 @@ from motion.snapshot import ShapeSource
 PAINT_SIDE_PX_MAX = 512.0
 
 
-def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Target, rects: Rects) -> None:
+def draw(painter: Painter, display_list: DisplayList, contents: LayerContents, into: Target, rects: Rects) -> None:
     """Fill the parts with the composition's background colour and draw its gradient over the colour.
 
     The frame's black shows through a colour that is not opaque (format/document.md 4.5).
     """
-    if shown.background is not None:
-        _fill(painter, shown, shown.background, into, rects)
-    if shown.background_paint is not None:
-        scene = shown.scene
+    if display_list.background is not None:
+        _fill(painter, display_list, display_list.background, into, rects)
+    if display_list.background_paint is not None:
+        scene = display_list.scene
         scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
-        source = ShapeSource("rect", scene.width * scale, scene.height * scale, (shown.background_paint,))
+        source = ShapeSource("rect", scene.width * scale, scene.height * scale, (display_list.background_paint,))
         image = contents.image_of(source, scene)
         quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
         if image is not None:
@@ -35,8 +35,8 @@ def draw(painter: Painter, shown: DisplayList, contents: LayerContents, into: Ta
             quads.draw(painter, image, quad, into, Style(filter=paint_filter), rects=rects)
 
 
-def _fill(painter: Painter, shown: DisplayList, text: str, into: Target, rects: Rects) -> None:
-    scene = shown.scene
+def _fill(painter: Painter, display_list: DisplayList, text: str, into: Target, rects: Rects) -> None:
+    scene = display_list.scene
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
     if placement.pixel_aligned(quad):

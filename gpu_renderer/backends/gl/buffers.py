@@ -69,12 +69,12 @@ class LayerBuffers:
         painter: Painter,
         contents: LayerContents,
         cache: LayerCache,
-        shown: DisplayList,
+        display_list: DisplayList,
         place: str,
         draw_list: DrawList,
     ) -> None:
         self._painter, self._contents, self._cache = painter, contents, cache
-        self._list, self._scene, self._place = shown, shown.scene, place
+        self._list, self._scene, self._place = display_list, display_list.scene, place
         self._draw_list = draw_list
         self._acquired: list[Target] = []
 
@@ -97,10 +97,10 @@ class LayerBuffers:
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
         """Return the layer's content and effects in one buffer, or None if it has no pixels."""
-        lit = self.lit(layer, opacity, place, is_flat=True)
-        return None if lit is None else lit.sharp
+        buffer = self.layer_buffer(layer, opacity, place, is_flat=True)
+        return None if buffer is None else buffer.sharp
 
-    def lit(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
+    def layer_buffer(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
         alone = replace(layer.step, opacity=opacity, blend="normal", matte=None)
         key, place = _BufferKey(alone, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
@@ -108,10 +108,10 @@ class LayerBuffers:
         again = None if entry is None else self._with_glow(entry.made, replace(layer, step=alone), place)
         if again is not None:
             return again
-        lit = self._drawn(replace(layer, step=alone), is_flat, place)
-        if lit is not None:
-            self._cache.put(place, key, lit, *lit.targets)
-        return lit
+        buffer = self._drawn(replace(layer, step=alone), is_flat, place)
+        if buffer is not None:
+            self._cache.put(place, key, buffer, *buffer.targets)
+        return buffer
 
     def glow(self, layer: Layer, place: str) -> LayerGlow | None:
         """Return the layer's translatable glow, or None if the glow cannot be moved."""
@@ -180,8 +180,8 @@ class LayerBuffers:
             return None
         found = self.glow(layer, place)
         if found is not None and found.is_alone:
-            lit = effects.only_glow(self._painter, found.glow)
-            return LayerBuffer(effects.flattened(self._painter, lit)) if is_flat else lit
+            buffer = effects.only_glow(self._painter, found.glow)
+            return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
         target, paint_filter = self._painter.pool.take(region), self._contents.filter(step, self._scene)
         baked = effects.needs_baking(step.layer)
         feeds_effects = effects.is_resampled(step.layer.effects, after_baking=baked)
@@ -189,11 +189,11 @@ class LayerBuffers:
         if not has_passes(step.layer):
             return LayerBuffer(target)
         if found is not None:
-            lit = LayerBuffer(target, found.glow)
+            buffer = LayerBuffer(target, found.glow)
         else:
             where, stack = bounds.effect_scene(layer, self.map), step.layer.effects
-            lit = effects.buffer_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
-        return LayerBuffer(effects.flattened(self._painter, lit)) if is_flat else lit
+            buffer = effects.buffer_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
+        return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
 
     def _group(self, layer: Layer, group: DisplayList, place: str) -> Target | None:
         """Return the group drawn alone. Only the damage of a cached group is drawn again."""

@@ -24,9 +24,9 @@ class GlScene:
         self._video = VideoTarget(drawing.painter)
         self._target: Target | None = None
 
-    def prefix_count(self, shown: DisplayList) -> int:
+    def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return self._prefix.count(shown)
+        return self._prefix.count(display_list)
 
     def fitted(self, frame: Region, format: Format) -> Target:
         """Return the scene's target. Its content is undefined after a change of size or format."""
@@ -36,14 +36,14 @@ class GlScene:
             self._target = self._painter.pool.take(frame, format, clear=False)
         return self._target
 
-    def draw(self, shown: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
+    def draw(self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
         """Draw the list over parts of the scene, and return the parts still to be quantised."""
-        video = shown.video
+        video = display_list.video
         if video is not None:
-            return self._drawing.draw_pending(self._video.shown(shown, video, rects), scene, rects)
-        self._prefix.update(shown, stable_count, scene, self._drawing.draw)
-        rest = self._prefix.restore(shown, scene, rects)
-        if rest is shown and not background.fills(shown, scene.region):
+            return self._drawing.draw_pending(self._video.with_video(display_list, video, rects), scene, rects)
+        self._prefix.update(display_list, stable_count, scene, self._drawing.draw)
+        rest = self._prefix.restore(display_list, scene, rects)
+        if rest is display_list and not background.fills(display_list, scene.region):
             self._painter.erase(scene, rects)
         return self._drawing.draw_pending(rest, scene, rects)
 
@@ -65,20 +65,20 @@ class GlCompositor:
         self._scene = GlScene(drawing)
         self._frame: GlFrame | None = None
 
-    def prefix_count(self, shown: DisplayList) -> int:
+    def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return self._scene.prefix_count(shown)
+        return self._scene.prefix_count(display_list)
 
-    def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> GlFrame:
+    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> GlFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
-        frame = self._fitted(shown.scene.frame)
-        video = shown.video
-        rects = damage.rects() if video is None else video_target.needed(shown, video)
+        frame = self._fitted(display_list.scene.frame)
+        video = display_list.video
+        rects = damage.rects() if video is None else video_target.needed(display_list, video)
         if rects:
-            scene = self._scene.fitted(shown.scene.frame, scene_format(shown))
-            pending = self._scene.draw(shown, scene, rects, stable_count)
-            is_opaque = blending.is_opaque(shown, scene.region)
-            frame.encode(scene, shown.scene.color, rects, is_opaque=is_opaque, pending=pending)
+            scene = self._scene.fitted(display_list.scene.frame, scene_format(display_list))
+            pending = self._scene.draw(display_list, scene, rects, stable_count)
+            is_opaque = blending.is_opaque(display_list, scene.region)
+            frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
         return frame
 
     def release(self) -> None:
@@ -97,6 +97,6 @@ class GlCompositor:
         return self._frame
 
 
-def scene_format(shown: DisplayList) -> Format:
+def scene_format(display_list: DisplayList) -> Format:
     """Return the format of the linear scene: half floats, or floats at 32 bits per channel."""
-    return "f4" if shown.scene.color.bit_depth == 32 else "f2"
+    return "f4" if display_list.scene.color.bit_depth == 32 else "f2"

@@ -42,40 +42,46 @@ class ListDrawing:
     def __init__(self, painter: Painter, contents: LayerContents, cache: LayerCache) -> None:
         self.painter, self.contents, self.cache = painter, contents, cache
 
-    def draw(self, shown: DisplayList, into: Target, rects: Rects, place: str = "") -> None:
+    def draw(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "") -> None:
         """Draw the parts of the composition over the target's present content."""
-        pending = self.draw_pending(shown, into, rects, place)
+        pending = self.draw_pending(display_list, into, rects, place)
         blend.quantise(self.painter, into, pending)
 
-    def draw_pending(self, shown: DisplayList, into: Target, rects: Rects, place: str = "") -> Rects:
+    def draw_pending(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "") -> Rects:
         """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers."""
-        buffers = self._buffers(shown, place)
-        return _Walk(self, shown, into, shared(rects, shown.scene.clip), place, buffers).run()
+        buffers = self._buffers(display_list, place)
+        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place, buffers).run()
 
     @contextmanager
-    def buffers(self, shown: DisplayList) -> Iterator[LayerBuffers]:
+    def buffers(self, display_list: DisplayList) -> Iterator[LayerBuffers]:
         """Provide the buffers of a list's layers for the length of a block."""
-        buffers = self._buffers(shown, "")
+        buffers = self._buffers(display_list, "")
         try:
             yield buffers
         finally:
             buffers.release_acquired()
 
-    def _buffers(self, shown: DisplayList, place: str) -> LayerBuffers:
-        return LayerBuffers(self.painter, self.contents, self.cache, shown, place, self.draw)
+    def _buffers(self, display_list: DisplayList, place: str) -> LayerBuffers:
+        return LayerBuffers(self.painter, self.contents, self.cache, display_list, place, self.draw)
 
 
 class _Walk:
     """One pass over one list into one target."""
 
     def __init__(
-        self, drawing: ListDrawing, shown: DisplayList, into: Target, rects: Rects, place: str, buffers: LayerBuffers
+        self,
+        drawing: ListDrawing,
+        display_list: DisplayList,
+        into: Target,
+        rects: Rects,
+        place: str,
+        buffers: LayerBuffers,
     ) -> None:
         self._painter, self._contents = drawing.painter, drawing.contents
-        self._list, self._into, self._rects, self._place = shown, into, rects, place
+        self._list, self._into, self._rects, self._place = display_list, into, rects, place
         self._buffers = buffers
-        self._tiled = DirtyRects(rects)
-        self._is_opaque = blending.is_opaque(shown, into.region)
+        self._dirty = DirtyRects(rects)
+        self._is_opaque = blending.is_opaque(display_list, into.region)
         self._pending: Rects = ()
         """Parts to quantise before the next drawing in them. The last pass often does so as well."""
         self._batch = Batch(drawing.painter)
@@ -93,7 +99,7 @@ class _Walk:
         return self._pending
 
     def _draw(self, operation: Operation, place: str) -> None:
-        rects = self._tiled.shared(operation.bounds)
+        rects = self._dirty.shared(operation.bounds)
         if not rects:
             return
         if isinstance(operation, BlendLayer):
@@ -180,10 +186,10 @@ class _Walk:
                 self._over_glow(operation, found, place, rects)
                 return
         matte = None if layer.matte is None else self._buffers.flat(layer.matte, 1.0, f"{place}:matte")
-        lit = self._buffers.lit(layer, step.opacity if is_early else 1.0, place)
-        if lit is not None:
+        buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
+        if buffer is not None:
             opacity, function = 1.0 if is_early else step.opacity, blending.fixed_function(step)
-            layers.composite(self._painter, self._into, lit, opacity, function, rects, step.matte, matte)
+            layers.composite(self._painter, self._into, buffer, opacity, function, rects, step.matte, matte)
 
     def _over_glow(self, operation: DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
         """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""

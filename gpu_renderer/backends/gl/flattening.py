@@ -47,14 +47,14 @@ def flattened(
     )  # fmt: skip
     baked = effects.needs_baking(step.layer)
     target = _content(painter, shown, filter, buffer, (scale_x, scale_y))
-    lit = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
+    drawn = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
     width, height = buffer.width / scale_x, buffer.height / scale_y
     is_glow_around = not effects.is_resampled(step.layer.effects, after_baking=baked)
     content_box = _part(own, buffer) if is_glow_around else WHOLE
-    if lit.glow is None or not lit.is_glow_alone:
-        return FlatTarget(effects.flattened(painter, lit), width, height, content_box=content_box)
-    painter.pool.give_back(lit.sharp)
-    return FlatTarget(lit.glow.target, width, height, crop=_share(buffer, lit.glow), content_box=content_box)
+    if drawn.glow is None or not drawn.is_glow_alone:
+        return FlatTarget(effects.flattened(painter, drawn), width, height, content_box=content_box)
+    painter.pool.give_back(drawn.sharp)
+    return FlatTarget(drawn.glow.target, width, height, crop=_share(buffer, drawn.glow), content_box=content_box)
 
 
 def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tuple[float, float]:
@@ -80,10 +80,10 @@ def _part(own: Box, buffer: Region) -> Share:
     return own.left / buffer.width, own.top / buffer.height, own.width / buffer.width, own.height / buffer.height
 
 
-def _share(buffer: Region, light: GlowBuffer) -> Share:
+def _share(buffer: Region, glow: GlowBuffer) -> Share:
     """Return the place of a buffer in the target of its glow."""
-    x, y, width, height = light.target.region
-    cell = light.cell_px
+    x, y, width, height = glow.target.region
+    cell = glow.cell_px
     return (
         (buffer.x / cell - x) / width,
         (buffer.y / cell - y) / height,

@@ -74,11 +74,11 @@ def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, fi
     box = Box(*placement.extent(quad_of(content, home.placement)))
     where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
     baked = effects.needs_baking(home.layer)
-    lit = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
-    assert lit.glow is not None, "soft effects make a glow"
-    painter.pool.give_back(lit.sharp)
+    buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
+    assert buffer.glow is not None, "soft effects make a glow"
+    painter.pool.give_back(buffer.sharp)
     offsets = effects.shadow_offsets(home.layer.effects, where, after_baking=baked)
-    return LayerGlow(lit.glow, lit.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
+    return LayerGlow(buffer.glow, buffer.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
 
 
 def is_translatable(layer: Layer) -> bool:

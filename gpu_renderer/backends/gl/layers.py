@@ -8,7 +8,7 @@ from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list.graph import Draw, MatteUse
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.effects import layer_buffer
-from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer
+from gpu_renderer.effects.layer_buffer import Compositing, GlowBuffer, LayerBuffer
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Blend, Painter
 from gpu_renderer.opengl.targets import Target
@@ -52,17 +52,7 @@ def composite(
     """Composite a layer's buffer over the target, through its track matte."""
     mode = 0 if matte is None else matte_mode(matte)
     empty = painter.pool.take(Region(-1, -1, 1, 1)) if matte is not None and matte_target is None else None
-    source = matte_target or empty
-    layer_buffer.draw(
-        painter,
-        into,
-        layer,
-        rects,
-        blend,
-        textures={"u_matte": source} if source is not None else {},
-        defines={"MATTE": mode},
-        uniforms={"u_opacity": opacity},
-    )
+    layer_buffer.draw(painter, into, layer, rects, blend, Compositing(opacity, matte_target or empty, mode))
     painter.pool.give_back(empty)
 
 
@@ -71,10 +61,9 @@ def matte_mode(matte: MatteUse) -> int:
     return _MATTES[matte.mode, matte.inverted]
 
 
-def behind(painter: Painter, into: Target, light: GlowBuffer, rects: Rects, opacity: float = 1.0) -> None:
+def behind(painter: Painter, into: Target, glow: GlowBuffer, rects: Rects) -> None:
     """Draw a layer's glow over the target, before the layer itself."""
-    where = shared(rects, light.region)
-    layer_buffer.draw_glow(painter, into, light, where, "over", defines={"MATTE": 0}, uniforms={"u_opacity": opacity})
+    layer_buffer.draw_parts(painter, into, None, glow, shared(rects, glow.region), "over", layer_buffer.OPAQUE)
 
 
 def copied(painter: Painter, source: Target, part: Region) -> Target:

@@ -16,7 +16,7 @@ DrawList = Callable[[DisplayList, Target, Rects], None]
 
 @dataclass(frozen=True, slots=True)
 class _Prefix:
-    shown: DisplayList
+    display_list: DisplayList
     target: Target
 
 
@@ -27,38 +27,42 @@ class StaticPrefix:
         self._painter = painter
         self._prefix: _Prefix | None = None
 
-    def count(self, shown: DisplayList) -> int:
+    def count(self, display_list: DisplayList) -> int:
         """Return the number of cached operations at the bottom of the list."""
         prefix = self._prefix
-        return len(prefix.shown.operations) if prefix is not None and _begins_with(shown, prefix.shown) else 0
+        return (
+            len(prefix.display_list.operations)
+            if prefix is not None and _begins_with(display_list, prefix.display_list)
+            else 0
+        )
 
-    def update(self, shown: DisplayList, stable_count: int, like: Target, draw: DrawList) -> None:
+    def update(self, display_list: DisplayList, stable_count: int, like: Target, draw: DrawList) -> None:
         """Forget a prefix that changed, and draw the operations that have become stable.
 
         A plain background alone is not cached.
         """
         prefix = self._prefix
-        if prefix is not None and not _begins_with(shown, prefix.shown):
+        if prefix is not None and not _begins_with(display_list, prefix.display_list):
             self.forget()
             prefix = None
-        if stable_count <= (0 if prefix is None else len(prefix.shown.operations)):
+        if stable_count <= (0 if prefix is None else len(prefix.display_list.operations)):
             return
-        first = replace(shown, operations=shown.operations[:stable_count])
+        first = replace(display_list, operations=display_list.operations[:stable_count])
         if prefix is None:
             target = self._painter.pool.take(like.region, like.format)
             draw(first, target, (like.region,))
         else:
             target = prefix.target
-            draw(_after(first, len(prefix.shown.operations)), target, (like.region,))
+            draw(_after(first, len(prefix.display_list.operations)), target, (like.region,))
         self._prefix = _Prefix(first, target)
 
-    def restore(self, shown: DisplayList, into: Target, rects: Rects) -> DisplayList:
+    def restore(self, display_list: DisplayList, into: Target, rects: Rects) -> DisplayList:
         """Copy the prefix into the parts and return the remaining list: the whole list without a prefix."""
         prefix = self._prefix
-        if prefix is None or not _begins_with(shown, prefix.shown):
-            return shown
+        if prefix is None or not _begins_with(display_list, prefix.display_list):
+            return display_list
         self._painter.restore(prefix.target, into, rects)
-        return _after(shown, len(prefix.shown.operations))
+        return _after(display_list, len(prefix.display_list.operations))
 
     def forget(self) -> None:
         """Give the target back."""
@@ -67,9 +71,9 @@ class StaticPrefix:
             self._prefix = None
 
 
-def _after(shown: DisplayList, count: int) -> DisplayList:
-    return replace(shown, operations=shown.operations[count:], background=None, background_paint=None)
+def _after(display_list: DisplayList, count: int) -> DisplayList:
+    return replace(display_list, operations=display_list.operations[count:], background=None, background_paint=None)
 
 
-def _begins_with(shown: DisplayList, prefix: DisplayList) -> bool:
-    return shown.base == prefix.base and shown.operations[: len(prefix.operations)] == prefix.operations
+def _begins_with(display_list: DisplayList, prefix: DisplayList) -> bool:
+    return display_list.base == prefix.base and display_list.operations[: len(prefix.operations)] == prefix.operations

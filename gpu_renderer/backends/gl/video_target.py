@@ -18,10 +18,10 @@ DRAWN_SHARE_MAX = 0.6
 """Share of the frame above which the whole frame is drawn."""
 
 
-def needed(shown: DisplayList, video: DrawVideo) -> Rects:
+def needed(display_list: DisplayList, video: DrawVideo) -> Rects:
     """Return the parts of the frame to composite. Elsewhere an encoder uses the video's own samples, if it can."""
-    frame = shown.scene.frame
-    rects = surroundings(frame, layers_above(shown))
+    frame = display_list.scene.frame
+    rects = surroundings(frame, layers_above(display_list))
     return rects if video.is_own_size and pixels(rects) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
 
 
@@ -32,10 +32,10 @@ class VideoTarget:
         self._painter = painter
         self._target: Target | None = None
 
-    def shown(self, shown: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
+    def with_video(self, display_list: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
         """Return the list with the base as an image whose parts are up to date, if the video has the frame's size."""
-        bare = replace(shown, background=None, background_paint=None)
-        frame, box = shown.scene.frame, around(rects)
+        bare = replace(display_list, background=None, background_paint=None)
+        frame, box = display_list.scene.frame, around(rects)
         if not video.is_own_size or box.is_empty:
             return bare
         if self._target is None:
@@ -48,7 +48,7 @@ class VideoTarget:
         image = Image(self._target, frame.width, frame.height, is_opaque=True)
         quad = matrix.product(matrix.translation(frame.x, frame.y), matrix.scaling(frame.width, frame.height))
         layer = replace(video.layer, paint=image, placed=placed_quad(image, quad, frame))
-        return replace(bare, operations=(DrawQuad(layer, frame), *shown.operations[1:]))
+        return replace(bare, operations=(DrawQuad(layer, frame), *display_list.operations[1:]))
 
     def forget(self) -> None:
         """Give the target back."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import Final
 
 from fontTools import unicodedata as scripts
+
+from gpu_renderer.content.text.folders import FontFile
 
 SAMPLES: Final = {
     "Latin": "A", "Greek": "Ω", "Cyrillic": "Ж", "Arabic": "ع", "Hebrew": "ש", "Devanagari": "क", "Bengali": "ক",
@@ -25,14 +27,6 @@ _NAMES: Final = {
 }
 
 
-class Covering(Protocol):
-    """A font file that knows its characters."""
-
-    def covers(self, code_point: int) -> bool:
-        """True if the font has the character."""
-        ...
-
-
 def script_of(code_point: int) -> str:
     """Return the English name of a character's script, as readers know it."""
     name = str(scripts.script_name(scripts.script(chr(code_point)), default="unknown")).replace("_", " ")
@@ -49,7 +43,7 @@ def missing_line(script: str, example: str) -> str:
     return f"No installed font has {script} characters such as {example!r}; boxes are drawn for them: {_HELP}."
 
 
-def without_font(files: Iterable[Covering]) -> list[str]:
+def without_font(files: Iterable[FontFile]) -> list[str]:
     """Names of the common scripts that no font file has."""
     held = list(files)
     return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in held)]

@@ -5,7 +5,7 @@ whatever its size.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 
@@ -69,15 +69,7 @@ def _stretch_glyphs(start: int, text: str, level: int, chain: Chain, ligatures: 
         at += len(word)
     for word_start, word in placed if level % 2 == 0 else reversed(placed):
         for glyph in _word_glyphs(word, level % 2 == 1, chain, ligatures):
-            yield Glyph(
-                glyph.styled,
-                glyph.glyph,
-                glyph.start + word_start,
-                glyph.advance,
-                glyph.dx,
-                glyph.dy,
-                glyph.ends_cluster,
-            )
+            yield replace(glyph, start=glyph.start + word_start)
 
 
 @lru_cache(maxsize=16384)

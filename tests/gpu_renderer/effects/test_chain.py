@@ -256,9 +256,7 @@ def test_light_does_not_hang_on_how_much_room_the_picture_has_beside_it(
         part = source[held.y : held.bottom, held.x : held.right].copy()
         lit = buffer_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
         whole = painter.pool.take(scene.frame, "f4")
-        effects.layer_buffer.draw(
-            painter, whole, lit, (scene.frame,), "over", defines={"MATTE": 0}, uniforms={"u_opacity": 1.0}
-        )
+        effects.layer_buffer.draw(painter, whole, lit, (scene.frame,), "over")
         found.append(np.frombuffer(whole.texture.read(), np.float32))
         painter.pool.give_back(whole, *lit.targets)
     assert np.abs(found[0] - found[1]).max() < CLOSE

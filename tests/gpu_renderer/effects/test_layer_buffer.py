@@ -7,14 +7,14 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.effects import layer_buffer
-from gpu_renderer.effects.layer_buffer import LayerBuffer
+from gpu_renderer.effects.layer_buffer import Compositing, LayerBuffer
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 
 pytestmark = pytest.mark.gl
 FRAME = Region(0, 0, 640, 400)
 SMALL_PARTS = tuple(Region(x, y, 64, 100) for x in range(0, 640, 64) for y in range(0, 400, 100))
-"""The frame in parts that are each too small to look for the ends of the light."""
+"""The frame in parts that are each too small to look for the ends of the glow."""
 
 
 def over_colour(painter: Painter, layer: LayerBuffer, draws: list[Rects]) -> npt.NDArray[np.float16]:
@@ -22,7 +22,7 @@ def over_colour(painter: Painter, layer: LayerBuffer, draws: list[Rects]) -> npt
     with painter.pool.acquired(FRAME) as into:
         painter.erase(into, FRAME, (0.1, 0.3, 0.2, 1.0))
         for rects in draws:
-            layer_buffer.draw(painter, into, layer, rects, "over", defines={"MATTE": 0}, uniforms={"u_opacity": 0.7})
+            layer_buffer.draw(painter, into, layer, rects, "over", Compositing(0.7))
         return np.frombuffer(into.texture.read(), np.float16)
 
 
@@ -37,7 +37,7 @@ def over_colour(painter: Painter, layer: LayerBuffer, draws: list[Rects]) -> npt
     ],
     ids=["in the middle", "in two corners", "past the edge", "everywhere", "nowhere"],
 )
-def test_light_drawn_as_far_as_it_reaches_is_the_same_as_drawn_everywhere(
+def test_a_glow_drawn_within_its_bounds_is_the_same_as_drawn_everywhere(
     painter: Painter, spots: tuple[Region, ...]
 ) -> None:
     source = painter.pool.take(FRAME)

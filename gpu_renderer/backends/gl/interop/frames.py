@@ -44,7 +44,7 @@ class Packing:
         return self.chroma_offset + self.pitch_bytes * (self.of.coded_height // 2)
 
 
-class _Loan:
+class _Token:
     """Token that lives as long as any plane of a frame does."""
 
 
@@ -67,7 +67,7 @@ class _Tensor(ctypes.Structure):
     )
 
 
-_acquired: dict[int, tuple[_Tensor, _Loan]] = {}
+_acquired: dict[int, tuple[_Tensor, _Token]] = {}
 """Planes in use, by the address of their description."""
 _NAME = ctypes.c_char_p(b"dltensor")
 _capsule = ctypes.pythonapi.PyCapsule_New
@@ -82,12 +82,12 @@ def _let_go(tensor_address: int) -> None:
 _deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_let_go)
 
 
-def _plane(address: int, rows: int, columns: int, pitch_bytes: int, device: Device, loan: _Loan) -> object:
+def _plane(address: int, rows: int, columns: int, pitch_bytes: int, device: Device, token: _Token) -> object:
     """Return a DLPack capsule of rows of bytes. The token is kept until the consumer calls the deleter."""
     kind, number = device.dlpack
     shape, strides = (ctypes.c_int64 * 2)(rows, columns), (ctypes.c_int64 * 2)(pitch_bytes, 1)
     tensor = _Tensor(address, kind, number, 2, UNSIGNED, 8, 1, shape, strides, 0, None, _deleter)
-    _acquired[ctypes.addressof(tensor)] = (tensor, loan)
+    _acquired[ctypes.addressof(tensor)] = (tensor, token)
     capsule: object = _capsule(ctypes.addressof(tensor), _NAME, None)
     return capsule
 
@@ -108,12 +108,12 @@ class DeviceFrames:
 
     def take(self) -> av.VideoFrame:
         """Return a frame of undefined content that nobody reads. Raises InteropFailed."""
-        loan, packing, of = _Loan(), self._packing, self.layout
+        token, packing, of = _Token(), self._packing, self.layout
         address = self._address()
-        weakref.finalize(loan, self._free.put, address).atexit = False
-        luma = _plane(address, of.coded_height, of.coded_width, packing.pitch_bytes, self._device, loan)
+        weakref.finalize(token, self._free.put, address).atexit = False
+        luma = _plane(address, of.coded_height, of.coded_width, packing.pitch_bytes, self._device, token)
         chroma_address, chroma_rows = address + packing.chroma_offset, of.coded_height // 2
-        chroma = _plane(chroma_address, chroma_rows, of.coded_width, packing.pitch_bytes, self._device, loan)
+        chroma = _plane(chroma_address, chroma_rows, of.coded_width, packing.pitch_bytes, self._device, token)
         try:
             context = self._device.cuda_context
             return tagged(

@@ -61,8 +61,8 @@ def test_frames_that_stay_on_the_device_give_the_same_bytes(
     usual = rendered(painter, tmp_path / "usual.mp4", None, PipelineOptions(), hold_frames)
     report = rendered(painter, tmp_path / "device.mp4", handover, options, hold_frames)
     assert (tmp_path / "usual.mp4").read_bytes() == (tmp_path / "device.mp4").read_bytes()
-    assert report.held_frames == usual.held_frames
-    assert (usual.held_frames > 0) == (hold_frames == 20)
+    assert report.repeat_frames == usual.repeat_frames
+    assert (usual.repeat_frames > 0) == (hold_frames == 20)
     handover.close()
     assert (device.memory, device.shared_count) == ({}, 0)
 

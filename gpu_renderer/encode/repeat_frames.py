@@ -27,7 +27,7 @@ follow repeat frames.
 NOISY_ROWS = 32
 
 
-class Holds:
+class RepeatFrames:
     """Writer of repeat frames for the streams of one encoder profile and size."""
 
     def __init__(self, of: Parameters, slices: Sequence[SkippedSlice]) -> None:
@@ -45,7 +45,7 @@ class Holds:
 
 
 @lru_cache(maxsize=16)
-def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds | None:
+def repeat_frames(profile: EncoderProfile, width: int, height: int, fps: float) -> RepeatFrames | None:
     """Return the writer of repeat frames for pictures of this size, or None if the encoder's streams do not allow them.
 
     A decoder verifies one repeat frame. The first call for a size takes tens of megabytes and milliseconds.
@@ -54,7 +54,7 @@ def holds(profile: EncoderProfile, width: int, height: int, fps: float) -> Holds
         grey = _encoded(profile, width, height, fps, noisy=False)
         of = bitstream.parameters(grey[0])
         repeat = [unit for unit in _slices(grey[1]) if unit.kind == bitstream.SLICE]
-        found = Holds(of, [bitstream.skipped_slice(unit, of) for unit in repeat])
+        found = RepeatFrames(of, [bitstream.skipped_slice(unit, of) for unit in repeat])
         noise = _encoded(profile, width, height, fps, noisy=True)
         return found if noise[0] == grey[0] and _repeats(found, *noise) else None
     except (StreamNotUnderstood, av.FFmpegError, IndexError):
@@ -88,7 +88,7 @@ def _slices(stream: bytes) -> list[NalUnit]:
     return [unit for unit in bitstream.nal_units(stream) if unit.kind in (bitstream.SLICE, bitstream.IDR_SLICE)]
 
 
-def _repeats(found: Holds, parameter_sets: bytes, picture: bytes) -> bool:
+def _repeats(found: RepeatFrames, parameter_sets: bytes, picture: bytes) -> bool:
     """Return True if a decoder shows one picture three times."""
     last = found.reference(picture)
     decoder = av.CodecContext.create("h264", "r")

@@ -14,9 +14,9 @@ from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.bitstream import BitReader, BitWriter, NalUnit, StreamNotUnderstood
 from gpu_renderer.encode.check import Plan, check
 from gpu_renderer.encode.formats import FORMATS
-from gpu_renderer.encode.hold import ENCODED_REPEATS, holds
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.repeat_frames import ENCODED_REPEATS, repeat_frames
 from gpu_renderer.encode.segment import SegmentWriter
 
 PROFILE = EncoderProfile()
@@ -58,7 +58,7 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
 ) -> None:
     runs = [3, 90, 1, 1, 40, 2]
     writer = written(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
-    assert writer.held_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
+    assert writer.repeat_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
     assemble([tmp_path / "held.mp4"], tmp_path / "out.mp4", 30.0)
     check(tmp_path / "out.mp4", Plan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs)))
     frames = decoded(tmp_path / "out.mp4")
@@ -74,7 +74,7 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
 @pytest.mark.parametrize("preset", ["superfast", "medium", "slow"])
 def test_pictures_are_held_with_more_references_and_weights_too(tmp_path: Path, preset: str) -> None:
     writer = written(tmp_path / "held.mp4", [3, 60, 2], profile=replace(PROFILE, preset=preset))
-    assert writer.held_count == 60 - 1 - ENCODED_REPEATS
+    assert writer.repeat_count == 60 - 1 - ENCODED_REPEATS
     frames = decoded(tmp_path / "held.mp4")
     assert len(frames) == 65
     assert all(np.array_equal(frames[number], frames[number - 1]) for number in range(3 + 1 + ENCODED_REPEATS, 63))
@@ -105,7 +105,7 @@ def test_a_long_hold_has_key_frames_as_often_as_any_stream(tmp_path: Path) -> No
 def test_what_stands_still_after_a_long_movement_is_held_behind_a_key_frame(tmp_path: Path) -> None:
     profile = replace(PROFILE, gop_frames=30)
     writer = written(tmp_path / "late.mp4", [1] * 50 + [60], profile=profile)
-    assert writer.held_count > 20
+    assert writer.repeat_count > 20
     with av.open(str(tmp_path / "late.mp4")) as container:
         keys = [round(packet.pts * packet.time_base * 30) for packet in container.demux(video=0) if packet.is_keyframe]
     assert max(np.diff([*keys, 110])) <= 30
@@ -115,8 +115,8 @@ def test_what_stands_still_after_a_long_movement_is_held_behind_a_key_frame(tmp_
 def test_repeats_are_all_encoded_where_the_stream_cannot_be_continued(tmp_path: Path) -> None:
     """The fastest preset codes without arithmetic."""
     plain = replace(PROFILE, preset="ultrafast")
-    assert holds(plain, *SIZES[0], 30.0) is None
-    assert written(tmp_path / "plain.mp4", [60], profile=plain).held_count == 0
+    assert repeat_frames(plain, *SIZES[0], 30.0) is None
+    assert written(tmp_path / "plain.mp4", [60], profile=plain).repeat_count == 0
     assert len(decoded(tmp_path / "plain.mp4")) == 60
 
 

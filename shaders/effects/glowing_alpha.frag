@@ -1,8 +1,8 @@
-// The alpha of a picture over its light, at a fraction of the frame's size. in: u_source, the picture's alpha; u_light.
+// Alpha of a picture over its glow, at a fraction of the frame's size. in: u_source, the picture's alpha; u_glow.
 // out: alpha in every channel.
 #include "frame.glsl"
 #include "color.glsl"
-#include "light.glsl"
+#include "glow.glsl"
 
 uniform sampler2D u_source;
 uniform vec4 u_source_region;
@@ -11,5 +11,5 @@ out vec4 f_color;
 
 void main() {
     float a = texel_of(u_source, u_source_region, v_frame).a;
-    f_color = vec4(a + resampled(light_at(v_frame * u_cell)).a * (1.0 - a));
+    f_color = vec4(a + resampled(glow_at(v_frame * u_cell)).a * (1.0 - a));
 }
