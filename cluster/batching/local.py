@@ -96,4 +96,4 @@ class LocalRenderer:
         )  # fmt: skip
         held = job.open(session)
         with held.opened as opened:
-            write(job, session, held, range(opened.frame_count), row.path, shows_progress=False)
+            write(session, held, range(opened.frame_count), row.path, shows_progress=False)

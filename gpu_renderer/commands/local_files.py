@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from gpu_renderer.commands.local_job import LocalJob, OpenedJob
+from gpu_renderer.commands.local_job import OpenedJob
 from gpu_renderer.commands.parallel import parts_of, render_parts
 from gpu_renderer.commands.progress import RenderProgress
 from gpu_renderer.encode import formats
@@ -61,7 +61,6 @@ def is_folder(output: Path) -> bool:
 
 
 def write(
-    job: LocalJob,
     session: RenderSession,
     held: OpenedJob,
     frames: range,
@@ -80,29 +79,28 @@ def write(
     if not is_folder(output) and output.is_dir():
         raise IsADirectoryError(f"{output} is a folder")
     if (kind := STILLS.get(output.suffix.lower())) is not None and not is_folder(output):
-        _write_still(job, session, held, frames.start, output, kind)
+        _write_still(session, held, frames.start, output, kind)
         return Written(opened.width, opened.height, 1, opened.warnings)
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
         folder, progress = Path(name), RenderProgress(is_shown=shows_progress)
-        segments, warnings = _segments(job, session, held, frames, folder, workers, progress)
-        sound = _sound(job, held, frames, folder) if has_sound else None
+        segments, warnings = _segments(session, held, frames, folder, workers, progress)
+        sound = _sound(held, frames, folder) if has_sound else None
         blocks = sound.blocks() if sound is not None and sound.is_heard else None
-        _finish(job, held, segments, frames, folder, output, blocks, progress)
+        _finish(held, segments, frames, folder, output, blocks, progress)
         unheard = of_document(held.document) if sound is None else ()
         lines = (*warnings, *(sound.warnings if sound else ()), *(notice.message for notice in unheard))
     return Written(opened.width, opened.height, len(frames), tuple(dict.fromkeys(lines)))
 
 
-def _sound(job: LocalJob, held: OpenedJob, frames: range, folder: Path) -> JobSound | None:
+def _sound(held: OpenedJob, frames: range, folder: Path) -> JobSound | None:
     """Return the document's sound; None for formats without sound."""
-    if job.format.sound is None:
+    if held.job.format.sound is None:
         return None
     opened = held.opened
     return JobSound(held.document, opened.composition, held.media.resolve, folder, frames, opened.fps)
 
 
 def _finish(
-    job: LocalJob,
     held: OpenedJob,
     segments: list[Path],
     frames: range,
@@ -111,6 +109,7 @@ def _finish(
     blocks: Iterable[Samples] | None,
     progress: RenderProgress,
 ) -> None:
+    job = held.job
     if is_folder(output):
         _unpack(segments, frames, output, job.format.picture or "png", blocks)
         return
@@ -132,7 +131,6 @@ def _of_pictures(output: Path, wanted: str | None) -> str:
 
 
 def _segments(
-    job: LocalJob,
     session: RenderSession,
     held: OpenedJob,
     frames: range,
@@ -140,7 +138,7 @@ def _segments(
     workers: int,
     progress: RenderProgress,
 ) -> tuple[list[Path], tuple[str, ...]]:
-    ending = job.format.segment_ending
+    job, ending = held.job, held.job.format.segment_ending
     with progress.stage("drawing", len(frames)) as step:
         if workers > 1:
             parts = parts_of(frames, held.opened.fps, folder, ending)
@@ -151,9 +149,9 @@ def _segments(
 
 
 def _write_still(
-    job: LocalJob, session: RenderSession, held: OpenedJob, index: int, output: Path, kind: Literal["png", "jpeg"]
+    session: RenderSession, held: OpenedJob, index: int, output: Path, kind: Literal["png", "jpeg"]
 ) -> None:
-    keeps_alpha = job.is_transparent and kind == "png"
+    keeps_alpha = held.job.is_transparent and kind == "png"
     output.write_bytes(encoded(session.still(held.opened, index), kind, "RGBA" if keeps_alpha else "RGB"))
 
 

@@ -113,7 +113,7 @@ def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace
     held = job.open(session)
     with held.opened as opened:
         frames = _frames(arguments, opened.frame_count, opened.fps)
-        written = write(job, session, held, frames, arguments.output, arguments.workers, has_sound=arguments.audio)
+        written = write(session, held, frames, arguments.output, arguments.workers, has_sound=arguments.audio)
     _report(written, time.perf_counter() - began, arguments.output)
 
 

@@ -20,6 +20,7 @@ from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.paint import Image, PlacedQuad, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer
+from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, outside
@@ -51,8 +52,6 @@ QUAD_MAX = 1e9
 TEXELS_BYTES_MAX = 32 << 20
 """Budget of texels read back from targets, bytes."""
 _NO_COLOR = (0.0,) * 4
-_NOWHERE = (-1.0, -1.0, 1.0, 1.0)
-_NOTHING = np.zeros((1, 1, 4), np.uint16)
 
 
 @lru_cache(maxsize=64)
@@ -133,27 +132,14 @@ def of_glow(
     return draw_op(variant, region, opacity=opacity, own=own, share=share, texels=cells, matte=matte)
 
 
-def of_buffer(
-    layer: LayerBuffer,
-    texels: HostTexels,
-    within: Region,
-    opacity: float,
-    matte_mode: int = 0,
-    matte: Target | None = None,
-) -> list[DrawOp | None]:
-    """Return the operations of a layer's buffer and of the glow around it, seen through the layer's matte.
-
-    `matte` is None for a matte without pixels.
-    """
-    through = None
-    if matte_mode:
-        seen = None if matte is None else texels.halves(matte)
-        if matte is not None and seen is None:
+def of_buffer(layer: LayerBuffer, texels: HostTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
+    """Return the operations of a layer's buffer and of the glow around it, seen through the layer's matte."""
+    through, opacity = None, how.opacity
+    if how.matte is not None:
+        seen = texels.halves(how.matte)
+        if seen is None:
             return [None]
-        place = _NOWHERE if matte is None else _placed(matte)
-        through = draw_op(
-            Variant(BUFFER, mode=matte_mode), within, own=place, texels=_NOTHING if seen is None else seen
-        )
+        through = draw_op(Variant(BUFFER, mode=how.matte_mode), within, own=_placed(how.matte), texels=seen)
     glow = layer.glow
     if glow is not None and layer.is_glow_alone:
         return [of_glow(glow, texels, within, opacity, through)]
@@ -162,14 +148,14 @@ def of_buffer(
         return [None]
     made, alone = (
         partial(draw_op, opacity=opacity, own=own, texels=halves, matte=through),
-        Variant(BUFFER, matte_mode=matte_mode),
+        Variant(BUFFER, matte_mode=how.matte_mode),
     )
     if glow is None:
         return [made(alone, region)]
     behind = of_glow(glow, texels, within)
     if behind is None:
         return [None]
-    over = Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=matte_mode)
+    over = Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=how.matte_mode)
     around = outside((glow.region.intersection(within),), layer.sharp.region)
     return [
         made(over, region.intersection(glow.region), light=behind),

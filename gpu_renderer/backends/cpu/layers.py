@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_glow
-from gpu_renderer.backends.gl import layers
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.depth import ProjectedPlane, hide_in_order
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
@@ -88,15 +87,12 @@ class KernelLayers:
 
     def _buffer(self, operation: DrawBuffer, place: str) -> Found:
         layer, step = operation.layer, operation.layer.step
-        if step.matte is not None:
-            matte = None if layer.matte is None else self._buffers.flat(layer.matte, 1.0, f"{place}:matte")
-            buffer = self._buffers.layer_buffer(layer, step.opacity, place)
-            mode = layers.matte_mode(step.matte)
-            return [] if buffer is None else of_buffer(buffer, self._texels, self._within, 1.0, mode, matte)
-        glow = self._buffers.glow(layer, place) if step.opacity == 1.0 else None
+        is_early = step.matte is not None
+        glow = self._buffers.glow(layer, place) if step.opacity == 1.0 and not is_early else None
         if glow is None:
-            buffer = self._buffers.layer_buffer(layer, 1.0, place)
-            return [] if buffer is None else of_buffer(buffer, self._texels, self._within, step.opacity)
+            how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
+            buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
+            return [] if buffer is None or how is None else of_buffer(buffer, self._texels, self._within, how)
         content = None if glow.is_alone else self._buffers.drawable(layer, place)
         behind = of_glow(glow.glow, self._texels, self._within)
         if content is None:

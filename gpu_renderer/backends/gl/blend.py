@@ -7,6 +7,7 @@ elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gpu_renderer.backends.gl import layers, quads
 from gpu_renderer.backends.gl.drawable import Drawable, quad_of, touched
@@ -23,50 +24,62 @@ from gpu_renderer.opengl.targets import Target
 DISSOLVE, DANCING_DISSOLVE = 35, 36
 
 
-def draw(
-    painter: Painter,
-    into: Target,
-    shown: Drawable | None,
-    filter: Filter,
-    step: Draw,
-    scene: Scene,
-    rects: Rects,
-    *,
-    is_opaque: bool,
-) -> Rects:
-    """Draw content blended with its backdrop, one sample a pixel, and return the quantised parts.
+class Blending(NamedTuple):
+    """Blending of a step's layer with a target. `is_opaque`: everything below has alpha 1.
 
-    `is_opaque`: everything below has alpha 1.
+    Both methods return the parts that need no quantisation any more.
     """
-    if shown is None:
-        return _done(painter, into, step, rects, ())
-    quad = quad_of(shown, step.placement)
-    drawn = shared(rects, touched(shown, quad, into.region))
-    for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
-        style = Style(step.opacity, filter, "replace", is_smooth=False, backdrop=backdrop)
-        quads.draw(painter, shown, quad, into, style, rects=held)
-    return _done(painter, into, step, rects, drawn)
 
+    painter: Painter
+    into: Target
+    step: Draw
+    scene: Scene
+    is_opaque: bool
 
-def combine(
-    painter: Painter,
-    into: Target,
-    layer: Target | None,
-    step: Draw,
-    scene: Scene,
-    rects: Rects,
-    *,
-    is_opaque: bool,
-) -> Rects:
-    """Blend a layer's own buffer with its backdrop in the same way."""
-    drawn = shared(rects, layer.region) if layer is not None else ()
-    for held, backdrop in _blending(painter, into, step, scene, drawn, is_opaque):
-        assert layer is not None
-        painter.draw(
-            "compositing/combine.frag", into, textures={"u_layer": layer, **backdrop.textures}, scissor=held,
-            defines=backdrop.defines, uniforms=backdrop.uniforms,
-        )  # fmt: skip
-    return _done(painter, into, step, rects, drawn)
+    def draw(self, shown: Drawable | None, filter: Filter, rects: Rects) -> Rects:
+        """Draw content blended with its backdrop, one sample a pixel."""
+        if shown is None:
+            return self._done(rects, ())
+        quad = quad_of(shown, self.step.placement)
+        drawn = shared(rects, touched(shown, quad, self.into.region))
+        for held, backdrop in self._backdrops(drawn):
+            style = Style(self.step.opacity, filter, "replace", is_smooth=False, backdrop=backdrop)
+            quads.draw(self.painter, shown, quad, self.into, style, rects=held)
+        return self._done(rects, drawn)
+
+    def combine(self, layer: Target | None, rects: Rects) -> Rects:
+        """Blend a layer's own buffer with its backdrop."""
+        if layer is None:
+            return self._done(rects, ())
+        drawn = shared(rects, layer.region)
+        for held, backdrop in self._backdrops(drawn):
+            self.painter.draw(
+                "compositing/combine.frag", self.into, textures={"u_layer": layer, **backdrop.textures}, scissor=held,
+                defines=backdrop.defines, uniforms=backdrop.uniforms,
+            )  # fmt: skip
+        return self._done(rects, drawn)
+
+    def _done(self, rects: Rects, drawn: Rects) -> Rects:
+        """Return the drawn parts, or all parts under a stencil, which removes everything else."""
+        if not is_stencil(self.step):
+            return drawn
+        self.painter.erase(self.into, without(rects, drawn))
+        return rects
+
+    def _backdrops(self, rects: Rects) -> Iterator[tuple[Rects, BackdropBlend]]:
+        """Yield the parts with the backdrop blend of the step's shader."""
+        mode, scene = MODES.get(self.step.blend, 0), self.scene
+        defines: dict[str, object] = {"MODE": mode}
+        if self.step.layer.preserve_transparency:
+            defines["PRESERVE"] = 1
+        if self.is_opaque:
+            defines["BELOW"] = 1
+        uniforms: dict[str, UniformValue] = {}
+        if mode >= DISSOLVE:
+            uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
+            uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
+        for held, backdrop in backdrops(self.painter, self.into, rects):
+            yield held, BackdropBlend({**defines, **backdrop.defines}, uniforms, backdrop.textures)
 
 
 def quantise(painter: Painter, into: Target, rects: Rects) -> None:
@@ -75,33 +88,6 @@ def quantise(painter: Painter, into: Target, rects: Rects) -> None:
         painter.draw(
             "compositing/quantise.frag", into, textures=backdrop.textures, scissor=held, defines=backdrop.defines
         )
-
-
-def _done(painter: Painter, into: Target, step: Draw, rects: Rects, drawn: Rects) -> Rects:
-    """Return the parts that need no quantisation.
-
-    These are the drawn parts, or all parts under a stencil, which removes everything else.
-    """
-    if not is_stencil(step):
-        return drawn
-    painter.erase(into, without(rects, drawn))
-    return rects
-
-
-def _blending(
-    painter: Painter, into: Target, step: Draw, scene: Scene, rects: Rects, is_opaque: bool
-) -> Iterator[tuple[Rects, BackdropBlend]]:
-    """Yield the parts with the backdrop blend of a step's shader."""
-    mode = MODES.get(step.blend, 0)
-    defines: dict[str, object] = {"MODE": mode, **({"PRESERVE": 1} if step.layer.preserve_transparency else {})}
-    if is_opaque:
-        defines["BELOW"] = 1
-    uniforms: dict[str, UniformValue] = {}
-    if mode >= DISSOLVE:
-        uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
-        uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
-    for held, backdrop in backdrops(painter, into, rects):
-        yield held, BackdropBlend({**defines, **backdrop.defines}, uniforms, backdrop.textures)
 
 
 def backdrops(painter: Painter, into: Target, rects: Rects) -> Iterator[tuple[Rects, BackdropBlend]]:

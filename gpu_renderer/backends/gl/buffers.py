@@ -26,13 +26,16 @@ from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import Draw, Tint
 from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image
-from gpu_renderer.effects import LayerBuffer
+from gpu_renderer.effects import LayerBuffer, layer_buffer
+from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
 
 _HOME = Transform2D(0.0, 0.0)
+_MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
+"""MATTE in shaders/include/matte.glsl."""
 
 DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
@@ -113,6 +116,15 @@ class LayerBuffers:
             self._cache.put(place, key, buffer, *buffer.targets)
         return buffer
 
+    def compositing(self, layer: Layer, opacity: float, place: str) -> Compositing | None:
+        """Return how the layer's buffer is composited, or None if its matte is empty and hides it."""
+        use = layer.step.matte
+        matte = None if layer.matte is None else self.flat(layer.matte, 1.0, f"{place}:matte")
+        if use is not None and matte is not None:
+            return Compositing(opacity, matte, _MATTES[use.mode, use.inverted])
+        is_shown = use is None or (use.inverted and use.mode == "alpha")
+        return Compositing(opacity) if is_shown else None
+
     def glow(self, layer: Layer, place: str) -> LayerGlow | None:
         """Return the layer's translatable glow, or None if the glow cannot be moved."""
         if not glow.is_translatable(layer):
@@ -163,7 +175,7 @@ class LayerBuffers:
         drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
         if drawn is not None:
             frame = (self._scene.frame,)
-            layers.composite(self._painter, target, LayerBuffer(drawn), 1.0, "replace", frame, None, None)
+            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), frame, "replace")
         return target
 
     def _with_glow(self, known: LayerBuffer, layer: Layer, place: str) -> LayerBuffer | None:

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from gpu_renderer.backends.gl import adjustment, background, blend, depth, glass, layers, quads
 from gpu_renderer.backends.gl.batches import Batch
+from gpu_renderer.backends.gl.blend import Blending
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import smooth
 from gpu_renderer.backends.gl.glow import LayerGlow
@@ -27,6 +28,7 @@ from gpu_renderer.display_list.operations import (
     Operation,
 )
 from gpu_renderer.display_list.paint import Image
+from gpu_renderer.effects import layer_buffer
 from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
 from gpu_renderer.opengl.painter import Painter
@@ -155,16 +157,13 @@ class _Walk:
     def _blend(self, operation: BlendLayer, place: str, rects: Rects) -> None:
         """Blend content with one sample a pixel, through its own buffer with effects or motion blur."""
         layer, step, scene = operation.layer, operation.layer.step, self._list.scene
+        blending_of = Blending(self._painter, self._into, step, scene, self._is_opaque)
         if has_passes(step.layer) or step.samples:
-            target = self._buffers.flat(layer, step.opacity, place)
-            done = blend.combine(self._painter, self._into, target, step, scene, rects, is_opaque=self._is_opaque)
+            done = blending_of.combine(self._buffers.flat(layer, step.opacity, place), rects)
         else:
-            region = bounds.buffer_region(layer)
-            shown = None if region.is_empty else self._buffers.drawable(layer, place)
-            paint_filter = self._contents.filter(step, scene)
-            done = blend.draw(
-                self._painter, self._into, shown, paint_filter, step, scene, rects, is_opaque=self._is_opaque
-            )
+            is_empty = bounds.buffer_region(layer).is_empty
+            shown = None if is_empty else self._buffers.drawable(layer, place)
+            done = blending_of.draw(shown, self._contents.filter(step, scene), rects)
         self._pending = without(rects, done)
 
     def _flush_pending(self, rects: Rects) -> None:
@@ -185,11 +184,10 @@ class _Walk:
             if found is not None:
                 self._over_glow(operation, found, place, rects)
                 return
-        matte = None if layer.matte is None else self._buffers.flat(layer.matte, 1.0, f"{place}:matte")
+        how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
         buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
-        if buffer is not None:
-            opacity, function = 1.0 if is_early else step.opacity, blending.fixed_function(step)
-            layers.composite(self._painter, self._into, buffer, opacity, function, rects, step.matte, matte)
+        if buffer is not None and how is not None:
+            layer_buffer.draw(self._painter, self._into, buffer, rects, blending.fixed_function(step), how)
 
     def _over_glow(self, operation: DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
         """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""

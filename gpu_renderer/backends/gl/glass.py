@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from gpu_renderer.backends.gl import layers
 from gpu_renderer.display_list.blending import fixed_function
 from gpu_renderer.display_list.graph import Draw, Scene
+from gpu_renderer.effects import layer_buffer
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
 from gpu_renderer.effects.layer_buffer import LayerBuffer
 from gpu_renderer.geometry import color
@@ -45,7 +46,7 @@ def blur_backdrop(painter: Painter, into: Target, layer: Target, step: Draw, par
             scissor=part.intersection(layer.region),
             uniforms={"u_backdrop_scale": scale},
         )
-    layers.composite(painter, into, LayerBuffer(layer), 1.0, fixed_function(step), (part,), None, None)
+    layer_buffer.draw(painter, into, LayerBuffer(layer), (part,), fixed_function(step))
 
 
 @contextmanager

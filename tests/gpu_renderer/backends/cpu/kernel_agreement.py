@@ -6,22 +6,22 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.cpu import kernel_operations
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
-from gpu_renderer.backends.gl import blend, layers, quads
+from gpu_renderer.backends.gl import blend, quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget
 from gpu_renderer.backends.gl.quad_shader import BackdropBlend
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.vector import css
 from gpu_renderer.display_list.gradients import Gradient
-from gpu_renderer.display_list.graph import MatteUse
 from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
-from gpu_renderer.effects import GlowBuffer, LayerBuffer
+from gpu_renderer.effects import GlowBuffer, LayerBuffer, layer_buffer
+from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
@@ -52,9 +52,6 @@ _FRAME = Region(0, 0, 256, 192)
 """Half floats hide most differences of single ones: it takes many pixels to see that the order of a sum is another one."""
 _ROWS_MORE = 64
 _PICTURE, _MATTE = Region(17, 19, 180, 140), Region(60, 10, 150, 150)
-_MATTES: tuple[tuple[Literal["alpha", "luma"], bool], ...] = (
-    ("alpha", False), ("alpha", True), ("luma", False), ("luma", True),
-)  # fmt: skip
 _TEXELS = (48, 40)
 _ROUNDS, _COLOURS = 4, 12
 """Of each variant, by turns opaque and fading, whole and in part; and of one that blends one colour at a time."""
@@ -170,15 +167,15 @@ def _buffer(
         if shown.is_glow_alone:
             sharp.texture.write(bytes(8 * _PICTURE.width * _PICTURE.height))
 
-        matte = MatteUse(None, *_MATTES[variant.matte_mode - 1]) if variant.matte_mode else None
         with painter.pool.acquired(_MATTE, "f2") as through:
             through.texture.write(_premultiplied(rng, *_MATTE[:1:-1], over=1.05).astype(np.float16).tobytes())
 
-            def draw(into: Target) -> None:
-                layers.composite(painter, into, shown, opacity, "over", (_FRAME,), matte, through if matte else None)
+            how = Compositing(opacity, through if variant.matte_mode else None, variant.matte_mode)
 
-            source = through if matte else None
-            composited = kernel_operations.of_buffer(shown, texels, _FRAME, opacity, variant.matte_mode, source)
+            def draw(into: Target) -> None:
+                layer_buffer.draw(painter, into, shown, (_FRAME,), "over", how)
+
+            composited = kernel_operations.of_buffer(shown, texels, _FRAME, how)
             yield _Trial(draw, [*composited[1:], composited[0]])
 
 
