@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.geometry.color import Rgba
 
 Share = tuple[float, float, float, float]
 """Left, top, width and height of a part, as fractions of the whole."""

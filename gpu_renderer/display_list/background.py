@@ -18,7 +18,7 @@ def fills(shown: DisplayList, frame: Region) -> bool:
 
 def hides_all(shown: DisplayList, frame: Region) -> bool:
     """Return True if the background colour fills the target and is opaque."""
-    return fills(shown, frame) and color.parse(shown.background or "").a == 1.0
+    return fills(shown, frame) and color.parse(shown.background or "").alpha == 1.0
 
 
 def color_of(shown: DisplayList) -> Rgba | None:

@@ -9,7 +9,6 @@ from gpu_renderer import effects
 from gpu_renderer.content import masks, raster_scale
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.raster import WHOLE, Raster, Share
-from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list import analytic
 from gpu_renderer.display_list.gradients import gradient_of
@@ -17,6 +16,7 @@ from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape
 from gpu_renderer.display_list.space import lights
 from gpu_renderer.geometry import color
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     ColorManagement,
@@ -39,8 +39,7 @@ MESHES_MAX = 4
 MASK_SIGMA_FACTOR = 0.5
 """Blur sigma of a mask's feather, in raster px of the doubled mask per px of feather.
 
-A feather of f layer px blurs by f
-4 layer px (compositing.md 5.3).
+A feather of f layer px blurs by f / 4 layer px (compositing.md 5.3).
 """
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
@@ -161,9 +160,9 @@ class LayerContents:
         fill = color.parse(paint.color)
         stage = effects.color_stage(layer.effects)
         if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
-            fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.a)
+            fill = color.Rgba(*stage.graded_fill(fill[:3]), fill.alpha)
         red, green, blue = (part * shade for part, shade in zip(fill[:3], step.shade, strict=True))
-        lit = color.Rgba(red, green, blue, fill.a)
+        lit = color.Rgba(red, green, blue, fill.alpha)
         linear = color.linear(lit, aces_cg=scene.color.working_space == "aces-cg")
         return Shape(source.primitive, linear, width, height, radius, is_wall)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gpu_renderer.content.vector import gradient
-from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import LinearGradient, RadialGradient
 

@@ -28,7 +28,8 @@ from gpu_renderer.effects.gaussian import (
     small,
 )
 from gpu_renderer.effects.surface import Surface
-from gpu_renderer.effects.values import Defines, EffectValues, Rgba
+from gpu_renderer.effects.values import Defines, EffectValues
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue

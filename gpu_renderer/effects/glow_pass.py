@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred
 from gpu_renderer.effects.layer_buffer import MARGIN_PX, GlowBuffer, LayerBuffer, cells, glow_cells, glow_target
-from gpu_renderer.effects.values import Rgba
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Rects, Region, outside, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gpu_renderer.effects.parameters import Kind, Parameter
+from gpu_renderer.geometry.color import Rgba, of_hex
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot, ParameterValue
 
@@ -17,8 +18,6 @@ _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 FALLBACK_COLOR = "#808080"
 """Colour in place of one that cannot be parsed (effects.md 6)."""
 
-Rgba = tuple[float, float, float, float]
-"""Straight sRGB fractions."""
 Defines = tuple[tuple[str, str], ...]
 """#defines of a shader, by name."""
 
@@ -40,12 +39,7 @@ class Declaration(Protocol):
 
 def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
     """A hex colour (`#rgb`, `#rrggbb`, `#rrggbbaa`) as fractions; anything else is the fallback."""
-    digits = text[1:] if isinstance(text, str) and _ANY_HEX.match(text) else fallback[1:]
-    if len(digits) == 3:
-        digits = "".join(2 * digit for digit in digits)
-    channels = [int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)]
-    r, g, b, a = (*channels, 1.0)[:4]
-    return r, g, b, a
+    return of_hex((text if isinstance(text, str) and _ANY_HEX.match(text) else fallback)[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +85,8 @@ class EffectValues:
 
     def color_with(self, key: str, opacity: float) -> Rgba:
         """A colour whose alpha is the opacity, unless the stored text carries its own alpha (effects.md 3.1)."""
-        text = self.by_key[key]
-        r, g, b, a = self.color(key)
-        return (r, g, b, opacity) if isinstance(text, str) and _PLAIN_HEX.match(text) else (r, g, b, a)
+        text, color = self.by_key[key], self.color(key)
+        return color._replace(alpha=opacity) if isinstance(text, str) and _PLAIN_HEX.match(text) else color
 
     def layer(self, key: str) -> str:
         """A layer id, empty where none is set."""

@@ -24,10 +24,10 @@ ACES_CG_ROWS = (
 class Rgba(NamedTuple):
     """A straight colour, 0 to 1 per channel."""
 
-    r: float
-    g: float
-    b: float
-    a: float = 1.0
+    red: float
+    green: float
+    blue: float
+    alpha: float = 1.0
 
 
 BLACK = Rgba(0.0, 0.0, 0.0)
@@ -41,14 +41,15 @@ def parse(text: str) -> Rgba:
     """
     text = text.strip()
     if _HEX.fullmatch(text):
-        return _hex(text.removeprefix("#"))
+        return of_hex(text.removeprefix("#"))
     if match := _FUNCTION.fullmatch(text):
         return _function(match[1])
     return BLACK
 
 
-def _hex(digits: str) -> Rgba:
-    if len(digits) == 3:
+def of_hex(digits: str) -> Rgba:
+    """Return the colour of three, four, six or eight hexadecimal digits."""
+    if len(digits) <= 4:
         digits = "".join(digit * 2 for digit in digits)
     channels = [int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)]
     return Rgba(*channels)
@@ -86,7 +87,7 @@ def encoded_array(channels: Channels) -> Channels:
 
 def linear(color: Rgba, *, aces_cg: bool = False) -> Rgba:
     """Return the colour in the linear working space. Alpha does not change."""
-    r, g, b = decoded(color.r), decoded(color.g), decoded(color.b)
+    r, g, b = decoded(color.red), decoded(color.green), decoded(color.blue)
     if aces_cg:
         r, g, b = (row[0] * r + row[1] * g + row[2] * b for row in ACES_CG_ROWS)
-    return Rgba(r, g, b, color.a)
+    return Rgba(r, g, b, color.alpha)

@@ -53,7 +53,7 @@ def test_a_colour_overlay_is_mixed_into_the_colour_of_a_face_before_its_shade() 
         assert isinstance(face.layer.source, ShapeSource)
         paint = face.layer.source.fills[0]
         assert isinstance(paint, SolidPaint)
-        shades.append(round(color.parse(paint.color).r * face.gain, 3))
+        shades.append(round(color.parse(paint.color).red * face.gain, 3))
     assert shades == [0.275, 0.36, 0.36, 0.36, 0.36]
 
 

@@ -40,7 +40,7 @@ def _fill(painter: Painter, display_list: DisplayList, text: str, into: Target, 
     fill = color.linear(color.parse(text), aces_cg=scene.color.working_space == "aces-cg")
     quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
     if placement.pixel_aligned(quad):
-        premultiplied = Rgba(fill.r * fill.a, fill.g * fill.a, fill.b * fill.a, fill.a)
+        premultiplied = Rgba(fill.red * fill.alpha, fill.green * fill.alpha, fill.blue * fill.alpha, fill.alpha)
         painter.erase(into, shared(rects, placement.bounds(quad, into.region)), premultiplied)
     else:
         shape = Shape("rect", fill, scene.width, scene.height, is_hard=True)

@@ -69,7 +69,7 @@ def _uniforms(glass: Glass, scene: Scene) -> dict[str, UniformValue]:
         "u_frame_size": (float(scene.frame.width), float(scene.frame.height)),
         "u_pixel_size": (1.0 / scene.frame.width, 1.0 / scene.frame.height),
         "u_saturation": max(0.0, glass.saturation),
-        "u_tint": (*tint[:3], tint.a * min(max(glass.tint_opacity, 0.0), 1.0)),
+        "u_tint": (*tint[:3], tint.alpha * min(max(glass.tint_opacity, 0.0), 1.0)),
         "u_rim_color": tuple(rim[:3]),
         "u_lengths": (glass.edge_width, glass.refraction, glass.chromatic_aberration, glass.rim_width),
         "u_lights": (

@@ -13,7 +13,7 @@ from gpu_renderer.content.svg.frame import Frame, Scene
 from gpu_renderer.content.svg.lengths import Viewport, fitted, fraction, length
 from gpu_renderer.content.svg.transforms import transform
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
 _SPREADS = {"pad": skia.TileMode.kClamp, "reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}

@@ -8,8 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.content.vector.css import Rgba
-from gpu_renderer.geometry.color import decoded_array, encoded_array
+from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array
 
 Table = npt.NDArray[np.uint8]
 Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]

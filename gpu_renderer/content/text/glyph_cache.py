@@ -1,4 +1,4 @@
-"""Single glyphs as coverage pictures, kept by value: a glyph that only moves is rasterised for four phases, then never."""
+"""Cache of single glyphs as coverage pictures: a glyph that only moves is rasterised for four phases, then never."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.text.contrast import luminance, table
 from gpu_renderer.content.text.face import Styled
 from gpu_renderer.content.text.glyph_canvas import GlyphCanvas
-from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage, glyph_outline
-from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage, glyph_outline, on_quarter
 from gpu_renderer.content.vector.surface import Pixels, coverage
+from gpu_renderer.geometry.color import Rgba
 
 GLYPH_CACHE_BYTES_MAX = 48 << 20
-_PHASES = 4
 _MARGIN_PX = 2
 
 
@@ -32,20 +31,20 @@ class Linear(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stamp:
-    """Coverage, shape (rows, columns), and where its top left stands from the whole-pixel pen."""
+class CachedGlyph:
+    """Coverage, shape (rows, columns), and the place of its top left corner from the whole-pixel pen."""
 
     pixels: Pixels
     left: int
     top: int
 
 
-_glyph_cache: LruCache[Stamp | None] = LruCache(
-    GLYPH_CACHE_BYTES_MAX, lambda stamp: 64 if stamp is None else stamp.pixels.nbytes
+_glyph_cache: LruCache[CachedGlyph | None] = LruCache(
+    GLYPH_CACHE_BYTES_MAX, lambda cached: 64 if cached is None else cached.pixels.nbytes
 )
 
 
-def draw_stamp(
+def draw_glyph(
     glyph_canvas: GlyphCanvas,
     styled: Styled,
     glyph: int,
@@ -55,26 +54,22 @@ def draw_stamp(
     paint: Any,
     color: Rgba,
 ) -> None:
-    """Lays a glyph on a plate with its pen at a place of the raster, as a mask strengthened by the colour's contrast table."""
+    """Draw a glyph with its pen at a place of the raster, as a mask strengthened by the colour's contrast table."""
     upright = linear.b == linear.c == 0 and linear.a == linear.d > 0
-    y = float(math.floor(pen[1] + 0.5)) if upright else _phase(pen[1])
-    x = _phase(pen[0])
+    y = float(math.floor(pen[1] + 0.5)) if upright else on_quarter(pen[1])
+    x = on_quarter(pen[0])
     whole_x, whole_y = math.floor(x), math.floor(y)
     key = (styled, glyph, size, linear, x - whole_x, y - whole_y, luminance(color))
-    stamp = _glyph_cache.get(
+    cached = _glyph_cache.get(
         key, lambda: _made(styled, glyph, size, linear, (x - whole_x, y - whole_y), color, upright)
     )
-    if stamp is not None:
-        glyph_canvas.lay(stamp.pixels, whole_x + stamp.left, whole_y + stamp.top, paint)
-
-
-def _phase(value: float) -> float:
-    return math.floor(value * _PHASES + 0.5) / _PHASES
+    if cached is not None:
+        glyph_canvas.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
 
 
 def _made(
     styled: Styled, glyph: int, size: float, linear: Linear, phase: tuple[float, float], color: Rgba, upright: bool
-) -> Stamp | None:
+) -> CachedGlyph | None:
     outline = glyph_outline(styled, glyph, size)
     if outline is None or outline.isEmpty():
         return None
@@ -91,4 +86,4 @@ def _made(
         canvas.translate(-left, -top)
         canvas.drawPath(path, skia.Paint(AntiAlias=True))
         pixels = table(color)[raw]
-    return Stamp(np.ascontiguousarray(pixels), left, top)
+    return CachedGlyph(np.ascontiguousarray(pixels), left, top)

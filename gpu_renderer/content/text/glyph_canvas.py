@@ -36,15 +36,15 @@ class GlyphCanvas:
         """True if it holds no colours."""
         return self.pixels.ndim == 2
 
-    def lay(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
+    def draw(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
         """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
         if self.is_coverage:
-            _lay_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
+            _draw_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
         else:
             self.canvas.drawImage(image(covered), x, y, skia.SamplingOptions(), paint)
 
 
-def _lay_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> None:
+def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> None:
     """Source-over in place, of what lies within; `alpha`: 0..255."""
     (rows, columns), (height, width) = under.shape, covered.shape
     top, bottom, left, right = max(0, -y), min(height, rows - y), max(0, -x), min(width, columns - x)

@@ -11,7 +11,7 @@ import skia
 
 from gpu_renderer.content.text.face import Styled
 from gpu_renderer.content.text.families import Fonts
-from gpu_renderer.content.text.glyph_cache import Linear, draw_stamp
+from gpu_renderer.content.text.glyph_cache import Linear, draw_glyph
 from gpu_renderer.content.text.glyph_canvas import GlyphCanvas
 from gpu_renderer.content.text.glyph_layout import GlyphPlace
 from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, glyph_outline
@@ -19,10 +19,10 @@ from gpu_renderer.content.text.lines import chain_of
 from gpu_renderer.content.text.shaping import Glyph, shaped
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blurred_part, filter_margin
-from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.surface import Pixels, image
 from gpu_renderer.content.vector.tint import tinted
+from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose
 
 SIGMA_MAX_PX = 256.0
@@ -63,7 +63,7 @@ def _mixed(start: float, target: float, mix: float) -> float:
 
 
 class _GlyphPainting:
-    """One glyph on its way to a plate."""
+    """Painting of one glyph."""
 
     def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
         self._place = place
@@ -93,7 +93,7 @@ class _GlyphPainting:
             self._blurred(glyph_canvas, step, color._replace(alpha=1.0))
 
     def _blurred(self, glyph_canvas: GlyphCanvas, step: Callable[[GlyphCanvas], None], color: Rgba) -> None:
-        """Run a step; where the pose is blurred, on a plate that holds the glyph and its blur."""
+        """Run a step; if the pose is blurred, on a canvas that holds the glyph and its blur."""
         sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
         if sigma <= 0:
             step(glyph_canvas)
@@ -105,7 +105,7 @@ class _GlyphPainting:
         if not blurred.size:
             return
         if glyph_canvas.is_coverage:
-            glyph_canvas.lay(blurred, left + x, top + y, solid(color))
+            glyph_canvas.draw(blurred, left + x, top + y, solid(color))
         else:
             glyph_canvas.canvas.drawImage(
                 image(tinted(blurred, color) if sharp.is_coverage else blurred), left + x, top + y
@@ -159,7 +159,7 @@ class _GlyphPainting:
             self._draw_outline(glyph_canvas, glyph.styled, glyph.glyph, x, paint)
         else:
             pen = self._raster_point(x, self._baseline() + glyph.dy * size)
-            draw_stamp(glyph_canvas, glyph.styled, glyph.glyph, size, self._linear, pen, paint, self._fill)
+            draw_glyph(glyph_canvas, glyph.styled, glyph.glyph, size, self._linear, pen, paint, self._fill)
 
     def _draw_outline(self, glyph_canvas: GlyphCanvas, styled: Styled, glyph: int, x: float, paint: Any) -> None:
         outline = glyph_outline(styled, glyph, self._place.style.size)

@@ -13,8 +13,8 @@ import skia
 
 from gpu_renderer.content.text import contrast
 from gpu_renderer.content.text.face import Styled
-from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.surface import Pixels, coverage
+from gpu_renderer.geometry.color import Rgba
 
 MASK_MAX_PX = 256.0
 """Device size above which glyphs are filled as outlines: not hinted, not snapped, not strengthened."""
@@ -68,7 +68,7 @@ def _hinted(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixel
 
 
 def _unhinted(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    snapped = [placed._replace(x=_quarter(placed.x), y=math.floor(placed.y + 0.5)) for placed in glyphs]
+    snapped = [placed._replace(x=on_quarter(placed.x), y=math.floor(placed.y + 0.5)) for placed in glyphs]
     return contrast.table(color)[_paths(snapped, width, height)]
 
 
@@ -120,8 +120,9 @@ def _font(styled: Styled, size: float) -> Any:
     return styled.font(size)
 
 
-def _quarter(x: float) -> float:
-    return math.floor(x * _PHASES + 0.5) / _PHASES
+def on_quarter(px: float) -> float:
+    """Round to the quarter pixels on which glyphs are placed."""
+    return math.floor(px * _PHASES + 0.5) / _PHASES
 
 
 def _union(a: Pixels, b: Pixels) -> Pixels:

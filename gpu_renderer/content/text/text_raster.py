@@ -16,6 +16,7 @@ from gpu_renderer.content.text.text_path import vertices
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.surface import Pixels, fitting_scale, rgba
 from gpu_renderer.content.vector.tint import tinted
+from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import TextSource
 from motion.timing import round_half_up
 
@@ -55,7 +56,7 @@ def _path_spread(source: TextSource, box: tuple[float, float]) -> float:
     return margin + source.style.size if margin > 0 else 0.0
 
 
-def _with_color_glyphs(covered: Pixels, glyphs: Sequence[Placed], color: css.Rgba) -> Pixels:
+def _with_color_glyphs(covered: Pixels, glyphs: Sequence[Placed], color: Rgba) -> Pixels:
     rows, columns = covered.shape
     pixels, canvas = rgba(columns, rows)
     pixels[:] = tinted(covered, color)

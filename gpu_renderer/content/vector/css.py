@@ -1,4 +1,4 @@
-"""CSS colour strings as the browser's 2D canvas reads them."""
+"""CSS colour strings as the browser's 2D canvas reads them: encoded sRGB, 8-bit channels as multiples of 1/255."""
 
 from __future__ import annotations
 
@@ -6,19 +6,10 @@ import colorsys
 import math
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from PIL import ImageColor
 
-
-class Rgba(NamedTuple):
-    """Straight alpha, encoded sRGB, channels 0..1; what CSS keeps as 8-bit channels is a multiple of 1/255."""
-
-    red: float
-    green: float
-    blue: float
-    alpha: float = 1.0
-
+from gpu_renderer.geometry.color import Rgba, of_hex
 
 BLACK = Rgba(0.0, 0.0, 0.0)
 TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
@@ -35,16 +26,10 @@ def parse(text: str) -> Rgba | None:
     if text == "transparent":
         return TRANSPARENT
     if _HEX.match(text):
-        return _from_hex(text[1:])
+        return of_hex(text[1:])
     if match := _FUNCTION.match(text):
         return _from_function(match[1], match[2])
     return Rgba(*(channel / 255.0 for channel in ImageColor.getrgb(text)[:3])) if text in ImageColor.colormap else None
-
-
-def _from_hex(digits: str) -> Rgba:
-    if len(digits) <= 4:
-        digits = "".join(digit * 2 for digit in digits)
-    return Rgba(*(int(digits[at : at + 2], 16) / 255.0 for at in range(0, len(digits), 2)))
 
 
 def _from_function(name: str, inside: str) -> Rgba | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import skia
 
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GradientStop, LinearGradient, OpacityStop, RadialGradient
 
 T = TypeVar("T")

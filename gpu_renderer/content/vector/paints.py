@@ -9,6 +9,7 @@ import skia
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.dither import dithered
 from gpu_renderer.content.vector.gradient import shader
+from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import Paint, SolidPaint, Stroke
 
 MITER_LIMIT = 10.0
@@ -44,7 +45,7 @@ class Style:
             self._color, self._shader = color, None
 
 
-def solid(color: css.Rgba, opacity: float = 1.0) -> Any:
+def solid(color: Rgba, opacity: float = 1.0) -> Any:
     """An anti-aliased Skia paint of one colour."""
     alpha = min(1.0, max(0.0, color.alpha * opacity))
     return skia.Paint(Color4f=skia.Color4f(color.red, color.green, color.blue, alpha), AntiAlias=True)

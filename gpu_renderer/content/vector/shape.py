@@ -14,6 +14,7 @@ from gpu_renderer.content.vector.brush import paint_over
 from gpu_renderer.content.vector.outline import fill_outline, outline, runs_outline
 from gpu_renderer.content.vector.paints import Style, as_pen
 from gpu_renderer.content.vector.surface import coverage, fitting_scale, rgba
+from gpu_renderer.geometry.color import Rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
 from motion.snapshot import Run, ShapeSource, SolidPaint, Stroke
 from motion.timing import round_half_up
@@ -52,7 +53,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     return Raster(pixels, source.width, source.height, padded, color)
 
 
-def _only_color(source: ShapeSource) -> css.Rgba | None:
+def _only_color(source: ShapeSource) -> Rgba | None:
     """Return the colour of a shape that one fill or one stroke of one colour draws; None for all others."""
     if source.painted_apart or source.brush_strokes or len(source.fills) + len(source.strokes) != 1:
         return None

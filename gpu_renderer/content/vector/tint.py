@@ -9,9 +9,9 @@ import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector.css import Rgba
 from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.content.vector.surface import Pixels, image, rgba
+from gpu_renderer.geometry.color import Rgba
 
 
 def tinted(coverage: Pixels, color: Rgba) -> Pixels:

@@ -257,7 +257,7 @@ def _overlaid(fill: str, stack: tuple[EffectSnapshot, ...], source: ShapeSource,
             values = effects.resolve(effect, entry)
             tone, share = _overlay(entry, values, source, at)
             r, g, b = (p + (q - p) * share for p, q in zip(mixed[:3], tone, strict=True))
-            mixed = color.Rgba(r, g, b, mixed.a)
+            mixed = color.Rgba(r, g, b, mixed.alpha)
             fill = _written(mixed)
     return fill
 
@@ -339,7 +339,7 @@ def _offset(paint: LinearGradient | RadialGradient, source: ShapeSource, at: tup
 
 
 def _written(c: color.Rgba) -> str:
-    return f"rgba({c.r * 255:.4f}, {c.g * 255:.4f}, {c.b * 255:.4f}, {c.a:.6f})"
+    return f"rgba({c.red * 255:.4f}, {c.green * 255:.4f}, {c.blue * 255:.4f}, {c.alpha:.6f})"
 
 
 def _moved(x: float, y: float, z: float) -> Matrix4:

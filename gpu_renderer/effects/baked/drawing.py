@@ -13,9 +13,9 @@ import skia
 
 from gpu_renderer.content.text import contrast
 from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX
-from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.surface import coverage
-from gpu_renderer.effects.values import EffectValues, Rgba
+from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.geometry.color import Rgba
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
@@ -110,8 +110,7 @@ def _lettered(
             path.offset(math.floor(at * 4 + 0.5) / 4 if is_mask else at, y)
             on.drawPath(path, skia.Paint(AntiAlias=True))
         at += advance
-    css_color = css.Rgba(*color)
-    covered = contrast.table(css_color)[pixels] if is_mask else pixels
+    covered = contrast.table(color)[pixels] if is_mask else pixels
     painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
     found: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
     return found

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.values import Rgba
+from gpu_renderer.geometry.color import Rgba
 from motion.evaluate.noise import unit_hash
 
 Picture = npt.NDArray[np.float32]

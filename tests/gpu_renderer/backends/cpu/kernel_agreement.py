@@ -17,7 +17,6 @@ from gpu_renderer.backends.gl import blend, quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget
 from gpu_renderer.backends.gl.quad_shader import BackdropBlend
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.content.vector import css
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer, layer_buffer
@@ -234,7 +233,7 @@ def _gradient(variant: Variant, number: int, rng: np.random.Generator) -> Gradie
     """Stops anywhere, by turns opaque and not."""
     offsets = sorted(rng.random(variant.ramp_count + 1).tolist())
     colours = [(*rng.random(3).tolist(), (1.0, rng.random())[number % 2]) for _ in offsets]
-    stops = tuple((offset, css.Rgba(*colour)) for offset, colour in zip(offsets, colours, strict=True))
+    stops = tuple((offset, Rgba(*colour)) for offset, colour in zip(offsets, colours, strict=True))
     is_radial = variant.gradient == 2
     return Gradient(is_radial, (0.5, 0.45, 0.9, 1.3) if is_radial else (0.7, 0.4, -0.1, 0.0), stops)
 

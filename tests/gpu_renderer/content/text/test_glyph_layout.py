@@ -11,7 +11,7 @@ from gpu_renderer.content.text.glyph_paint import fill_color, spread
 from gpu_renderer.content.text.lines import line_width, measured_box
 from gpu_renderer.content.text.text_path import ArcPath
 from gpu_renderer.content.text.text_raster import padding
-from gpu_renderer.content.vector.css import Rgba
+from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose, PathPoint, TextPath, TextRun, TextSource, TextStyle
 from tests.gpu_renderer.fonts import reference_fonts, text
 
