@@ -1,4 +1,4 @@
-"""Media of one job behind one door: pictures and frames of videos, by the source that a layer names."""
+"""Media of one job: pictures and frames of videos, by the source that a layer names."""
 
 from __future__ import annotations
 
@@ -6,26 +6,33 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from gpu_renderer.content.media.bitmaps import bitmap_pixels
+from gpu_renderer.content.media.data_url import data_url_bytes
 from gpu_renderer.content.media.mixing import bracket, mixed
-from gpu_renderer.content.media.pictures import Pictures
 from gpu_renderer.content.media.pixel_motion import moved_frame
+from gpu_renderer.content.media.refusal import refused
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.media.video_pixels import Pixels
 from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.svg import svg_pixels
 from gpu_renderer.content.text.families import Fonts
 from motion.snapshot import VideoSource
 
 SOURCE_SHOWN_MAX = 120
+FILE_MAX_BYTES = 256 << 20
 
 
 class MediaLibrary:
-    """Finds sources with `resolve`, which gives a local file for each source that the job may read, else None."""
+    """Finds sources with `resolve`, which gives a local file for each source that the job may read, else None.
+
+    Decoded pictures are not kept here: the caller caches them.
+    """
 
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
-        self._resolve = resolve
+        self._resolve, self._fonts = resolve, fonts
         self._files: dict[str, Path | None] = {}
-        self._pictures = Pictures(self._found, fonts)
+        self._faults: dict[str, None] = {}
         self._videos = Videos(self._found)
 
     @property
@@ -33,42 +40,36 @@ class MediaLibrary:
         """Return a line for each undrawn part of pictures, and for each source without a file."""
         missing = [src for src, path in self._files.items() if path is None]
         lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
-        return (*lines, *self._pictures.warnings)
+        return (*lines, *self._faults)
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
-        """A picture at its own size, uint8 RGBA, premultiplied; None where there is none. Raises MediaUndecodable."""
-        return self._pictures.picture(src, svg_fill)
+        """Return a picture at its own size: uint8 RGBA, premultiplied; None without a file. Raises MediaUndecodable."""
+        data = self._bytes(src)
+        if data is None:
+            return None
+        return self.svg(data.decode("utf-8", "replace"), fill=svg_fill) if is_svg(data) else bitmap_pixels(data)
 
     def svg(
         self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
     ) -> Pixels:
-        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
-        return self._pictures.svg(markup, intrinsic, fill)
-
-    def video_frame(self, src: str, seconds: float) -> Raster | None:
-        """Return the frame shown at a time of the video's own; None where there is no file. Raises MediaUndecodable.
-
-        The same frame of a file asked for twice in a row is the same array.
-        """
-        frame = self._videos.frame(src, seconds)
-        if frame is None:
-            return None
-        pixels = frame.pixels
-        is_opaque = self._videos.is_opaque(src)
-        return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=is_opaque, is_fleeting=True)
+        """Return an SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
+        pixels, warnings = svg_pixels(markup, self._fonts, intrinsic, fill)
+        self._faults |= dict.fromkeys(warnings)
+        return pixels
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        """Return the one frame that a video layer shows; None without a file, or where frames are mixed. Raises MediaUndecodable."""
+        """Return the one frame that a video layer shows; None without a file or if frames are mixed. Raises MediaUndecodable."""
         return self._videos.frame(source.src, source.time) if source.blend == "none" else None
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
         """Return the picture of a video layer: a frame, or a blend of two neighbours. Raises MediaUndecodable."""
         if source.blend == "none":
-            return self.video_frame(source.src, source.time)
-        rate = self._videos.frames_per_second(source.src) or source.blend_fps
+            return self._video_frame(source.src, source.time)
+        index = self._videos.index(source.src)
+        rate = (index.frames_per_second if index else None) or source.blend_fps
         earlier_seconds, later_seconds, weight = bracket(source.time, rate)
-        earlier = self.video_frame(source.src, earlier_seconds)
-        later = self.video_frame(source.src, later_seconds) if weight else None
+        earlier = self._video_frame(source.src, earlier_seconds)
+        later = self._video_frame(source.src, later_seconds) if weight else None
         if earlier is None or later is None or earlier.pixels is later.pixels:
             return earlier
         make = moved_frame if source.blend == "pixelMotion" else mixed
@@ -88,3 +89,29 @@ class MediaLibrary:
             path = self._resolve(src)
             self._files[src] = path if path is not None and path.is_file() else None
         return self._files[src]
+
+    def _bytes(self, src: str) -> bytes | None:
+        if src.startswith("data:"):
+            return data_url_bytes(src)
+        path = self._found(src) if src else None
+        if path is None:
+            return None
+        if path.stat().st_size > FILE_MAX_BYTES:
+            raise refused("is too large")
+        return path.read_bytes()
+
+    def _video_frame(self, src: str, seconds: float) -> Raster | None:
+        """Return the frame at a time of the video's own. The same frame asked for twice in a row is the same array."""
+        frame, index = self._videos.frame(src, seconds), self._videos.index(src)
+        if frame is None or index is None:
+            return None
+        pixels = frame.pixels
+        return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=index.is_opaque, is_fleeting=True)
+
+
+def is_svg(data: bytes) -> bool:
+    """Return True if the bytes begin like an SVG document."""
+    head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return head.startswith(b"<svg") or (
+        head.startswith((b"<?xml", b"<!doctype", b"<!--")) and b"<svg" in data[:65536].lower()
+    )

@@ -52,10 +52,9 @@ class Videos:
 
         None where the source names no file. Raises MediaUndecodable.
         """
-        path = self._resolve(src) if src else None
-        if path is None:
+        index, path = self.index(src), self._resolve(src)
+        if index is None or path is None:
             return None
-        index = self.index(path)
         frame_index = index.frame_at(seconds)
         cursor = self._cursor_for(path, frame_index)
         try:
@@ -63,18 +62,11 @@ class Videos:
         except (av.FFmpegError, OSError) as error:
             raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
 
-    def is_opaque(self, src: str) -> bool:
-        """Return True if no frame of the file can be transparent."""
+    def index(self, src: str) -> VideoIndex | None:
+        """Return the index of a source's file, read at the first call, or None without a file. Raises MediaUndecodable."""
         path = self._resolve(src) if src else None
-        return path is not None and self.index(path).is_opaque
-
-    def frames_per_second(self, src: str) -> float | None:
-        """Return the file's average rate, where it has one."""
-        path = self._resolve(src) if src else None
-        return None if path is None else self.index(path).frames_per_second
-
-    def index(self, path: Path) -> VideoIndex:
-        """Return the file's index, read at the first call. Raises MediaUndecodable."""
+        if path is None:
+            return None
         if path not in self._indexes:
             self._indexes[path] = read_index(path)
         return self._indexes[path]

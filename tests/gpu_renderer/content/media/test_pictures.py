@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpu_renderer.content.media.pictures import Pictures
+from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.fonts import reference_fonts
 
 
-def pictures(folder: Path) -> Pictures:
-    return Pictures(lambda src: folder / src, reference_fonts())
+def pictures(folder: Path) -> MediaLibrary:
+    return MediaLibrary(lambda src: folder / src, reference_fonts())
 
 
 def encoded(format: str, mode: str = "RGB", **options: object) -> bytes:
