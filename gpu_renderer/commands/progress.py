@@ -22,7 +22,7 @@ class RenderProgress:
 
     @contextmanager
     def stage(self, name: str, frame_count: int) -> Iterator[Callable[[int], None]]:
-        """A stage of the render; gives what is called with the number of frames done."""
+        """Show a stage of the render. Yields a function to call with the number of frames done."""
         with self._progress:
             task = self._progress.add_task(name, total=frame_count)
             try:

@@ -16,7 +16,7 @@ def state_of(paths: tuple[Path, ...]) -> tuple[tuple[str, int, int], ...]:
 
 
 def changes(paths: tuple[Path, ...], seen: tuple[tuple[str, int, int], ...]) -> Iterator[None]:
-    """One item each time the files differ from what was seen last and stay as they are for a moment."""
+    """Yield each time the files differ from their last state and are stable for a moment."""
     while True:
         time.sleep(POLL_SECONDS)
         found = state_of(paths)

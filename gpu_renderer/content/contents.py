@@ -1,6 +1,6 @@
-"""Front door of the rasterisers: what a source measures, and its pixels, each made once and kept by value.
+"""Boxes, rasters and masks of layer sources: the interface of the rasterisers to the display list.
 
-The same source asked for twice gives the same array, so that a texture made of it can be kept too.
+Results are cached by value. Equal sources give the same array, so that its texture can be cached too.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import skia
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from gpu_renderer.content.media.refusal import refused
-from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.content.vector.surface import Pixels, premultiplied
 
 SIDE_MAX_PX = 32768
 AREA_MAX_PX = 100_000_000
@@ -59,12 +59,9 @@ def _other(data: bytes) -> Pixels:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=("AVIF",)) as opened:
                 _check_size(*opened.size)
-                straight = np.asarray(ImageOps.exif_transpose(opened).convert("RGBA")).astype(np.uint16)
+                return premultiplied(np.asarray(ImageOps.exif_transpose(opened).convert("RGBA")))
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError) as error:
         raise refused("cannot be read") from error
-    color = (straight[..., :3] * straight[..., 3:] + 127) // 255
-    pixels: Pixels = np.concatenate([color, straight[..., 3:]], axis=2).astype(np.uint8)
-    return pixels
 
 
 def _check_size(width: int, height: int) -> None:

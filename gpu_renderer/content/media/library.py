@@ -13,10 +13,10 @@ from gpu_renderer.content.media.pixel_motion import moved_frame
 from gpu_renderer.content.media.refusal import refused
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame
-from gpu_renderer.content.media.video_pixels import Pixels
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.svg import svg_pixels
 from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.vector.surface import Pixels
 from motion.snapshot import VideoSource
 
 SOURCE_SHOWN_MAX = 120

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_renderer.content.media.video_pixels import Pixels
+from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.geometry.color import decoded_array, encoded_array
 
 LEAST_WEIGHT = 0.001

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.media.video_pixels import Pixels
 from gpu_renderer.content.vector import surface
+from gpu_renderer.content.vector.surface import Pixels
 
 LONG_EDGE_MOST_PX = 384
 """Frames are compared at this size."""

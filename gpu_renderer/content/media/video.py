@@ -38,7 +38,7 @@ class Videos:
         """Cursors that this run of frames has not used."""
 
     def begin_run(self) -> None:
-        """Frames of another place may be asked for from now on: cursors may move there, and those of no use lately are closed.
+        """Allow the next frames to be anywhere: cursors can move there, and those that the last run did not use are closed.
 
         Without it every jump would take a decoder of its own, with tens of megabytes.
         """
@@ -162,7 +162,7 @@ class _Cursor:
             raise
 
     def _restart(self, frame_index: int) -> None:
-        """Expects the next steps to be as the last one was, where that was a small one."""
+        """Decode ahead from a frame, in steps like the last one if that was small."""
         step = frame_index - self._position
         self._step = step if self.reaches(frame_index) and step != 0 else 1
         self._stop()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import av
 
-from gpu_renderer.content.media.video_pixels import PixelConverter, Pixels, has_alpha, is_encoder_colour, samples_of
+from gpu_renderer.content.media.video_pixels import PixelConverter, has_alpha, is_encoder_colour, samples_of
+from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.kernels.bindings import Places
 
 
 class DecodedFrame:
-    """A frame as the decoder gave it. Conversions are made once; `was_converted` tells whether its pixels were wanted."""
+    """A frame as the decoder gave it, converted once. `was_converted`: its pixels were used."""
 
     def __init__(self, frame: av.VideoFrame, converter: PixelConverter) -> None:
         self._frame, self._converter = frame, converter
@@ -41,7 +42,7 @@ class DecodedFrame:
         return not has_alpha(self._frame.format)
 
     def resample(self, columns: Places, rows: Places, picture: Pixels) -> None:
-        """Fills a picture with the frame upright, where it `is_opaque`, filtered as the places say; to be asked for only if there are native kernels."""
+        """Fill a picture with the opaque frame, upright, through filter taps. Needs native kernels."""
         self._converter.resample(self._frame, columns, rows, picture)
 
     @property

@@ -1,4 +1,7 @@
-"""A decoded video frame as pixels: matrix and range by its tags (BT.709 where it has none, whatever its size, as the reference draws it), turned upright, premultiplied."""
+"""Convert decoded video frames to pixels: YUV 4:2:0 to RGB, turned upright, premultiplied.
+
+Matrix and range come from the frame's tags. Untagged frames of any size are BT.709, as in the reference.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,12 @@ from typing import Any
 
 import av
 import numpy as np
-import numpy.typing as npt
 
 from gpu_renderer.cache.lru import LruCache
+from gpu_renderer.content.vector.surface import Pixels, premultiplied
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples, weights
 from gpu_renderer.kernels.bindings import Kernels, Places
-
-Pixels = npt.NDArray[np.uint8]
 
 _MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10: "bt2020"}
 """Matrix coefficients (ITU-T H.273 table 4) that say something; other codes are taken as unspecified."""
@@ -27,7 +28,7 @@ _FLAGS = "bilinear+full_chroma_int+accurate_rnd"
 CROP_GRID_PX = 32
 """Parts are cut on this grid, so that their scalers can be used again."""
 CROP_MARGIN_PX = 8
-"""More than the reach of chroma interpolation: a part is the very pixels of the whole."""
+"""More than the margin of chroma interpolation, so that a part has the same pixels as the whole."""
 LOOP_SIZE_MIN = 8
 """Columns and rows. Libswscale shortens its filters for frames that are smaller."""
 
@@ -61,7 +62,7 @@ class PixelConverter:
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
 
     def resample(self, frame: av.VideoFrame, columns: Places, rows: Places, picture: Pixels) -> None:
-        """Fill a picture with an opaque frame, filtered as the places say. Needs native kernels."""
+        """Fill a picture with an opaque frame through filter taps. Needs native kernels."""
         assert self._native is not None, "only the kernels resample"
         if self._has_loop(frame) and round(frame.rotation / 90) % 4 == 0:
             by = weights(_matrix(frame), full_range=_is_full_range(frame))
@@ -158,13 +159,6 @@ def alpha_library(stream: av.VideoStream) -> str | None:
     library = {"vp8": "libvpx", "vp9": "libvpx-vp9"}.get(stream.codec_context.name)
     tags = {name.lower(): value for name, value in stream.metadata.items()}
     return library if tags.get("alpha_mode") == "1" and library in av.codecs_available else None
-
-
-def premultiplied(rgba: Pixels) -> Pixels:
-    """Colours times alpha, rounded."""
-    alpha = rgba[..., 3:].astype(np.uint16)
-    rgb = (rgba[..., :3].astype(np.uint16) * alpha + 127) // 255
-    return np.concatenate([rgb.astype(np.uint8), rgba[..., 3:]], axis=-1)
 
 
 def upright(rgba: Pixels, rotation_degrees: int) -> Pixels:

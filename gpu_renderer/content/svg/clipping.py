@@ -12,6 +12,7 @@ from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.frame import DEPTH_MAX, Frame, Scene
 from gpu_renderer.content.svg.lengths import length
+from gpu_renderer.content.svg.servers import box_matrix
 from gpu_renderer.content.svg.transforms import placement, transform
 
 
@@ -19,8 +20,7 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
     """Return the outline that a `clipPath` leaves, in the user space of the element that it clips."""
     outline = _children_outline(scene, clip, frame.inside(scene.cascade.in_place(clip)))
     if clip.get("clipPathUnits") == "objectBoundingBox":
-        box = skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
-        outline.transform(box)
+        outline.transform(box_matrix(bounds))
     outline.transform(transform(scene.cascade.in_place(clip).get("transform")))
     return _clipped(scene, clip, frame, bounds, outline)
 

@@ -19,7 +19,8 @@ from gpu_renderer.content.svg.regions import filter_region, primitive_region
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
-from gpu_renderer.geometry.color import decoded
+from gpu_renderer.content.vector.gradient import packed
+from gpu_renderer.geometry.color import Rgba, decoded
 
 _PRIMITIVES_MAX = 64
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
@@ -177,9 +178,8 @@ _PRIMITIVES = {
 def _flood(style: Style, *, linear: bool = False) -> int:
     """Return the flood colour, packed; decoded where it enters a primitive that computes in linear light."""
     color = color_of(style.get("flood-color", "black"), style) or css.BLACK
-    alpha = color.alpha * fraction(style.get("flood-opacity"), 1.0)
-    channels = [decoded(value) if linear else value for value in color[:3]]
-    return skia.ColorSetARGB(int(alpha * 255 + 0.5), *(int(v * 255 + 0.5) for v in channels))  # type: ignore[no-any-return]
+    red, green, blue = map(decoded, color[:3]) if linear else color[:3]
+    return packed(Rgba(red, green, blue, color.alpha * fraction(style.get("flood-opacity"), 1.0)))
 
 
 def _cut(made: Any, region: Any) -> Any:

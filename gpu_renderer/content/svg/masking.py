@@ -11,6 +11,7 @@ from gpu_renderer.content.svg.cascade import Style
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.frame import Frame, Scene
 from gpu_renderer.content.svg.regions import filter_region
+from gpu_renderer.content.svg.servers import box_matrix
 
 
 def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
@@ -20,8 +21,7 @@ def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: An
     canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
     canvas.clipRect(filter_region(mask, bounds, frame.viewport))
     if mask.get("maskContentUnits") == "objectBoundingBox":
-        canvas.translate(bounds.x(), bounds.y())
-        canvas.scale(bounds.width(), bounds.height())
+        canvas.concat(box_matrix(bounds))
     scene.draw_children(mask, canvas, frame.inside(style))
     canvas.restore()
 

@@ -13,6 +13,8 @@ from gpu_renderer.content.svg.frame import Frame, Scene
 from gpu_renderer.content.svg.lengths import Viewport, fitted, fraction, length
 from gpu_renderer.content.svg.transforms import transform
 from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.gradient import packed
+from gpu_renderer.content.vector.paints import solid
 from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
@@ -51,9 +53,7 @@ def color_of(value: str, style: Style) -> Rgba | None:
 
 def _plain(value: str, style: Style, opacity: float) -> Any:
     color = None if value == "none" else color_of(value, style) or css.BLACK
-    if color is None:
-        return None
-    return skia.Paint(Color4f=skia.Color4f(color.red, color.green, color.blue, color.alpha * opacity), AntiAlias=True)
+    return None if color is None else solid(color, opacity)
 
 
 def _nothing(scene: Scene, server: Element, frame: Frame, bounds: Any) -> Any:
@@ -126,7 +126,7 @@ def _tile(scene: Scene, server: Element, bounds: Any, viewport: Viewport, in_box
     x, width = (length(_attribute(scene, server, name), reference.width) for name in ("x", "width"))
     y, height = (length(_attribute(scene, server, name), reference.height) for name in ("y", "height"))
     tile = skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
-    return _box_matrix(bounds).mapRect(tile) if in_box else tile
+    return box_matrix(bounds).mapRect(tile) if in_box else tile
 
 
 def _gradient_space(scene: Scene, server: Element, frame: Frame, bounds: Any) -> tuple[Any, Viewport]:
@@ -136,10 +136,11 @@ def _gradient_space(scene: Scene, server: Element, frame: Frame, bounds: Any) ->
         return matrix, frame.viewport
     if bounds.width() <= 0 or bounds.height() <= 0:
         return None, _UNIT
-    return skia.Matrix.Concat(_box_matrix(bounds), matrix), _UNIT
+    return skia.Matrix.Concat(box_matrix(bounds), matrix), _UNIT
 
 
-def _box_matrix(bounds: Any) -> Any:
+def box_matrix(bounds: Any) -> Any:
+    """Return the matrix from the unit square to an element's bounding box."""
     return skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
 
 
@@ -150,10 +151,8 @@ def _stops(scene: Scene, server: Element) -> tuple[list[int], list[float]]:
     for stop in _stop_elements(holder):
         style = scene.cascade.in_place(stop)
         color = color_of(style.get("stop-color", "black"), style) or css.BLACK
-        alpha = color.alpha * fraction(style.get("stop-opacity"), 1.0)
         last = max(last, fraction(stop.get("offset"), 0.0))
-        channels = [int(channel * 255 + 0.5) for channel in color[:3]]
-        colors.append(skia.ColorSetARGB(int(alpha * 255 + 0.5), *channels))
+        colors.append(packed(color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0))))
         offsets.append(last)
     return colors, offsets
 

@@ -9,6 +9,7 @@ import skia
 from gpu_renderer.content.svg.cascade import Style
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.lengths import Viewport, font_size, length
+from gpu_renderer.content.vector.paints import dash_pattern
 
 _CAPS = {"round": skia.Paint.kRound_Cap, "square": skia.Paint.kSquare_Cap}
 _JOINS = {"round": skia.Paint.kRound_Join, "bevel": skia.Paint.kBevel_Join}
@@ -67,7 +68,4 @@ def _dashes(style: Style, viewport: Viewport) -> list[float]:
     words = style.get("stroke-dasharray", "none").replace(",", " ").split()
     if not words or words == ["none"]:
         return []
-    dashes = [length(word, viewport.diagonal, -1.0, font_size(style)) for word in words]
-    if min(dashes) < 0 or sum(dashes) <= 0:
-        return []
-    return dashes * 2 if len(dashes) % 2 else dashes
+    return list(dash_pattern(tuple(length(word, viewport.diagonal, -1.0, font_size(style)) for word in words)))

@@ -1,1 +1,1 @@
-"""Letters: fonts found by name, shaped, laid out and rasterised (README.md tells the stages)."""
+"""Letters: fonts found by name, shaped, laid out and rasterised (the stages: README.md)."""

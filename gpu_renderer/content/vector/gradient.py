@@ -49,7 +49,7 @@ def shader(gradient: LinearGradient | RadialGradient, width: float, height: floa
     stops = resolved_stops(gradient.stops, gradient.opacity_stops)
     if not stops:
         return None
-    colors, offsets = [_packed(color) for _, color in stops], [offset for offset, _ in stops]
+    colors, offsets = [packed(color) for _, color in stops], [offset for offset, _ in stops]
     if len(stops) == 1:
         colors, offsets = colors * 2, [0.0, 1.0]
     if isinstance(gradient, LinearGradient):
@@ -67,7 +67,8 @@ def _unit(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _packed(color: Rgba) -> int:
+def packed(color: Rgba) -> int:
+    """Return a colour as Skia's 32 bits, rounded."""
     red, green, blue, alpha = (math.floor(channel * 255 + 0.5) for channel in color)
     return skia.ColorSetARGB(alpha, red, green, blue)  # type: ignore[no-any-return]
 

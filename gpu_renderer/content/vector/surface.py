@@ -24,6 +24,13 @@ def fitting_scale(width: float, height: float, scale: float) -> float:
     return min(scale, SIDE_MAX_PX / longest, math.sqrt(AREA_MAX_PX / area))
 
 
+def premultiplied(straight: Pixels) -> Pixels:
+    """Return RGBA with its colours times alpha, rounded."""
+    alpha = straight[..., 3:].astype(np.uint16)
+    colors = (straight[..., :3].astype(np.uint16) * alpha + 127) // 255
+    return np.concatenate([colors.astype(np.uint8), straight[..., 3:]], axis=-1)
+
+
 def rgba(width: int, height: int) -> tuple[Pixels, Any]:
     """A transparent premultiplied RGBA buffer of `height` rows, and the canvas that draws into it."""
     pixels = np.zeros((height, width, 4), np.uint8)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.media.pixel_motion import motion_vectors, moved_frame
-from gpu_renderer.content.media.video_pixels import Pixels
+from gpu_renderer.content.vector.surface import Pixels
 
 
 def textured(dx: int = 0, dy: int = 0, rows: int = 120, columns: int = 160) -> Pixels:
