@@ -20,7 +20,6 @@ from gpu_renderer.content.vector.tint import rgba_of
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
-    box_blurred,
     canvas_gaussian,
     enlarged,
     halved,
@@ -29,7 +28,9 @@ from gpu_renderer.effects.gaussian import (
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues, Rgba
+from gpu_renderer.effects.window_kernels import box_blurred, bytes_of, window_kernels
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.windows import Axis
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -141,21 +142,22 @@ class Canvas(Surface):
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """The canvas read back: (rows, columns, 4), premultiplied."""
-        data = self.target.texture.read(alignment=1)
-        return np.frombuffer(data, np.uint8).reshape(self.height, self.width, 4)
+        return bytes_of(self.target)
 
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
         """The canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
-        premultiplied = self.pixels()
+        pixels = self.pixels()
         if self._is_straight:
-            return premultiplied
-        straight = premultiplied.astype(np.float32)
+            return pixels
+        if (native := window_kernels(self.painter)) is not None:
+            native.straighten(pixels)
+            return pixels
+        straight = pixels.astype(np.float32)
         straight /= np.maximum(straight[..., 3:], 1)
         straight *= 255
         straight += 0.5
-        stored = np.minimum(straight, 255.0, out=straight).astype(np.uint8)  # cut, which is floor here
-        stored[..., 3] = premultiplied[..., 3]
-        return stored
+        pixels[..., :3] = np.minimum(straight[..., :3], 255.0)  # cut, which is floor here
+        return pixels
 
     def write_straight(self, pixels: npt.NDArray[np.uint8]) -> None:
         """Store straight bytes of the canvas's size as the picture."""
@@ -206,13 +208,13 @@ class Canvas(Surface):
         return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
 
     def box_blurred(
-        self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
+        self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool
     ) -> Target:
         """Return the picture after box blurs of 2 radius + 1 px (effects.md 6), premultiplied; the caller owns it."""
         with self.premultiplied() as source:
             return box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
 
-    def box_blur(self, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool) -> None:
+    def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
         """Replace the picture by its box blur, which loses the colours of transparent pixels."""
         soft = self.box_blurred(radius, iterations, axes, repeat_edge=repeat_edge)
         self.replace(soft)

@@ -89,7 +89,7 @@ class Surface:
         self.target = target
 
     def texture(
-        self, pixels: bytes, width: int, height: int, format: Format = "f1", channels: int = 4
+        self, pixels: bytes | memoryview, width: int, height: int, format: Format = "f1", channels: int = 4
     ) -> moderngl.Texture:
         """A texture of values computed here: clamped and smooth; the caller releases it."""
         texture = self.painter.context.texture((width, height), channels, pixels, dtype=format, alignment=1)
