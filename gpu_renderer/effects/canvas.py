@@ -31,8 +31,8 @@ from gpu_renderer.effects.values import Defines, EffectValues, Rgba
 from gpu_renderer.effects.window_kernels import box_blurred, bytes_of, window_kernels
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.windows import Axis
-from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.painter import INSTANCE_BYTES, Instances, Painter
+from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
@@ -202,6 +202,27 @@ class Canvas(Surface):
             "effects/baked/matrix.frag",
             uniforms={"u_matrix": tuple(map(float, matrix)), "u_offset": tuple(map(float, offset))},
         )
+
+    def apply_instances(
+        self,
+        shader: str,
+        values: EffectValues,
+        vertex: str,
+        layout: Layout,
+        attributes: npt.NDArray[np.float32],
+        uniforms: dict[str, UniformValue],
+    ) -> None:
+        """Replace the picture by what instances of a vertex shader's quad draw on nothing, in order: a row of attributes each."""
+        into = self.painter.pool.take(self.target.region, "f1")
+        given = self.uniforms(shader, values, uniforms)
+        times_max = INSTANCE_BYTES // attributes.itemsize // attributes.shape[1]
+        for first in range(0, len(attributes), times_max):
+            some = attributes[first : first + times_max]
+            self.painter.draw(
+                shader, into, textures={"u_source": self.target}, vertex=vertex,
+                instances=Instances(layout, some.tobytes(), len(some)), defines=dict(self.variant(values)), uniforms=given,
+            )  # fmt: skip
+        self.replace(into)
 
     def blurred(self, sigma: float, source: Target | None = None) -> Target:
         """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
