@@ -267,10 +267,10 @@ class Canvas(Surface):
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
         with self.premultiplied() as source:
-            field = self.painter.applied("effects/baked/luma_field.frag", source, format="f4")
+            field = self.painter.applied("effects/baked/luma_field.frag", source, format="a4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
             uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
-            smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="f4", uniforms=uniforms)
+            smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="a4", uniforms=uniforms)
             self.painter.pool.give_back(field)
             field = smoother
         return field
