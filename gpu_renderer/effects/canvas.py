@@ -20,7 +20,6 @@ from gpu_renderer.content.vector.tint import rgba_of
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
-    box_blurred,
     canvas_gaussian,
     enlarged,
     halved,
@@ -29,10 +28,12 @@ from gpu_renderer.effects.gaussian import (
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
+from gpu_renderer.effects.window_kernels import box_blurred, bytes_of, window_kernels
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.kernels.windows import Axis
+from gpu_renderer.opengl.painter import INSTANCE_BYTES, Instances, Painter
+from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
@@ -142,21 +143,22 @@ class Canvas(Surface):
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return the canvas read back: (rows, columns, 4), premultiplied."""
-        data = self.target.texture.read(alignment=1)
-        return np.frombuffer(data, np.uint8).reshape(self.height, self.width, 4)
+        return bytes_of(self.target)
 
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
         """Return the canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
-        premultiplied = self.pixels()
+        pixels = self.pixels()
         if self._is_straight:
-            return premultiplied
-        straight = premultiplied.astype(np.float32)
+            return pixels
+        if (native := window_kernels(self.painter)) is not None:
+            native.straighten(pixels)
+            return pixels
+        straight = pixels.astype(np.float32)
         straight /= np.maximum(straight[..., 3:], 1)
         straight *= 255
         straight += 0.5
-        stored = np.minimum(straight, 255.0, out=straight).astype(np.uint8)  # cut, which is floor here
-        stored[..., 3] = premultiplied[..., 3]
-        return stored
+        pixels[..., :3] = np.minimum(straight[..., :3], 255.0)  # cut, which is floor here
+        return pixels
 
     def write_straight(self, pixels: npt.NDArray[np.uint8]) -> None:
         """Store straight bytes of the canvas's size as the picture."""
@@ -202,18 +204,39 @@ class Canvas(Surface):
             uniforms={"u_matrix": tuple(map(float, matrix)), "u_offset": tuple(map(float, offset))},
         )
 
+    def apply_instances(
+        self,
+        shader: str,
+        values: EffectValues,
+        vertex: str,
+        layout: Layout,
+        attributes: npt.NDArray[np.float32],
+        uniforms: dict[str, UniformValue],
+    ) -> None:
+        """Replace the picture by what instances of a vertex shader's quad draw on nothing, in order: a row of attributes each."""
+        into = self.painter.pool.take(self.target.region, "f1")
+        given = self.uniforms(shader, values, uniforms)
+        times_max = INSTANCE_BYTES // attributes.itemsize // attributes.shape[1]
+        for first in range(0, len(attributes), times_max):
+            some = attributes[first : first + times_max]
+            self.painter.draw(
+                shader, into, textures={"u_source": self.target}, vertex=vertex,
+                instances=Instances(layout, some.tobytes(), len(some)), defines=dict(self.variant(values)), uniforms=given,
+            )  # fmt: skip
+        self.replace(into)
+
     def blurred(self, sigma: float, source: Target | None = None) -> Target:
         """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
         return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
 
     def box_blurred(
-        self, radius: int, iterations: int = 1, axes: tuple[int, ...] = (0, 1), *, repeat_edge: bool
+        self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool
     ) -> Target:
         """Return the picture after box blurs of 2 radius + 1 px (effects.md 6), premultiplied; the caller owns it."""
         with self.premultiplied() as source:
             return box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
 
-    def box_blur(self, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool) -> None:
+    def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
         """Replace the picture by its box blur, which loses the colours of transparent pixels."""
         soft = self.box_blurred(radius, iterations, axes, repeat_edge=repeat_edge)
         self.replace(soft)
@@ -245,10 +268,10 @@ class Canvas(Surface):
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
         with self.premultiplied() as source:
-            field = self.painter.applied("effects/baked/luma_field.frag", source, format="f4")
+            field = self.painter.applied("effects/baked/luma_field.frag", source, format="a4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
             uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
-            smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="f4", uniforms=uniforms)
+            smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="a4", uniforms=uniforms)
             self.painter.pool.give_back(field)
             field = smoother
         return field

@@ -7,11 +7,11 @@ from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened
 from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import Surface, Textures, Uniforms
-from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
-from gpu_renderer.opengl.targets import Target
+from gpu_renderer.opengl.targets import Format, Target
 
 
 class Chain(Surface):
@@ -50,17 +50,30 @@ class Chain(Surface):
         *,
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
+        defines: Defines = (),
     ) -> None:
         """Replace the picture by what the shader makes of it: in place where it may."""
         if self._in_place and is_pointwise(shader):
             self.painter.draw(
                 shader, self.target, textures=textures, scissor=self._rects,
-                defines={**dict(self.variant(values)), "IN_PLACE": 1},
-                uniforms=self.uniforms(shader, values, uniforms),
+                defines={**dict((*self.variant(values), *defines)), "IN_PLACE": 1},
+                uniforms=self.uniforms(shader, values, uniforms, defines),
             )  # fmt: skip
         else:
             assert self._rects is None, "a pass that is not pointwise has a picture of its own"
-            super().apply(shader, values, uniforms=uniforms, textures=textures)
+            super().apply(shader, values, uniforms=uniforms, textures=textures, defines=defines)
+
+    def apply_by_cells(self, shader: str, values: EffectValues, cells: Region, format: Format) -> None:
+        """Replace the picture by a pass that asks for the means of cells (shaders/include/cell_means.glsl).
+
+        Each mean is made once, in a target of the format, unless there are fewer pixels than cells.
+        """
+        if cells.width * cells.height > self.target.region.width * self.target.region.height:
+            self.apply(shader, values)
+            return
+        means = self.passed(shader, values, defines=(("CELLS", "1"),), region=cells, format=format)
+        self.apply(shader, values, defines=(("MEANS", "1"),), textures={"u_means": means})
+        self.painter.pool.give_back(means)
 
     def cast(self, glow_pass: GlowPass) -> None:
         """Put one more glow or shadow behind the picture."""

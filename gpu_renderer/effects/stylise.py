@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.effects.cells import blocks_of, turned_cells
 from gpu_renderer.effects.parameters import color, degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
 
 @effect("mosaic", Tier.COMMON, Route.GPU)
@@ -32,6 +35,15 @@ class Mosaic(Effect):
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         del values, scene
         return math.inf  # sharp colours repeat the last column and row beyond the box (effects.md 8.9)
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        if values.flag("sharpColors"):
+            chain.apply(self.shader, values)
+            return
+        size = chain.scene.layer_width, chain.scene.layer_height
+        counts = values.whole("horizontalBlocks"), values.whole("verticalBlocks")
+        blocks = (min(max(1.0, side), max(1, count)) for side, count in zip(size, counts, strict=True))
+        chain.apply_by_cells(self.shader, values, blocks_of(chain.scene, chain.target.region, *blocks), "f2")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         if values.flag("sharpColors"):
@@ -95,13 +107,18 @@ class Halftone(Effect):
         percent("blendWithOriginal", 0),
     )
     shader = "effects/halftone.frag"
-    derived = frozenset({"u_first_cell"})
+    derived = frozenset({"u_means_region"})
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        cell, turn = max(2, values.whole("cellSize")), values.radians("screenAngle")
+        chain.apply_by_cells(self.shader, values, turned_cells(chain.scene, chain.target.region, cell, turn), "f4")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         first, means = _cell_means(canvas, max(2, values.whole("cellSize")), values.radians("screenAngle"))
         rows, columns = means.shape[:2]
         texture = canvas.texture(means.tobytes(), columns, rows, format="f4")
-        canvas.apply(self.shader, values, uniforms={"u_first_cell": first}, textures={"u_means": texture})
+        uniforms: dict[str, UniformValue] = {"u_means_region": (*first, float(columns), float(rows))}
+        canvas.apply(self.shader, values, uniforms=uniforms, textures={"u_means": texture}, defines=(("MEANS", "1"),))
         texture.release()
 
 

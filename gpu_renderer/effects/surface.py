@@ -44,9 +44,10 @@ class Surface:
         *,
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
+        defines: Defines = (),
     ) -> None:
         """Replace the picture by what the shader makes of it, with the parameters it declares."""
-        self.replace(self.passed(shader, values, uniforms=uniforms, textures=textures))
+        self.replace(self.passed(shader, values, uniforms=uniforms, textures=textures, defines=defines))
 
     def passed(
         self,
@@ -55,25 +56,30 @@ class Surface:
         *,
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
+        defines: Defines = (),
         region: Region | None = None,
+        format: Format | None = None,
     ) -> Target:
         """A new target with what the shader makes of the picture; the caller owns it."""
         return self.painter.applied(
             shader,
             self.target,
             region=region,
+            format=format,
             textures=textures,
-            defines=dict(self.variant(values)),
-            uniforms=self.uniforms(shader, values, uniforms),
+            defines=dict((*self.variant(values), *defines)),
+            uniforms=self.uniforms(shader, values, uniforms, defines),
         )
 
     def variant(self, values: EffectValues | None) -> Defines:
         """Return the variant of an effect's shader for this route and the effect's values."""
         return self.defines if values is None else (*self.defines, *values.effect.variant(values))
 
-    def uniforms(self, shader: str, values: EffectValues | None, more: Uniforms | None) -> dict[str, UniformValue]:
+    def uniforms(
+        self, shader: str, values: EffectValues | None, more: Uniforms | None, defines: Defines = ()
+    ) -> dict[str, UniformValue]:
         """Return those of the known uniforms that the shader declares."""
-        known = uniforms_of(shader, self.variant(values))
+        known = uniforms_of(shader, (*self.variant(values), *defines))
         found = {**self.common(), **(self.parameters(values) if values else {}), **(more or {})}
         return {name: value for name, value in found.items() if name in known}
 
@@ -83,7 +89,7 @@ class Surface:
         self.target = target
 
     def texture(
-        self, pixels: bytes, width: int, height: int, format: Format = "f1", channels: int = 4
+        self, pixels: bytes | memoryview, width: int, height: int, format: Format = "f1", channels: int = 4
     ) -> moderngl.Texture:
         """A texture of values computed here: clamped and smooth; the caller releases it."""
         texture = self.painter.context.texture((width, height), channels, pixels, dtype=format, alignment=1)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
+from gpu_renderer.kernels.windows import WindowKernels
 
 HALF_PATTERNS = 1 << 16
 RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE = range(11)
@@ -189,6 +190,7 @@ class Kernels:
         self._interleave.restype = self._colour_decode.restype = None
         self._resampled.restype = None
         self._composed.restype = c_int
+        self.windows = WindowKernels(library)
 
     def display_encode(self, scene_address: int, levels: Rows, picture: Rows, part: Region) -> None:
         """Display-encode half floats of RGBA, the rows of `part` without padding, into that part of a picture, as opaque pixels.

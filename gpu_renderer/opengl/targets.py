@@ -21,10 +21,10 @@ import moderngl
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 
-Format = Literal["f1", "f2", "f4", "a1", "a2"]
+Format = Literal["f1", "f2", "f4", "a1", "a2", "a4"]
 """Four channels of 8-bit unsigned, half float or float.
 
-a1, a2: alpha alone, in 8 bits or as a half float, read in every channel.
+a1, a2, a4: one channel of the same, read in every channel: alpha alone, or a height field.
 """
 TARGET_BYTES_MAX = 1 << 30
 
@@ -37,10 +37,10 @@ class Attached(NamedTuple):
 
 
 CHANNELS: dict[Format, tuple[int, str]] = {
-    "f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a1": (1, "f1"), "a2": (1, "f2"),
+    "f1": (4, "f1"), "f2": (4, "f2"), "f4": (4, "f4"), "a1": (1, "f1"), "a2": (1, "f2"), "a4": (1, "f4"),
 }  # fmt: skip
 """Number and type of the stored channels."""
-BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2}
+BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2, "a4": 4}
 IDLE_FRAMES_MAX = 4
 """Number of frames after which an unused texture is freed.
 

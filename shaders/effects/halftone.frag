@@ -1,6 +1,7 @@
 // Dots of ink on paper, in a turned screen (effects.md 8.9). A cell's mean is of 25 taps, on a canvas of all its pixels: u_means.
 #include "effect.glsl"
 #include "around.glsl"
+#include "cell_means.glsl"
 
 uniform float u_cell_size;
 uniform float u_screen_angle;
@@ -10,48 +11,46 @@ uniform vec4 u_paper_color;
 uniform bool u_colorize;
 uniform float u_blend_with_original;
 
-#ifdef BAKED
-uniform sampler2D u_means;
-uniform vec2 u_first_cell;
-
-float luma(vec3 c) {
-    return luma709(c);
-}
-
-vec3 mean_of(vec2 index, float cell, float angle) {
-    return texelFetch(u_means, clamp(ivec2(index - u_first_cell), ivec2(0), textureSize(u_means, 0) - 1), 0).rgb;
-}
-#else
 const float TAPS = 5.0;
 
 float luma(vec3 c) {
+#ifdef BAKED
+    return luma709(c);
+#else
     return luma601(c);
+#endif
 }
 
-vec3 mean_of(vec2 index, float cell, float angle) {
+float cell() {
+    return max(2.0, floor(u_cell_size + 0.5));
+}
+
+vec4 taps_of(vec2 index) {
     vec4 sum = vec4(0.0);
     for (float y = 0.0; y < TAPS; y++) {
         for (float x = 0.0; x < TAPS; x++) {
-            vec2 tap = turned((index + (vec2(x, y) + 0.5) / TAPS) * cell, angle) + 0.5;
+            vec2 tap = turned((index + (vec2(x, y) + 0.5) / TAPS) * cell(), radians(u_screen_angle)) + 0.5;
             if (inside(tap)) sum += vec4(encoded_at(tap).rgb, 1.0);
         }
     }
-    return sum.rgb / max(1.0, sum.a);
+    return vec4(sum.rgb / max(1.0, sum.a), 1.0);
 }
-#endif
 
 void main() {
+#ifdef CELLS
+    put(taps_of(floor(v_frame)));
+#else
     vec2 q = place();
     if (!inside(q)) {
         put_erased();
         return;
     }
-    float cell = max(2.0, floor(u_cell_size + 0.5)), angle = radians(u_screen_angle);
-    vec2 r = turned(q - 0.5, -angle), index = floor(r / cell), middle = (index + 0.5) * cell;
-    vec3 mean = mean_of(index, cell, angle);
-    float radius = sqrt(clamp((1.0 - luma(mean)) * max(0.01, u_contrast / 100.0), 0.0, 1.0)) * 0.72 * cell;
+    vec2 r = turned(q - 0.5, -radians(u_screen_angle)), index = floor(r / cell()), middle = (index + 0.5) * cell();
+    vec3 mean = mean_of(index).rgb;
+    float radius = sqrt(clamp((1.0 - luma(mean)) * max(0.01, u_contrast / 100.0), 0.0, 1.0)) * 0.72 * cell();
     vec3 dot_ = u_colorize ? mean : u_ink_color.rgb;
     vec4 c = encoded_here();
     vec3 screen = distance(r, middle) <= radius ? dot_ : u_paper_color.rgb;
     put_encoded(vec4(mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)), c.a));
+#endif
 }

@@ -2,23 +2,39 @@
 // instead of the taps (baked/shrink.frag, baked/blocks.frag).
 #include "effect.glsl"
 #include "around.glsl"
+#include "cell_means.glsl"
 
 uniform float u_horizontal_blocks;
 uniform float u_vertical_blocks;
 uniform bool u_sharp_colors;
 
+vec2 size() {
+    return max(vec2(1.0), extent());
+}
+
+vec2 blocks() {
+    return clamp(floor(vec2(u_horizontal_blocks, u_vertical_blocks) + 0.5), vec2(1.0), size());
+}
+
+vec4 taps_of(vec2 block) {
+    vec2 low = floor(block * size() / blocks()), high = floor((block + 1.0) * size() / blocks());
+    vec4 sum = vec4(0.0);
+    for (int m = 0; m < 16; m++) sum += sampled(mix(low, high, (vec2(m % 4, m / 4) + 0.5) / 4.0));
+    return sum / 16.0;
+}
+
 void main() {
-    vec2 size = max(vec2(1.0), extent());
-    vec2 blocks = clamp(floor(vec2(u_horizontal_blocks, u_vertical_blocks) + 0.5), vec2(1.0), size);
+#ifdef CELLS
+    put(taps_of(floor(v_frame)));
+#else
     // The block of equal division, although its whole-number bounds may not hold this pixel. There is no inside test.
-    vec2 block = floor(place() * blocks / size);
-    vec2 low = floor(block * size / blocks), high = floor((block + 1.0) * size / blocks);
+    vec2 block = floor(place() * blocks() / size());
     if (u_sharp_colors) {
-        vec2 middle = min(size - 1.0, floor(0.5 * (low + high))) + 0.5;
+        vec2 low = floor(block * size() / blocks()), high = floor((block + 1.0) * size() / blocks());
+        vec2 middle = min(size() - 1.0, floor(0.5 * (low + high))) + 0.5;
         put(sampled(middle));
         return;
     }
-    vec4 sum = vec4(0.0);
-    for (int m = 0; m < 16; m++) sum += sampled(mix(low, high, (vec2(m % 4, m / 4) + 0.5) / 4.0));
-    put(sum / 16.0);
+    put(mean_of(block));
+#endif
 }

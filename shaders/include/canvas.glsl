@@ -69,21 +69,27 @@ vec4 here() {
     return straight_bytes(texelFetch(u_source, ivec2(v_frame), 0));
 }
 
+vec4 straight_at(ivec2 p) {
+    return straight_bytes(texelFetch(u_source, p, 0));
+}
+
 // Resampler R (effects.md 6): bilinear over straight texels, zero outside, no renormalisation.
 vec4 sampled(vec2 q) {
     vec2 corner = floor(q - 0.5), part = q - 0.5 - corner;
-    ivec2 p = ivec2(clamp(corner, vec2(-4.0), u_canvas_size + 4.0));
-    vec4 top = mix(texel(p), texel(p + ivec2(1, 0)), part.x);
-    vec4 bottom = mix(texel(p + ivec2(0, 1)), texel(p + ivec2(1, 1)), part.x);
-    return mix(top, bottom, part.y);
+    ivec2 p = ivec2(clamp(corner, vec2(-4.0), u_canvas_size + 4.0)), last = ivec2(u_canvas_size) - 1;
+    ivec2 low = clamp(p, ivec2(0), last), next = clamp(p + 1, ivec2(0), last);
+    vec2 has_low = vec2(equal(low, p)), has_next = vec2(equal(next, p + 1));  // 0 outside
+    vec4 top = mix(straight_at(low) * has_low.x, straight_at(ivec2(next.x, low.y)) * has_next.x, part.x);
+    vec4 bottom = mix(straight_at(ivec2(low.x, next.y)) * has_low.x, straight_at(next) * has_next.x, part.x);
+    return mix(top * has_low.y, bottom * has_next.y, part.y);
 }
 
 // Resampler C (effects.md 6): bilinear in pixel-index coordinates, clamped to the canvas.
 vec4 sampled_clamped(vec2 index) {
     vec2 q = clamp(index, vec2(0.0), u_canvas_size - 1.0), corner = floor(q), part = q - corner;
-    ivec2 p = ivec2(corner);
-    vec4 top = mix(texel_clamped(p), texel_clamped(p + ivec2(1, 0)), part.x);
-    vec4 bottom = mix(texel_clamped(p + ivec2(0, 1)), texel_clamped(p + ivec2(1, 1)), part.x);
+    ivec2 p = ivec2(corner), next = min(p + 1, ivec2(u_canvas_size) - 1);
+    vec4 top = mix(straight_at(p), straight_at(ivec2(next.x, p.y)), part.x);
+    vec4 bottom = mix(straight_at(ivec2(p.x, next.y)), straight_at(next), part.x);
     return mix(top, bottom, part.y);
 }
 

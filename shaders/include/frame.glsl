@@ -25,8 +25,9 @@ vec4 texel_of(sampler2D target, vec4 region, vec2 frame) {
 // Bilinear between the four texels around a frame position; beyond the target its edge repeated.
 vec4 sample_of(sampler2D target, vec4 region, vec2 frame) {
     vec2 corner = floor(frame - 0.5), part = frame - 0.5 - corner;
-    corner += 0.5;
-    vec4 top = mix(texel_of(target, region, corner), texel_of(target, region, corner + vec2(1.0, 0.0)), part.x);
-    vec4 bottom = mix(texel_of(target, region, corner + vec2(0.0, 1.0)), texel_of(target, region, corner + 1.0), part.x);
+    ivec2 low = ivec2(corner - region.xy), last = ivec2(region.zw) - 1;
+    ivec2 p = clamp(low, ivec2(0), last), next = clamp(low + 1, ivec2(0), last);
+    vec4 top = mix(texelFetch(target, p, 0), texelFetch(target, ivec2(next.x, p.y), 0), part.x);
+    vec4 bottom = mix(texelFetch(target, ivec2(p.x, next.y), 0), texelFetch(target, next, 0), part.x);
     return mix(top, bottom, part.y);
 }

@@ -2,13 +2,9 @@
 // The reference adds and multiplies in doubles and then wraps; what those doubles round off is rounded off here too.
 // Whole a and b stay below 2^22. A key (see effects/hashing.py) is (its low 32 bits, the exponent of its last place).
 
+// The number of bits of x, which is below 2^31: the exponent of a float. Without the second highest bit no float rounds up.
 int bit_length(uint x) {
-    int n = 0;
-    while (x != 0u) {
-        x >>= 1;
-        n++;
-    }
-    return n;
+    return x == 0u ? 0 : int(floatBitsToUint(float(int(x & ~(x >> 1)))) >> 23) - 126;
 }
 
 // x without its lowest bits, rounded half to even.

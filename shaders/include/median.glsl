@@ -1,7 +1,16 @@
 // The element of a rank among the bytes of a window: each channel by bisection over its 256 levels.
 // The shader that includes this defines `counts`: whether an offset belongs to the window; and reads with texel_clamped.
+// RANKED: native kernels have found it, u_ranked.
 
 bool counts(ivec2 offset);
+
+#ifdef RANKED
+uniform sampler2D u_ranked;
+
+vec3 ranked(int margin, float rank) {
+    return texelFetch(u_ranked, pixel(), 0).rgb;
+}
+#else
 
 vec3 ranked(int margin, float rank) {
     vec3 low = vec3(-1.0), high = vec3(255.0);
@@ -19,3 +28,4 @@ vec3 ranked(int margin, float rank) {
     }
     return high / 255.0;
 }
+#endif

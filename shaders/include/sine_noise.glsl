@@ -13,7 +13,7 @@ float lattice_value(int octave, ivec2 at) {
 float sine_noise(int octave, ivec2 pixel_index) {
     vec2 p = vec2(pixel_index) * u_lattice_frequencies[octave], t = fract(p);
     t = t * t * (3.0 - 2.0 * t);
-    ivec2 c = u_lattice_frequencies[octave] <= 0.5 ? ivec2(floor(p)) : 2 * pixel_index;
+    ivec2 c = u_lattice_frequencies[octave] <= 2.0 ? ivec2(floor(p)) : 2 * pixel_index;
     return mix(
         mix(lattice_value(octave, c), lattice_value(octave, c + ivec2(1, 0)), t.x),
         mix(lattice_value(octave, c + ivec2(0, 1)), lattice_value(octave, c + ivec2(1, 1)), t.x), t.y);

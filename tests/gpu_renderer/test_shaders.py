@@ -30,9 +30,15 @@ BLENDED: list[Defines] = [
     {"CONTENT": content, "SAMPLES": 1, "MODE": mode, **dict.fromkeys(flags, 1)}
     for content, mode, flags in product((0, 2, 3, 5), (2, 9, 12, 31, 36), ((), ("BELOW",)))
 ]
+RANKED: list[Defines] = [{"BAKED": 1}, {"BAKED": 1, "RANKED": 1}]
+MEANS: list[Defines] = [{}, {"BAKED": 1}, {"CELLS": 1}, {"MEANS": 1}, {"BAKED": 1, "MEANS": 1}]
 VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": QUADS + BLENDED,
     "compositing/grade.frag": [{}, {"MATRIX": 1}, {"TABLES": 1}, {"MATRIX": 1, "TABLES": 1}],
+    "effects/baked/median.frag": RANKED,
+    "effects/baked/dust_scratches.frag": RANKED,
+    "effects/mosaic.frag": MEANS,
+    "effects/halftone.frag": MEANS,
     "effects/noise.frag": [{}, {"MONOCHROME": 1}, {"BAKED": 1}, {"BAKED": 1, "MONOCHROME": 1}],
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpu_renderer.effects.parameters import degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.kernels.windows import Axis
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 KERNEL_RADIUS_MAX = 24
 
 
-def blur_axes(values: EffectValues) -> tuple[int, ...]:
+def blur_axes(values: EffectValues) -> tuple[Axis, ...]:
     """Return the axes that `dimensions` names: 1 is across only, 2 down only, anything else both."""
-    return {1.0: (0,), 2.0: (1,)}.get(values.number("dimensions"), (0, 1))
+    found: dict[float, tuple[Axis, ...]] = {1.0: (0,), 2.0: (1,)}
+    return found.get(values.number("dimensions"), (0, 1))
 
 
 @effect("gaussian-blur", Tier.CORE, Route.RASTER)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,8 @@ from gpu_renderer.opengl.programs import UniformValue
 
 Tones = npt.NDArray[np.float64]
 LEVELS: Tones = np.arange(256, dtype=np.float64)
-LUMA_709: Tones = np.array([0.2126, 0.7152, 0.0722])
+LUMA_709: npt.NDArray[np.int32] = np.array([2126, 7152, 722], np.int32)
+"""In parts of 10,000."""
 PALETTE_SAMPLES = 1024
 _FIRE = [(0, 0, 0, 0), (0.35, 200, 30, 0), (0.7, 255, 190, 0), (1, 255, 255, 230)]
 _SPECTRUM = [
@@ -94,12 +97,11 @@ class Equalize(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        pixels = shown_pixels(canvas)
         if values.whole("equalizeMode") == 1:
-            luma = np.floor(pixels @ LUMA_709 + 0.5)
-            table = np.repeat(_cumulative(luma)[:, None], 3, axis=1)
+            luma = (shown_pixels(canvas).astype(np.int32) @ LUMA_709 + 5_000) // 10_000
+            table = np.repeat(_cumulative(_counts(luma))[:, None], 3, axis=1)
         else:
-            table = np.stack([_cumulative(pixels[:, channel]) for channel in range(3)], axis=1)
+            table = np.stack([_cumulative(counts) for counts in _channel_counts(canvas)], axis=1)
         mixed = LEVELS[:, None] + (np.floor(255 * table) - LEVELS[:, None]) * values.fraction("amount")
         map_tones(canvas, np.floor(mixed), values.number("blend"))
 
@@ -115,8 +117,7 @@ class AutoLevels(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        pixels = shown_pixels(canvas)
-        map_tones(canvas, _stretched(pixels, values), values.number("blend"))
+        map_tones(canvas, _stretched(_channel_counts(canvas), values), values.number("blend"))
 
 
 @effect("auto-contrast", Tier.RARE, Route.RASTER)
@@ -130,8 +131,8 @@ class AutoContrast(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        common = shown_pixels(canvas).reshape(-1, 1)
-        map_tones(canvas, np.repeat(_stretched(common, values), 3, axis=1), values.number("blend"))
+        common = np.sum(_channel_counts(canvas), axis=0)
+        map_tones(canvas, np.repeat(_stretched([common], values), 3, axis=1), values.number("blend"))
 
 
 @effect("auto-color", Tier.RARE, Route.RASTER)
@@ -146,12 +147,9 @@ class AutoColor(Effect):
     )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        pixels = shown_pixels(canvas)
-        table = _stretched(pixels, values)
-        medians = [
-            float(np.median(table[pixels[:, channel].astype(int), channel])) if len(pixels) else 0.0
-            for channel in range(3)
-        ]
+        counts = _channel_counts(canvas)
+        table = _stretched(counts, values)
+        medians = [_median(table[:, channel], counts[channel]) for channel in range(3)]
         target = sum(medians) / 3
         exponents = [
             1 / (1 + (_neutral_gamma(median, target) - 1) * values.fraction("snapNeutral")) for median in medians
@@ -228,10 +226,11 @@ class Toner(Effect):
         map_tones(canvas, np.floor(table + 1e-6), values.number("blend"), by_luma=True)
 
 
-def shown_pixels(canvas: Canvas) -> Tones:
-    """Return the straight colours of every pixel that is not fully transparent: shape (pixels, 3), 0..255."""
+def shown_pixels(canvas: Canvas) -> npt.NDArray[np.uint8]:
+    """Return the straight colours of every pixel that is not fully transparent: shape (pixels, 3)."""
     pixels = canvas.straight_pixels().reshape(-1, 4)
-    return np.asarray(pixels[pixels[:, 3] > 0][:, :3], np.float64)
+    shown: npt.NDArray[np.uint8] = pixels[pixels[:, 3] > 0][:, :3]
+    return shown
 
 
 def map_tones(canvas: Canvas, table: Tones, blend: float, *, by_luma: bool = False) -> None:
@@ -243,13 +242,25 @@ def map_tones(canvas: Canvas, table: Tones, blend: float, *, by_luma: bool = Fal
     texture.release()
 
 
-def _counts(levels: Tones) -> Tones:
-    return np.bincount(levels.astype(int), minlength=256)[:256].astype(np.float64)
+def _counts(levels: npt.NDArray[np.integer[Any]]) -> Tones:
+    return np.bincount(levels, minlength=256)[:256].astype(np.float64)
 
 
-def _cumulative(levels: Tones) -> Tones:
+def _channel_counts(canvas: Canvas) -> list[Tones]:
+    """Return the number of shown pixels at each level of red, green and blue."""
+    pixels = shown_pixels(canvas)
+    return [_counts(pixels[:, channel]) for channel in range(3)]
+
+
+def _median(table: Tones, counts: Tones) -> float:
+    """Return the median of what an increasing table makes of levels that have these counts, 0 of none."""
+    below, total = np.cumsum(counts), int(counts.sum())
+    middle = [table[np.searchsorted(below, rank, side="right")] for rank in ((total - 1) // 2, total // 2)]
+    return float(sum(middle) / 2) if total else 0.0
+
+
+def _cumulative(counts: Tones) -> Tones:
     """Return the share of pixels at or below each level."""
-    counts = _counts(levels)
     return np.asarray(np.cumsum(counts) / max(1.0, counts.sum()))
 
 
@@ -259,11 +270,10 @@ def _percentile(counts: Tones, share: float) -> int:
     return int(np.argmax(reached)) if reached.any() else 255
 
 
-def _stretched(pixels: Tones, values: EffectValues) -> Tones:
-    """Tables that stretch each column of pixels between its clipped extremes: shape (256, columns)."""
+def _stretched(channels: Sequence[Tones], values: EffectValues) -> Tones:
+    """Tables that stretch channels, given by their counts, between their clipped extremes: shape (256, channels)."""
     columns = []
-    for levels in pixels.T:
-        counts = _counts(levels)
+    for counts in channels:
         low, high = (
             _percentile(counts, values.fraction("blackClip")),
             _percentile(counts, 1 - values.fraction("whiteClip")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpu_renderer.effects.baked.matte import ALPHA, extremes, mean_alpha
+from gpu_renderer.effects.baked.windows import ALPHA, extremes, mean_alpha
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 LATTICES_MAX = 8
 ROW = 2048
 """Texels in a row of the texture that holds the lattices one after the other."""
-FINE = 0.5
-"""From this frequency on, each pixel brings its own corners: a lattice of its own would be larger."""
+FINE = 2.0
+"""Above this frequency each pixel brings its own two corners a side: the lattice between them would be larger."""
 LATTICE_UNIFORMS = ("u_lattice", "u_lattice_starts", "u_lattice_columns", "u_lattice_frequencies")
 
 

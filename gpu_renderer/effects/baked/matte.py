@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
+from gpu_renderer.effects.baked.windows import ALPHA, AXES, extremes, mean_alpha
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
-from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.kernels.windows import Channels
 
-Channels = tuple[float, float, float, float]
-Axes = tuple[tuple[int, int], ...]
-ALPHA: Channels = (0.0, 0.0, 0.0, 1.0)
-CHANNELS: tuple[Channels, ...] = (ALPHA, (1, 1, 1, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
+CHANNELS: tuple[Channels, ...] = (
+    ALPHA, (True, True, True, False), (True, False, False, False), (False, True, False, False), (False, False, True, False),
+)  # fmt: skip
 """Channels of `minimax`: alpha, all colours, red, green, blue."""
-AXES: Axes = ((1, 0), (0, 1))
-MARGIN_MAX_PX = 400
-"""Bounds the work of an absurd radius: 100 px at the largest raster scale."""
-
-
-def extremes(
-    canvas: Canvas, margin: int, *, largest: bool, channels: Channels, zero_outside: bool, axes: Axes = AXES
-) -> None:
-    """Replace channels by the largest or smallest value of a square window of `reach` px on each side."""
-    if margin <= 0:
-        return
-    for axis in axes:
-        uniforms: dict[str, UniformValue] = {
-            "u_axis": axis,
-            "u_margin": min(MARGIN_MAX_PX, margin),
-            "u_largest": largest,
-        }
-        uniforms |= {"u_zero_outside": zero_outside, "u_channels": channels}
-        canvas.apply("effects/baked/extreme.frag", uniforms=uniforms)
-
-
-def mean_alpha(canvas: Canvas, margin: int) -> None:
-    """Replace the alpha by its mean over a square window of `reach` px on each side."""
-    if margin <= 0:
-        return
-    for axis in AXES:
-        uniforms: dict[str, UniformValue] = {"u_margin": min(MARGIN_MAX_PX, margin), "u_axis": axis}
-        canvas.apply("effects/baked/alpha_mean.frag", uniforms=uniforms)
 
 
 @effect("simple-choker", Tier.COMMON, Route.RASTER)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_renderer.effects.baked.lattice import LATTICE_UNIFORMS, lattices
+from gpu_renderer.effects.baked.windows import medians
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.hashing import hash_key
 from gpu_renderer.effects.parameters import degrees, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
-if TYPE_CHECKING:
-    from gpu_renderer.effects.canvas import Canvas
-
+WINDOW_MAX = 8
+"""Largest radius of a median's window, px."""
 KEY_FACTOR = 1442695040888963328
 """Factor of the seed in scattering hashes (effects.md 6)."""
 
@@ -55,9 +55,15 @@ class Median(Effect):
 
     parameters = (pixels("radius", 2, 0, 8),)
     shader = "effects/baked/median.frag"
+    derived = frozenset({"u_ranked"})
+    is_one_pass = True
 
     def is_idle(self, values: EffectValues) -> bool:
         return values.whole("radius") <= 0
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        with medians(canvas, min(WINDOW_MAX, max(0, values.whole("radius"))), is_disc=False) as (defines, textures):
+            canvas.apply(self.shader, values, textures=textures, defines=defines)
 
 
 @effect("dust-scratches", Tier.RARE, Route.RASTER)
@@ -69,6 +75,12 @@ class DustScratches(Effect):
         number("threshold", 20, 0, 255),
     )
     shader = "effects/baked/dust_scratches.frag"
+    derived = frozenset({"u_ranked"})
+    is_one_pass = True
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        with medians(canvas, min(WINDOW_MAX, max(1, values.whole("radius"))), is_disc=True) as (defines, textures):
+            canvas.apply(self.shader, values, textures=textures, defines=defines)
 
 
 @effect("noise-alpha", Tier.RARE, Route.RASTER)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, paste, read, stamp, stamp_dots, write
+from gpu_renderer.effects.baked.sprites import Patch, Picture, add, disc, h2, read, stamp, stamp_dots, write
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import color, degrees, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
@@ -20,6 +20,7 @@ DROPS_MAX = 30
 MARKS_MAX = 4000
 """Bounds the work of absurd amounts and sizes."""
 STEPS_MAX = 1000
+_PIECES = (("u_piece", 4), ("u_turn", 2))
 STAR_LEAST = 0.003
 """Star light of less strength is not drawn (effects.md 8.6)."""
 
@@ -66,7 +67,9 @@ class StarBurst(Effect):
             left, top, light = _star(middle[0] + dx, middle[1] + dy, size * (0.4 + 0.6 * t))
             strength = np.clip(light * np.float32(0.25 + 0.75 * t), 0, 1)
             add(shown, left, top, np.where(strength > STAR_LEAST, strength, np.float32(0)), color)
-        write(canvas, _crossfaded(np.clip(shown, 0, 1), source, values.fraction("blend")))
+        np.clip(shown, 0, 1, out=shown)
+        blend = values.fraction("blend")
+        write(canvas, _crossfaded(shown, source, blend) if blend else shown)
 
 
 @effect("snowfall", Tier.RARE, Route.RASTER)
@@ -189,16 +192,23 @@ class PixelPolly(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("completion") <= 0
 
+    shader = "effects/baked/pixel_polly.frag"
+    derived = frozenset({"u_piece", "u_turn", "u_cell", "u_fade"})
+    is_one_pass = True
+
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        source, shown = read(canvas), np.zeros((canvas.height, canvas.width, 4), np.float32)
         cell = max(4.0, values.number("cellSize"), math.sqrt(canvas.width * canvas.height / MARKS_MAX))
         columns, rows = math.ceil(canvas.width / cell), math.ceil(canvas.height / cell)
+        pieces = []
         for index in range(rows * columns):
-            left, top = index % columns * cell, index // columns * cell
-            x, y, turn = _trajectory(canvas, values, index, left + cell / 2, top + cell / 2)
-            paste(shown, *_turned_piece(source, (left + cell / 2, top + cell / 2), cell, (x, y), turn))
-        shown[..., 3] *= np.float32(min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4)))
-        write(canvas, shown)
+            middle = (index % columns + 0.5) * cell, (index // columns + 0.5) * cell
+            x, y, turn = _trajectory(canvas, values, index, *middle)
+            pieces.append((*middle, x, y, math.cos(turn), math.sin(turn)))
+        fade = min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4))
+        uniforms: dict[str, UniformValue] = {"u_cell": cell, "u_fade": fade}
+        canvas.apply_instances(
+            self.shader, values, "effects/pieces.vert", _PIECES, np.array(pieces, np.float32), uniforms
+        )
 
 
 @effect("card-dance", Tier.RARE, Route.RASTER)
@@ -269,20 +279,3 @@ def _trajectory(canvas: Canvas, values: EffectValues, index: int, x: float, y: f
     fallen = values.fraction("gravity") * t * t * 0.8 * canvas.height
     turn = values.radians("spin") * t * (2 * h2(index, seed + 63) - 1)
     return x + dir_x * flown, y + dir_y * flown + fallen, turn
-
-
-def _turned_piece(
-    source: Picture, middle: tuple[float, float], cell: float, at: tuple[float, float], turn: float
-) -> tuple[int, int, Patch, npt.NDArray[np.bool_]]:
-    """A square piece of the source, turned about its centre and moved: its pixels by nearest sampling, and where they are."""
-    margin = math.ceil(cell * 0.71) + 1
-    left, top = math.floor(at[0]) - margin, math.floor(at[1]) - margin
-    dx = (np.arange(2 * margin + 2) + left + 0.5 - at[0])[None, :]
-    dy = (np.arange(2 * margin + 2) + top + 0.5 - at[1])[:, None]
-    u = math.cos(turn) * dx + math.sin(turn) * dy
-    v = -math.sin(turn) * dx + math.cos(turn) * dy
-    rows, columns = source.shape[:2]
-    from_x, from_y = np.floor(middle[0] + u).astype(int), np.floor(middle[1] + v).astype(int)
-    inside = (np.abs(u) <= cell / 2) & (np.abs(v) <= cell / 2)
-    inside &= (from_x >= 0) & (from_x < columns) & (from_y >= 0) & (from_y < rows)
-    return left, top, source[from_y.clip(0, rows - 1), from_x.clip(0, columns - 1)], inside

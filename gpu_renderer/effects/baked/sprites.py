@@ -1,4 +1,4 @@
-"""Small marks drawn over a canvas one after the other: flakes, streaks, stars, flying pieces.
+"""Small marks drawn over a canvas one after the other: flakes, streaks, stars.
 
 Marks overlap in order, each mixing straight colours over what is there, so they are drawn on the processor: a few hundred
 marks of a few pixels each.
@@ -16,6 +16,8 @@ from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.geometry.color import Rgba
 from motion.evaluate.noise import unit_hash
 
+BAND_ROWS = 32
+"""Rows of a picture that stay in the processor's cache."""
 Picture = npt.NDArray[np.float32]
 """Straight colours and alpha of 0..1, shape (rows, columns, 4)."""
 P = TypeVar("P", bound=np.generic)
@@ -29,15 +31,17 @@ def h2(a: float, b: float) -> float:
 
 def read(canvas: Canvas) -> Picture:
     """Return the canvas's straight colours."""
-    return canvas.straight_pixels().astype(np.float32) / np.float32(255)
+    return np.divide(canvas.straight_pixels(), np.float32(255), dtype=np.float32)
 
 
 def write(canvas: Canvas, picture: Picture) -> None:
     """Make the picture the canvas's pixels: bytes rounded half to even."""
-    stored = np.clip(picture, 0, 1)
-    stored *= 255
-    np.rint(stored, out=stored)
-    canvas.write_straight(stored.astype(np.uint8))
+    stored = np.empty(picture.shape, np.uint8)
+    for top in range(0, len(picture), BAND_ROWS):
+        levels = picture[top : top + BAND_ROWS] * np.float32(255)
+        np.rint(levels, out=levels)
+        stored[top : top + BAND_ROWS] = np.clip(levels, 0, 255, out=levels)
+    canvas.write_straight(stored)
 
 
 def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:
@@ -80,13 +84,6 @@ def add(picture: Picture, left: int, top: int, light: Patch, color: npt.NDArray[
     part, inside = _clipped(picture, left, top, light)
     inside[..., :3] += part[..., None] * color
     inside[..., 3] = np.maximum(inside[..., 3], part)
-
-
-def paste(picture: Picture, left: int, top: int, pixels: Patch, shown: npt.NDArray[np.bool_]) -> None:
-    """Replace the picture by the patch's pixels where they are shown."""
-    part, inside = _clipped(picture, left, top, shown)
-    colors, _ = _clipped(picture, left, top, pixels)
-    inside[part] = colors[part]
 
 
 def _clipped(picture: Picture, left: int, top: int, patch: npt.NDArray[P]) -> tuple[npt.NDArray[P], Picture]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 
 from gpu_renderer.effects.canvas import Canvas, canvas_blur
-from gpu_renderer.effects.gaussian import box_blurred
 from gpu_renderer.effects.parameters import color, degrees, filled, flag, number, percent, pixels
 from gpu_renderer.effects.registry import Effect, Route, Tier, effect
 from gpu_renderer.effects.shadow import shadow_offset
 from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.effects.window_kernels import box_blurred
 from gpu_renderer.geometry.region import Region
 
 INNER_SIGMA_MAX = 400.0

@@ -9,16 +9,20 @@ uniform float u_seed;
 void main() {
     float grid = max(4.0, u_grid), radius = 0.5 * grid * u_ball_size / 100.0;
     int seed = int(floor(u_seed));
+    float jitter_max = 0.5 * grid * u_scatter / 100.0;
+    // Of the 3 x 3 cells around, those whose ball can touch this pixel.
     ivec2 cell = ivec2(floor(vec2(pixel()) / grid));
+    vec2 here = place() / grid - 0.5, reach = vec2((radius + abs(jitter_max) + 0.01) / grid);
+    ivec2 low = max(cell - 1, ivec2(ceil(here - reach))), high = min(cell + 1, ivec2(floor(here + reach)));
     vec4 shown = vec4(0.0);
-    for (int j = -1; j <= 1; j++)
-        for (int i = -1; i <= 1; i++) {
-            ivec2 at = cell + ivec2(i, j);
+    for (int j = low.y; j <= high.y; j++)
+        for (int i = low.x; i <= high.x; i++) {
+            ivec2 at = ivec2(i, j);
             if (any(lessThan(at, ivec2(0))) || any(greaterThanEqual(vec2(at) * grid, extent()))) continue;
             vec2 middle = (vec2(at) + 0.5) * grid;
             int id = 7919 * at.x + at.y;
             vec2 jitter = 2.0 * vec2(h2(id, seed), h2(id, seed + 77)) - 1.0;
-            vec2 v = place() - (middle + jitter * 0.5 * grid * u_scatter / 100.0);
+            vec2 v = place() - (middle + jitter * jitter_max);
             float n = length(v) / max(radius, 1e-6);
             if (n > 1.0) continue;
             float lift = n > 0.0 ? (2.0 / PI) * asin(n) / n : 2.0 / PI;

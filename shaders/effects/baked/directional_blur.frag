@@ -5,20 +5,36 @@ uniform float u_direction;  // degrees
 uniform float u_length;     // px
 
 // A displaced copy as the browser's canvas adds it: the sample and the weight in bytes, the product rounded almost up.
-vec4 copy_at(vec2 q, float weight) {
+vec4 added(vec2 q, float share, float weight) {
+    vec4 bytes = floor(texture(u_source, q / u_canvas_size) * (255.0 * share) + 0.5);
+    return floor(bytes * (weight / 256.0) + 255.0 / 256.0);
+}
+
+// The share of a displaced pixel that the canvas covers.
+float covered(vec2 q) {
     vec2 share = clamp(min(q + 0.5, u_canvas_size) - max(q - 0.5, vec2(0.0)), 0.0, 1.0);
-    vec4 bytes = floor(texture(u_source, q / u_canvas_size) * share.x * share.y * 255.0 + 0.5);
-    return floor((bytes * weight + 255.0) / 256.0);
+    return share.x * share.y;
+}
+
+// The weights 1 - |k| / (n + 1) add up to n + 1.
+float weight_of(float k, float n) {
+    return floor(255.0 * (1.0 - abs(k) / (n + 1.0)) / (n + 1.0) + 0.5);
 }
 
 void main() {
     float n = clamp(floor(u_length + 0.5), 1.0, 64.0);
     vec2 away = 0.5 * u_length * direction(u_direction);
-    vec4 sum = vec4(0.0);
-    for (float k = -n; k <= n; k++) {
-        // The weights 1 - |k| / (n + 1) add up to n + 1.
-        float weight = floor(255.0 * (1.0 - abs(k) / (n + 1.0)) / (n + 1.0) + 0.5);
-        if (weight > 0.0) sum = min(sum + copy_at(v_frame - k / n * away, weight), 255.0);
+    bool is_inside = covered(v_frame - away) == 1.0 && covered(v_frame + away) == 1.0;
+    vec4 sum = added(v_frame, 1.0, weight_of(0.0, n));
+    for (float k = 1.0; k <= n && is_inside; k++) {
+        vec2 step_ = k / n * away;
+        float weight = weight_of(k, n);
+        sum += added(v_frame - step_, 1.0, weight) + added(v_frame + step_, 1.0, weight);
     }
-    f_color = sum / 255.0;
+    for (float k = 1.0; k <= n && !is_inside; k++) {
+        vec2 before = v_frame - k / n * away, behind = v_frame + k / n * away;
+        float weight = weight_of(k, n);
+        sum += added(before, covered(before), weight) + added(behind, covered(behind), weight);
+    }
+    f_color = min(sum, 255.0) / 255.0;
 }

@@ -15,14 +15,17 @@ bool counts(ivec2 offset) {
 
 void main() {
     int count = 0;
+#ifndef RANKED
     for (int y = -margin(); y <= margin(); y++) {
         for (int x = -margin(); x <= margin(); x++) count += counts(ivec2(x, y)) ? 1 : 0;
     }
+#endif
     vec4 c = here();
     if (c.a == 0.0) {
         put_through();
         return;
     }
     vec3 middle = ranked(margin(), float(count >> 1));
-    put(vec4(mix(c.rgb, middle, vec3(greaterThan(abs(c.rgb - middle) * 255.0, vec3(u_threshold)))), c.a));
+    vec3 apart = floor(abs(c.rgb - middle) * 255.0 + 0.5);
+    put(vec4(mix(c.rgb, middle, vec3(greaterThan(apart, vec3(u_threshold)))), c.a));
 }

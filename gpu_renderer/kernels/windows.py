@@ -1,0 +1,146 @@
+"""Bindings of `native/src/windows.c`: means, extremes and ranks of windows over a layer's canvas.
+
+Pixels are uint8 of shape (rows, columns, 4) without padding. Lines are divided among `thread_count` threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from ctypes import c_int, c_ssize_t, c_void_p
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Pixels = npt.NDArray[np.uint8]
+Operation = Literal["mean", "largest", "smallest"]
+Axis = Literal[0, 1]
+"""0 is across, 1 is down."""
+Channels = tuple[bool, bool, bool, bool]
+ALL: Channels = (True, True, True, True)
+THREADS_MAX, BAND_LINES = 8, 64
+"""Threads of a process, and lines that are worth another thread."""
+_OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2}
+_STRIP, _BLOCK = 64, 8
+"""`STRIP` of windows.c, and what its widths are multiples of, px."""
+
+
+class WindowKernels:
+    """The kernels of windows as functions of arrays. They release the interpreter's lock."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._window, self._ranked, self._straighten = library.window, library.ranked, library.straighten
+        self._window.argtypes = (
+            c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p, c_int, c_int, c_void_p,
+        )  # fmt: skip
+        self._ranked.argtypes = (
+            c_void_p, c_ssize_t, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_int, c_int, c_int,
+        )  # fmt: skip
+        self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
+        self._window.restype = self._ranked.restype = self._straighten.restype = None
+
+    def window(
+        self,
+        pixels: Pixels,
+        axis: Axis,
+        margin: int,
+        operation: Operation,
+        *,
+        channels: Channels = ALL,
+        repeats_edge: bool = True,
+        thread_count: int = 1,
+    ) -> None:
+        """Replace channels, in place, by the mean or an extreme of 2 margin + 1 px along an axis.
+
+        Beyond the edge its pixels repeat, or all is 0. Means are rounded to the nearest.
+        """
+        rows, columns = pixels.shape[:2]
+        chosen = np.array(channels, np.uint8) * np.uint8(255)
+        room_bytes = 2 * 4 * (_STRIP * (rows + 2 * margin) if axis else columns + 2 * margin)
+
+        def done(first: int, last: int) -> None:
+            room = np.empty(room_bytes, np.uint8)
+            self._window(
+                pixels.ctypes.data, columns, rows, axis, margin, _OPERATIONS[operation], repeats_edge,
+                chosen.ctypes.data, first, last, room.ctypes.data,
+            )  # fmt: skip
+
+        _divided(done, columns if axis else rows, thread_count)
+
+    def medians(self, pixels: Pixels, margin: int, *, is_disc: bool, thread_count: int = 1) -> Pixels:
+        """Return the middle elements of the windows around each pixel, by channel: of n in order the one at n // 2, from 0 on.
+
+        A disc of radius `margin` repeats the edge; of a square only the pixels on the canvas count.
+        """
+        rows, columns = pixels.shape[:2]
+        width = -(-columns // _BLOCK) * _BLOCK
+        source = _padded(pixels, margin, width, repeats_edge=is_disc)
+        span = np.arange(-margin, margin + 1, dtype=np.int32)
+        y, x = (each.ravel() for each in np.meshgrid(span, span, indexing="ij"))
+        held = x * x + y * y <= margin * margin if is_disc else np.ones(len(x), bool)
+        offsets = np.ascontiguousarray((y * source.strides[0] + 4 * x)[held], np.int32)
+        across = np.full(width, len(offsets), np.int32) if is_disc else _counts(width, columns, margin)
+        down = np.ones(rows, np.int32) if is_disc else _counts(rows, rows, margin)
+        found = np.empty((rows, width, 4), np.uint8)
+        start = source[margin:, margin:].ctypes.data
+
+        def done(first: int, last: int) -> None:
+            self._ranked(
+                start, source.strides[0], offsets.ctypes.data, len(offsets), across.ctypes.data, down.ctypes.data,
+                found.ctypes.data, width, first, last,
+            )  # fmt: skip
+
+        _divided(done, rows, thread_count)
+        return np.ascontiguousarray(found[:, :columns])
+
+    def straighten(self, pixels: Pixels) -> None:
+        """Make premultiplied pixels straight, in place: 255 c / a, rounded half up and at most 255."""
+        self._straighten(pixels.ctypes.data, _straight().ctypes.data, pixels.size // 4)
+
+
+@cache
+def _straight() -> Pixels:
+    """Return the straight byte of each alpha and premultiplied byte, shape (256, 256)."""
+    alpha = np.maximum(np.arange(256, dtype=np.float32), 1)[:, None]
+    straight = np.arange(256, dtype=np.float32) / alpha * np.float32(255) + np.float32(0.5)
+    return np.minimum(straight, 255).astype(np.uint8)
+
+
+def _counts(count: int, side: int, margin: int) -> npt.NDArray[np.int32]:
+    """Return the number of positions of a window that lie on a side, for each of a number of positions from its start."""
+    at = np.minimum(np.arange(count), side - 1)
+    held: npt.NDArray[np.int32] = np.asarray(
+        np.minimum(at + margin, side - 1) - np.maximum(at - margin, 0) + 1, np.int32
+    )
+    return held
+
+
+def _padded(pixels: Pixels, margin: int, width: int, *, repeats_edge: bool) -> Pixels:
+    """Return pixels with margins, and room for `width` columns between these: the edge repeated, or 255."""
+    rows, columns = pixels.shape[:2]
+    padded = np.full((rows + 2 * margin, width + 2 * margin, 4), 255, np.uint8)
+    padded[margin : margin + rows, margin : margin + columns] = pixels
+    if repeats_edge:
+        middle = padded[margin : margin + rows]
+        middle[:, :margin], middle[:, margin + columns :] = pixels[:, :1], pixels[:, -1:]
+        padded[:margin], padded[margin + rows :] = middle[:1], middle[-1:]
+    return padded
+
+
+def _divided(done: Callable[[int, int], None], lines: int, thread_count: int) -> None:
+    """Call a function of the first and the last line for each thread's part of the lines."""
+    parts = min(thread_count, THREADS_MAX, max(1, lines // BAND_LINES))
+    ends = [lines * part // parts for part in range(parts + 1)]
+    if parts == 1:
+        done(0, lines)
+    else:
+        deque(_threads().map(done, ends[:-1], ends[1:]), maxlen=0)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="windows")

@@ -1,0 +1,14 @@
+// Square pieces of a canvas on their way, an instance each, in order: a later one covers those before.
+//
+// What is an attribute here is a uniform of the fragment shader, see gpu_renderer/opengl/varyings.py.
+#include "frame.glsl"
+
+in vec4 u_piece;  // canvas px: the middle that it came from, and where that is now
+in vec2 u_turn;   // cosine and sine of its rotation
+uniform float u_cell;
+
+void main() {
+    vec2 side = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
+    vec2 corner = u_piece.zw + side * (0.71 * u_cell + 1.0);
+    gl_Position = vec4(2.0 * (corner - u_region.xy) / u_region.zw - 1.0, 0.0, 1.0);
+}

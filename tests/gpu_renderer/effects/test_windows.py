@@ -1,0 +1,58 @@
+"""Effects whose windows native kernels look at where OpenGL runs on the processor: a GPU's shaders show the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_renderer.opengl.painter import Painter
+from motion.snapshot import ParameterValue
+from tests.gpu_renderer.canvases import Pixels, baked_pixels
+
+pytestmark = pytest.mark.gl
+EXACT = 1
+"""Levels: colours of soft edges are rounded in single floats by shaders."""
+WIDE_BLUR = 8
+"""Shaders work out a wide box at a smaller size."""
+Stored = dict[str, ParameterValue]
+EFFECTS: list[tuple[str, Stored, int]] = [
+    ("median", {"radius": 2.0}, EXACT),
+    ("median", {"radius": 8.0}, EXACT),
+    ("dust-scratches", {"radius": 3.0, "threshold": 12.0}, EXACT),
+    ("minimax", {"operation": 2.0, "radius": 5.0, "channel": 1.0}, EXACT),
+    ("minimax", {"operation": 1.0, "radius": 3.0, "channel": 3.0, "direction": 1.0}, EXACT),
+    ("simple-choker", {"chokeAmount": 3.0}, EXACT),
+    ("matte-choker", {"spread": 6.0, "choke": 3.0, "softness": 4.0, "iterations": 2.0}, EXACT),
+    ("fast-box-blur", {"blurRadius": 4.0, "iterations": 2.0}, EXACT),
+    ("gaussian-blur", {"blurriness": 9.0, "dimensions": 2.0, "repeatEdge": False}, EXACT),
+    ("gaussian-blur", {"blurriness": 30.0}, WIDE_BLUR),
+    ("unsharp-mask", {"radius": 6.0, "amount": 80.0}, EXACT),
+    ("radial-shadow", {"softness": 6.0}, EXACT),
+]
+
+
+@pytest.fixture
+def shaders_alone(painter: Painter) -> Painter:
+    """A painter as on a GPU."""
+    found = Painter(painter.context, flat_uniforms=False)
+    found.is_software = False
+    return found
+
+
+def soft_ring() -> Pixels:
+    """Colours that repeat, with soft edges and an opaque middle, premultiplied."""
+    y, x = np.mgrid[0:61, 0:83].astype(np.float64)
+    alpha = np.clip((34 - np.hypot(x - 41, y - 30)) / 9, 0, 1)
+    color = np.stack([x % 16 / 15, y % 11 / 10, (x + y) % 7 / 6], axis=2)
+    pixels: Pixels = np.rint(np.dstack([color * alpha[..., None], alpha]) * 255).astype(np.uint8)
+    return pixels
+
+
+@pytest.mark.parametrize(("effect", "stored", "levels"), EFFECTS)
+def test_kernels_and_shaders_make_the_same_picture(
+    painter: Painter, shaders_alone: Painter, effect: str, stored: Stored, levels: int
+) -> None:
+    by_kernels = baked_pixels(painter, soft_ring(), effect, **stored).astype(int)
+    by_shaders = baked_pixels(shaders_alone, soft_ring(), effect, **stored).astype(int)
+    assert np.abs(by_kernels - by_shaders).max() <= levels
+    assert np.any(by_kernels != soft_ring()), "the effect changes the picture"
