@@ -50,7 +50,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot, TextSource
 
 log = logging.getLogger(__name__)
-BUILD = "14"
+BUILD = "15"
 """Raised whenever frames of the same document may come out differently."""
 
 EVALUATED_MAX: Final = 64

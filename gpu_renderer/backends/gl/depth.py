@@ -119,6 +119,8 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
     quads.set_filter(painter, shown)
     lighting = plane.lighting
     variant = quad_shader.defines(shown, plane.filter, quad) | ({"LIT": 1} if lighting else {})
+    if quad_shader.is_exact(shown, plane.filter, False):
+        variant["IN_FLOAT"] = 1
     painter.draw(
         "compositing/quad.frag",
         into,
