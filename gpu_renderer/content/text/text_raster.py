@@ -32,7 +32,9 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
     if is_per_glyph(source):
         places = glyph_places(source, (width, height), fonts)
         order = source.stroke_over_fill
-        pixels, found = painted_glyphs((columns, rows), (across / 2, down / 2), places, scale, fonts, stroke_over_fill=order)
+        pixels, found = painted_glyphs(
+            (columns, rows), (across / 2, down / 2), places, scale, fonts, stroke_over_fill=order
+        )
         return Raster(pixels, width, height, padded, found)
     glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, (width, height), fonts)]
     color = css.parse(source.style.fill) or css.BLACK
