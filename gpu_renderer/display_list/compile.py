@@ -13,6 +13,7 @@ from functools import cached_property
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.display_list import precision
 from gpu_renderer.display_list.graph import (
     Draw,
     MatteUse,
@@ -130,7 +131,7 @@ class _List:
             self.eye.position,
         )  # fmt: skip
         return RenderGraph(
-            scene, tuple(self.steps()), snapshot.background, snapshot.background_paint, tuple(self._references())
+            scene, self.steps(), snapshot.background, snapshot.background_paint, tuple(self._references())
         )
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
@@ -144,11 +145,15 @@ class _List:
                 if drawn is not None:
                     yield layer.id, replace(drawn, plane=None)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> tuple[Step, ...]:
         shown = [layer for layer in self._layers if is_shown(layer) and layer.id not in self._matte_sources]
-        if self.stage.is_group:
-            return depth_grouped([step for layer in shown for _, step in self._layer(layer)])
-        return depth_grouped(list(projection.depth_sorted(shown, self._layer)))
+        is_group = self.stage.is_group
+        ordered = (
+            [step for layer in shown for _, step in self._layer(layer)]
+            if is_group
+            else projection.depth_sorted(shown, self._layer)
+        )
+        return precision.marked(list(depth_grouped(list(ordered))))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:

@@ -54,6 +54,7 @@ class _Known:
     raster_scale: float
     is_continuous: bool
     is_draft: bool
+    is_exact: bool
     color: ColorManagement
 
 
@@ -131,7 +132,8 @@ class LayerContents:
         known = self._now.get(key) or self._before.get(key)
         if known is None or known.source is not layer.source or known.raster_scale != step.raster_scale:
             return None
-        if (known.is_continuous, known.is_draft) != (layer.continuous_raster, layer.draft_quality):
+        look = (known.is_continuous, known.is_draft, known.is_exact)
+        if look != (layer.continuous_raster, layer.draft_quality, step.is_exact):
             return None
         if known.color is not scene.color and known.color != scene.color:
             return None
@@ -142,8 +144,9 @@ class LayerContents:
         layer = step.layer
         if step.is_bare and isinstance(layer.source, (ShapeSource, TextSource)):
             self._now[id(layer.source)] = _Known(
-                paint, layer.source, step.raster_scale, layer.continuous_raster, layer.draft_quality, scene.color
-            )
+                paint, layer.source, step.raster_scale, layer.continuous_raster, layer.draft_quality, step.is_exact,
+                scene.color,
+            )  # fmt: skip
         return paint
 
     def _shape(self, step: Draw, scene: Scene) -> Shape:
@@ -211,7 +214,10 @@ class LayerContents:
         padding = plan.padding_px if is_picture else raster.padding
         shown = _linear(flat, step.gain, scene)
         crop = _crop(step, raster)
-        return Image(pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown)
+        is_exact = step.is_exact and shown is None
+        return Image(
+            pixels, raster.width, raster.height, padding, crop, layer.draft_quality, color=shown, is_exact=is_exact
+        )
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:
         if not masks.has_paths(layer):
@@ -274,6 +280,7 @@ def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
     return Image(
         raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), layer.draft_quality,
         raster.is_opaque, _linear(raster.color, step.gain, scene), raster.content_box if step.part == WHOLE else WHOLE, raster.is_fleeting,
+        is_exact=step.is_exact and raster.color is None,
     )  # fmt: skip
 
 

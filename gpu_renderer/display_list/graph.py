@@ -90,6 +90,8 @@ class Draw:
     """Part of the texture that is shown on the whole quad."""
     is_hard: bool = False
     """True for shapes without a soft edge: the walls of a body touch without gaps."""
+    is_exact: bool = False
+    """True for pictures filtered in full precision: a later step amplifies small differences."""
     is_bare: bool = field(init=False, repr=False, compare=False)
     """True if the content is only placed and faded, with nothing else done to it."""
 

@@ -76,6 +76,8 @@ class Image:
     """True if the pixels are used for one frame only, as those of a video."""
     region: Region | None = None
     """Frame region that the pixels cover one to one, whatever the layer's placement. None for a placed box."""
+    is_exact: bool = False
+    """True if the pixels are filtered in full precision instead of 8 bits."""
 
     @property
     def size(self) -> tuple[int, int] | None:
@@ -88,7 +90,7 @@ class Image:
         pixels = self.pixels if isinstance(self.pixels, BakedPixels) else id(self.pixels)
         return (
             pixels, self.width, self.height, self.padding, self.crop, self.is_nearest, self.is_opaque, self.color,
-            self.content_box, self.region,
+            self.content_box, self.region, self.is_exact,
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:

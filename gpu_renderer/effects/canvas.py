@@ -40,6 +40,10 @@ FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
 
 
+MIP_SHARPENING = 0.5
+"""Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
+
+
 class RasterEffect(Protocol):
     """Raster form of an effect: `registry.Effect`."""
 
@@ -79,10 +83,7 @@ class Canvas(Surface):
         share = min(1.0, scale_max * layer_width / columns)
         if share < 1.0:
             size = Region(0, 0, max(1, math.floor(columns * share + 0.5)), max(1, math.floor(rows * share + 0.5)))
-            # Browsers reduce from the mip level above: halve while it is more than twice too large, then bilinear.
-            for _ in range(math.floor(math.log2(1 / share))):
-                target = _replaced(painter, target, "effects/baked/mip.frag", _half(target.region))
-            target = _replaced(painter, target, "effects/baked/resize.frag", size)
+            target = _reduced(painter, target, size)
         return cls(painter, target, target.region.width / layer_width)
 
     @property
@@ -332,6 +333,27 @@ def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
 
 def _half(region: Region) -> Region:
     return Region(0, 0, max(1, region.width // 2), max(1, region.height // 2))
+
+
+def _reduced(painter: Painter, target: Target, size: Region) -> Target:
+    """Return the picture of a target, which goes back to the pool, in a smaller size.
+
+    Browsers read between two mip levels, half a level finer than the reduction asks for (effects.md 4.1).
+    """
+    ratio = target.region.width / size.width * target.region.height / size.height
+    levels = max(0.0, math.log2(ratio) / 2 - MIP_SHARPENING)
+    for _ in range(math.floor(levels)):
+        target = _replaced(painter, target, "effects/baked/mip.frag", _half(target.region))
+    smaller = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
+    made = painter.applied(
+        "effects/baked/reduce.frag",
+        target,
+        region=size,
+        textures={"u_smaller": smaller},
+        uniforms={"u_between": levels % 1.0},
+    )
+    painter.pool.give_back(target, smaller)
+    return made
 
 
 def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> Target:

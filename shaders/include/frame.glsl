@@ -6,7 +6,12 @@
 uniform vec4 u_region;  // what the target being drawn holds
 
 // This pixel's position in the frame, its centre at +0.5: exact, as an interpolated varying is not.
+// FLIPPED: the target is drawn upside down, so that the samples of its pixels lie as in the reference, whose rows count upwards.
+#ifdef FLIPPED
+#define v_frame vec2(gl_FragCoord.x + u_region.x, u_region.y + u_region.w - gl_FragCoord.y)
+#else
 #define v_frame (gl_FragCoord.xy + u_region.xy)
+#endif
 
 // The texture coordinates of a frame position in a target that holds `region`.
 vec2 within(vec4 region, vec2 frame) {

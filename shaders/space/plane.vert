@@ -1,15 +1,21 @@
 // A plane's quad as real geometry, for passes with a depth buffer.
 // u_to_frame: unit square to frame pixels; its third row is the depth in composition px, so that w is the distance.
+// u_subpixels: steps of a pixel that corners lie on, as those of the reference's rasteriser. The content keeps its exact place.
 // Depth: 0 at 1 px from the eye, 1 at 100000 px (format/three-d.md 3).
 #include "frame.glsl"
 
 uniform mat3 u_to_frame;
+uniform float u_subpixels;
 const float NEAR = 1.0;
 const float FAR = 100000.0;
 
 void main() {
     vec3 p = u_to_frame * vec3(float(gl_VertexID & 1), float(gl_VertexID >> 1), 1.0);
+    if (p.z >= NEAR) p.xy = floor(p.xy / p.z * u_subpixels + 0.5) / u_subpixels * p.z;
     vec2 within_target = (p.xy - u_region.xy * p.z) / u_region.zw;
+#ifdef FLIPPED
+    within_target.y = p.z - within_target.y;
+#endif
     float depth = FAR / (FAR - NEAR) * (p.z - NEAR);
     gl_Position = vec4(2.0 * within_target - p.z, depth, p.z);
 }

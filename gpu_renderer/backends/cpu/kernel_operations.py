@@ -90,9 +90,11 @@ class HostTexels:
         return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
 
     def suit(self, paint: Image | Shape) -> bool:
-        """Return True if a kernel can read a paint's texels."""
+        """Return True if a kernel can read a paint's texels, and filters them precisely enough."""
         if isinstance(paint, Shape):
             return True
+        if paint.is_exact:
+            return False
         found = self.bytes_of(paint.pixels)
         return found is not None and (found.ndim == 2) == (paint.color is not None)
 
@@ -191,6 +193,8 @@ def of_drawable(
     placed = quads.sampled_on(shown, quad, within, is_smooth=style.is_smooth, known=known)
     if placed is None:
         return NOTHING
+    if isinstance(placed.shown, Image) and placed.shown.is_exact and not placed.shown.is_nearest:
+        return None
     content = _content_of(placed.shown, texels)
     if content is None or not is_within_limits(quad):
         return None

@@ -82,7 +82,8 @@ def _content_box(shown: Drawable) -> Share:
 def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
     """Draw the planes with a depth buffer.
 
-    The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices.
+    The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices. It is drawn
+    upside down, as the reference does: the samples of a pixel are not symmetrical.
     """
     context, held = painter.context, region.intersection(into.region)
     resolved = painter.pool.take(held, into.format, clear=False)
@@ -90,7 +91,7 @@ def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], re
         buffer = resolved.through(framebuffer)
         framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
         framebuffer.clear(depth=1.0)
-        painter.copy(into, buffer, held)
+        painter.draw("copy.frag", buffer, textures={"u_source": into}, defines={"FLIPPED": 1})
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "<="
         try:
@@ -102,8 +103,9 @@ def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], re
         framebuffer.scissor = (0, 0, held.width, held.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
-    for part in shared(rects, held):
-        painter.copy(resolved, into, part)
+    parts = shared(rects, held)
+    if parts:
+        painter.draw("copy.frag", into, textures={"u_source": resolved}, scissor=parts, defines={"UPSIDE_DOWN": 1})
     painter.pool.give_back(resolved)
 
 
@@ -119,15 +121,18 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
     quads.set_filter(painter, shown)
     lighting = plane.lighting
     variant = quad_shader.defines(shown, plane.filter, quad) | ({"LIT": 1} if lighting else {})
+    if quad_shader.is_exact(shown, plane.filter, False):
+        variant["IN_FLOAT"] = 1
     painter.draw(
         "compositing/quad.frag",
         into,
         vertex="space/plane.vert",
         textures=quad_shader.textures(painter, shown, plane.filter),
         blend=fixed_function(step),
-        defines={"SAMPLES": 0, **variant},
+        defines={"SAMPLES": 0, "FLIPPED": 1, **variant},
         uniforms={
             "u_to_frame": matrix.columns(quad),
+            "u_subpixels": float(matrix.SUBPIXELS),
             "u_to_unit": matrix.columns(to_unit),
             "u_opacity": step.opacity,
             **quad_shader.uniforms(shown, plane.filter),

@@ -62,8 +62,9 @@ def content(shown: Drawable) -> int:
 
 def is_exact(shown: Drawable, filter: Filter, feeds_effects: bool) -> bool:
     """Return True if a picture is filtered in full precision, because the next stage amplifies small differences."""
-    is_amplified = feeds_effects or filter.stage is not None or filter.table is not None
-    return is_amplified and isinstance(shown, Image) and not shown.is_nearest
+    if not isinstance(shown, Image) or shown.is_nearest:
+        return False
+    return shown.is_exact or feeds_effects or filter.stage is not None or filter.table is not None
 
 
 def textures(painter: Painter, shown: Drawable, filter: Filter) -> dict[str, Target | moderngl.Texture]:

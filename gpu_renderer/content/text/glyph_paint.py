@@ -31,13 +31,18 @@ _SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
 def painted_glyphs(
-    size: tuple[int, int], places: Iterable[GlyphPlace], scale: float, fonts: Fonts, *, stroke_over_fill: bool
+    size: tuple[int, int],
+    center: tuple[float, float],
+    places: Iterable[GlyphPlace],
+    scale: float,
+    fonts: Fonts,
+    *,
+    stroke_over_fill: bool,
 ) -> tuple[Pixels, Rgba | None]:
-    """A raster of `size` columns and rows, the middle of the box in its middle, with the glyphs in text order.
+    """A raster of `size` columns and rows, the middle of the box at `center`, with the glyphs in text order.
 
     Premultiplied RGBA, or the coverage of the one colour that comes with it.
     """
-    center = (size[0] / 2, size[1] / 2)
     glyphs = [_GlyphPainting(place, scale, center, fonts) for place in places if place.pose.opacity > 0]
     color = _only_color(glyphs)
     glyph_canvas = GlyphCanvas.of(*size, is_coverage=color is not None)

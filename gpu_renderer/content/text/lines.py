@@ -76,15 +76,13 @@ def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
 
 
 def painted(line: str, style: TextStyle, fonts: Fonts) -> PaintedBox:
-    """Return the ink of a line. The reference's canvas rounds each glyph of a hinted face outward, before it is placed."""
+    """Return the ink of a line. The reference's canvas rounds each glyph outward, before it is placed."""
     chain = chain_of(style, fonts)
     boxes, pen = [], 0.0
     for glyph in shaped(line, chain):
         if box := glyph.styled.face.painted(glyph.glyph):
-            left, top, right, bottom = _outward(
-                (box[0] * style.size, box[1] * style.size, box[2] * style.size, box[3] * style.size),
-                glyph.styled.face.is_hinted,
-            )
+            left, top = math.floor(box[0] * style.size), math.floor(box[1] * style.size)
+            right, bottom = math.ceil(box[2] * style.size), math.ceil(box[3] * style.size)
             x, y = pen + glyph.dx * style.size, glyph.dy * style.size
             boxes.append((left + x, top + y, right + x, bottom + y))
         pen += glyph.advance * style.size
@@ -106,8 +104,3 @@ def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -
         else:
             line = longer
     return [*lines, line]
-
-
-def _outward(box: tuple[float, float, float, float], whole: bool) -> tuple[float, float, float, float]:
-    left, top, right, bottom = box
-    return (math.floor(left), math.floor(top), math.ceil(right), math.ceil(bottom)) if whole else box

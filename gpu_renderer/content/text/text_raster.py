@@ -28,12 +28,14 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
     width, height = measured_box(source, fonts)
     padded = padding(source, (width, height), bleed_px)
     scale = fitting_scale(width + 2 * padded, height + 2 * padded, supersample)
-    columns = max(1, round_half_up((width + 2 * padded) * scale))
-    rows = max(1, round_half_up((height + 2 * padded) * scale))
+    across, down = (width + 2 * padded) * scale, (height + 2 * padded) * scale
+    columns, rows = max(1, round_half_up(across)), max(1, round_half_up(down))
     if is_per_glyph(source):
         places = glyph_places(source, (width, height), fonts)
         order = source.stroke_over_fill
-        pixels, found = painted_glyphs((columns, rows), places, scale, fonts, stroke_over_fill=order)
+        pixels, found = painted_glyphs(
+            (columns, rows), (across / 2, down / 2), places, scale, fonts, stroke_over_fill=order
+        )
         return Raster(pixels, width, height, padded, found)
     glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, (width, height), fonts)]
     color = css.parse(source.style.fill) or css.BLACK

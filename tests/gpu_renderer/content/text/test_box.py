@@ -28,6 +28,12 @@ def test_the_box_of_inter_is_the_advance_and_the_padding(
     assert measured_box(text(content), reference_fonts()) == box
 
 
+def test_the_ink_of_each_glyph_is_rounded_outward_before_the_box_is_measured() -> None:
+    style = TextStyle(family="Inter", size=24, weight=700, italic=True)
+    assert line_width("AVA To Wave", style, reference_fonts()) == pytest.approx(154.236, abs=0.001)
+    assert measured_box(text("AVA To Wave", style), reference_fonts())[0] == 180
+
+
 def test_arial_is_measured_with_the_bold_of_its_substitute() -> None:
     assert line_width("Motion", ARIAL_56, reference_fonts()) == pytest.approx(183.4766, abs=1e-4)
     assert measured_box(text("Motion", ARIAL_56), reference_fonts()) == (208, 84)
