@@ -153,6 +153,7 @@ class LocalFarm:
         self._environment = _chosen_settings(self._settings) | {"PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data)}
         if workers is not None:
             self._environment["WORKERS"] = str(workers)
+        self._environment.setdefault("METRICS_HOST", self._options.host)
         if self._settings.ray_address is not None:
             return []
         bytes_max = segment_bytes_max(self._machine, self._settings.segment_memory_bytes_max)
