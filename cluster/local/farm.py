@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -160,7 +161,15 @@ class LocalFarm:
         self._environment["SEGMENT_MEMORY_BYTES_MAX"] = str(bytes_max)
         head = ray_head(self._data, self._environment, self._cores, self._log("ray"))
         self._environment |= head.environment | {"RAY_ADDRESS": head.address}
+        self._link_worker_logs(head.logs)
         return [head.part]
+
+    def _link_worker_logs(self, logs: Path) -> None:
+        """Show the workers' logs, which Ray keeps elsewhere, among the others: `logs/workers`."""
+        link = self._data / "logs" / "workers"
+        link.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a file system without links
+            link.symlink_to(logs)
 
     def _service_parts(self) -> list[Part]:
         environment = self._environment | self._urls
