@@ -124,7 +124,15 @@ class Settings(BaseSettings):
     render_audio: bool = Field(False, description="Render the sound of compositions; the interface has silent videos.")
     result_days: float = Field(30, gt=0, description="Days that a finished video can be downloaded for.")
     metrics_port: int | None = Field(
-        None, ge=1, le=65535, description="Port of the scheduler's Prometheus metrics; none when unset."
+        None,
+        ge=1,
+        le=65535,
+        description="Port of the scheduler's Prometheus metrics; none when unset. Further schedulers of a machine take the next "
+        "free ones.",
+    )
+    metrics_host: str = Field(
+        "0.0.0.0",  # noqa: S104 - a private network, see SECURITY.md
+        description="Address that `METRICS_PORT` listens on; that of `--host` when unset under `./farm up`.",
     )
     workers_max: int | None = Field(
         None,

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
-from prometheus_client import start_http_server
 
 from cluster.executor import executor_of
 from farm_core import redis
@@ -29,7 +28,7 @@ from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.telemetry import logs, traces
-from farm_core.telemetry.metrics import REGISTRY
+from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
 
@@ -57,7 +56,7 @@ def main(words: list[str]) -> int:
     logs.set_up(chosen.log_level)
     traces.set_up(chosen, "scheduler")
     if chosen.metrics_port is not None:
-        start_http_server(chosen.metrics_port, registry=REGISTRY)
+        metrics.serve(chosen.metrics_host, chosen.metrics_port)
     return uvloop.run(_run(chosen))
 
 

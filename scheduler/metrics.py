@@ -6,10 +6,17 @@ from collections import Counter as Tally
 from collections.abc import Sequence
 from typing import Final
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram, start_http_server
 
+from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import REGISTRY
 from scheduler.ports import Finished, WorkerState
+
+_log = logger(__name__)
+
+PORTS: Final = 16
+"""Schedulers of one machine that find a port for their metrics."""
+PORT_MAX: Final = 65535
 
 SEGMENTS: Final = Counter("farm_segments_total", "Segments done.", ("source",), registry=REGISTRY)
 FRAMES: Final = Counter("farm_frames_total", "Frames rendered; those of cached segments are not.", registry=REGISTRY)
@@ -33,6 +40,22 @@ WORKERS: Final = Gauge(
     ("device", "encoder", "backend"), registry=REGISTRY,
 )  # fmt: skip
 WORKER_MEMORY_BYTES: Final = Gauge("farm_worker_memory_bytes", "Resident memory.", ("worker",), registry=REGISTRY)
+
+
+def serve(host: str, port: int) -> int | None:
+    """Serve the metrics on the port, or on the next free one of PORTS: schedulers of one machine share the setting.
+
+    Return the port; None if none is free, because a scheduler works without its metrics.
+    """
+    for candidate in range(port, min(port + PORTS, PORT_MAX + 1)):
+        try:
+            start_http_server(candidate, host, REGISTRY)
+        except OSError as error:
+            _log.warning("the port of the metrics cannot be used", port=candidate, error=error.strerror)
+            continue
+        _log.info("metrics are served", port=candidate)
+        return candidate
+    return None
 
 
 def segment(report: Finished, frame_count: int) -> None:

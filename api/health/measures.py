@@ -1,4 +1,7 @@
-"""Gauges that are measured when Prometheus asks for them."""
+"""Gauges of the queue and the stores, measured when Prometheus asks for them.
+
+They belong to the API alone: a process that never measures them would export 0, which the alerts take for a failure.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import shutil
 from datetime import timedelta
 from typing import Final
 
+from prometheus_client import Gauge
 from sqlalchemy import func, select
 from sqlmodel import col
 
@@ -13,16 +17,34 @@ from api.app_state import AppState
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JOB_TERMINAL, DeliveryStatus, JobStatus
 from farm_core.settings import Settings
-from farm_core.telemetry.metrics import (
-    DATA_DISK_FREE_RATIO,
-    JOBS,
-    QUEUE_AGE_SECONDS,
-    STORAGE_UP,
-    WEBHOOKS_OVERDUE,
-)
+from farm_core.telemetry.metrics import REGISTRY
 from farm_core.webhooks.models import Delivery
 
 OVERDUE: Final = timedelta(minutes=1)
+
+JOBS: Final = Gauge(
+    "farm_jobs",
+    "Jobs by status; of ended ones, those of the last day.",
+    ("status",),
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
+)
+QUEUE_AGE_SECONDS: Final = Gauge(
+    "farm_queue_age_seconds", "Age of the oldest queued job.", registry=REGISTRY, multiprocess_mode="mostrecent"
+)
+WEBHOOKS_OVERDUE: Final = Gauge(
+    "farm_webhooks_overdue", "Webhooks late by more than a minute.", registry=REGISTRY, multiprocess_mode="mostrecent"
+)
+STORAGE_UP: Final = Gauge(
+    "farm_storage_up", "1 if object storage answers, else 0.", registry=REGISTRY, multiprocess_mode="mostrecent"
+)
+DATA_DISK_FREE_RATIO: Final = Gauge(
+    "farm_data_disk_free_ratio",
+    "Free share of the data folder's disk, 0 to 1; none where there is no such folder.",
+    ("folder",),
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
+)
 
 
 async def queue(state: AppState) -> bool:
@@ -48,4 +70,4 @@ def storage(settings: Settings, *, up: bool) -> None:
     STORAGE_UP.set(up)
     if settings.data_folder.exists():
         disk = shutil.disk_usage(settings.data_folder)
-        DATA_DISK_FREE_RATIO.set(disk.free / disk.total)
+        DATA_DISK_FREE_RATIO.labels(str(settings.data_folder)).set(disk.free / disk.total)

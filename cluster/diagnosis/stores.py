@@ -1,4 +1,7 @@
-"""Checks of Postgres, Redis, storage and Ray: those of the settings are asked, embedded ones are tried out."""
+"""Checks of Postgres, Redis, storage and Ray.
+
+Those of the settings, and those of a farm that runs on the data folder, are asked. Other embedded ones are tried out.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import redis
 
 from cluster.diagnosis.finding import Finding
 from cluster.embedded import postgres, valkey
+from farm_core import running
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.database import libpq_url
 from farm_core.settings import Settings
@@ -27,8 +32,8 @@ FREE_BYTES_LEAST = 2_000_000_000
 def store_findings(settings: Settings) -> Iterator[Finding]:
     """A finding for each store."""
     examinations: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
-        ("postgres", _postgres, "Check DATABASE_URL, or unset it to use the embedded server."),
-        ("redis", _redis, "Check REDIS_URL, or unset it to use the embedded server."),
+        ("postgres", _postgres, _remedy(settings, settings.database_url, "DATABASE_URL")),
+        ("redis", _redis, _remedy(settings, settings.redis_url, "REDIS_URL")),
         (
             "storage",
             _storage,
@@ -46,9 +51,25 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
     yield _disk(settings)
 
 
+def _running(settings: Settings) -> running.Running | None:
+    """Return the farm that runs on the data folder."""
+    found = running.read(settings.data_folder)
+    return found if found is not None and psutil.pid_exists(found.pid) else None
+
+
+def _remedy(settings: Settings, url: str | None, name: str) -> str:
+    if url is None and _running(settings) is not None:
+        return (
+            f"Read {settings.data_folder / 'logs'}, or restart the farm. Run the doctor as the user who runs the farm."
+        )
+    return f"Check {name}, or unset it to use the embedded server."
+
+
 def _postgres(settings: Settings) -> str:
     if settings.database_url is not None:
         return f"version {_version(libpq_url(settings.database_url))}, as DATABASE_URL says"
+    if (farm := _running(settings)) is not None:
+        return f"version {_version(libpq_url(farm.database_url))}, of the running farm"
     with tempfile.TemporaryDirectory(prefix="farm-doctor-") as folder:
         server = postgres.start(Path(folder) / "postgres", durable=False)
         try:
@@ -66,6 +87,8 @@ def _version(url: str) -> str:
 def _redis(settings: Settings) -> str:
     if settings.redis_url is not None:
         return f"{_pinged(settings.redis_url)}, as REDIS_URL says"
+    if (farm := _running(settings)) is not None:
+        return f"{_pinged(farm.redis_url)}, of the running farm"
     with tempfile.TemporaryDirectory(prefix="farm-doctor-") as folder:
         server = valkey.start(Path(folder))
         try:
@@ -118,4 +141,11 @@ def _disk(settings: Settings) -> Finding:
         fact = f"{folder} cannot be the data folder: {error.strerror}"
         return Finding("disk", "bad", fact, "Name another one with --data or DATA_FOLDER.")
     fact = f"{free / 1e9:.1f} GB free for {folder}"
-    return Finding("disk", "good" if free >= FREE_BYTES_LEAST else "poor", fact)
+    if free >= FREE_BYTES_LEAST:
+        return Finding("disk", "good", fact)
+    return Finding(
+        "disk",
+        "poor",
+        fact,
+        "Lower SEGMENT_CACHE_BYTES or RESULT_DAYS, or free space. Jobs wait while the disk is full.",
+    )

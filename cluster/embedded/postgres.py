@@ -184,11 +184,15 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
 def _adopted(folder: Path, url: str, adopt: bool) -> bool:
     """Return True if a running server on the folder can be reused. Otherwise wait for it to exit."""
     deadline = time.monotonic() + _START_SECONDS
+    refusal = ""
     while _running(folder):
-        if adopt and _answers(url):
+        if adopt and not (refusal := _refusal(url)):
             return True
         if time.monotonic() > deadline:
-            raise process.ServerFailed(f"another command's server holds {folder}; end that command first")
+            raise process.ServerFailed(
+                f"the server on {folder} does not answer: {refusal}" if refusal
+                else f"another command's server holds {folder}; end that command first"
+            )  # fmt: skip
         time.sleep(0.05)
     return False
 
@@ -229,11 +233,16 @@ def _log(folder: Path) -> Path:
 
 
 def _answers(url: str) -> bool:
+    return not _refusal(url)
+
+
+def _refusal(url: str) -> str:
+    """Return why the server lets nobody in, in one line; empty if it does."""
     try:
         psycopg.connect(url, connect_timeout=2).close()
-    except psycopg.OperationalError:
-        return False
-    return True
+    except psycopg.OperationalError as error:
+        return (str(error).strip() or type(error).__name__).splitlines()[-1]
+    return ""
 
 
 def _make_database(maintenance: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -153,13 +154,22 @@ class LocalFarm:
         self._environment = _chosen_settings(self._settings) | {"PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data)}
         if workers is not None:
             self._environment["WORKERS"] = str(workers)
+        self._environment.setdefault("METRICS_HOST", self._options.host)
         if self._settings.ray_address is not None:
             return []
         bytes_max = segment_bytes_max(self._machine, self._settings.segment_memory_bytes_max)
         self._environment["SEGMENT_MEMORY_BYTES_MAX"] = str(bytes_max)
         head = ray_head(self._data, self._environment, self._cores, self._log("ray"))
         self._environment |= head.environment | {"RAY_ADDRESS": head.address}
+        self._link_worker_logs(head.logs)
         return [head.part]
+
+    def _link_worker_logs(self, logs: Path) -> None:
+        """Show the workers' logs, which Ray keeps elsewhere, among the others: `logs/workers`."""
+        link = self._data / "logs" / "workers"
+        link.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a file system without links
+            link.symlink_to(logs)
 
     def _service_parts(self) -> list[Part]:
         environment = self._environment | self._urls

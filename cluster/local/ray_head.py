@@ -27,9 +27,10 @@ TEMPORARY_PATH_MAX: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class RayHead:
-    """Address of the cluster, and the environment of its members."""
+    """Address of the cluster, the folder with the logs of its workers, and the environment of its members."""
 
     address: str
+    logs: Path
     environment: dict[str, str]
     part: ProcessPart
 
@@ -59,7 +60,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
     part = ProcessPart("ray", command, inherited, log_path, stop_seconds=1, sweep=lambda: _sweep(folder))
-    return RayHead(f"127.0.0.1:{port}", ray_environment, part)
+    return RayHead(f"127.0.0.1:{port}", folder / "session_latest" / "logs", ray_environment, part)
 
 
 def free_port() -> int:

@@ -59,7 +59,8 @@ class Supervisor:
         failures = self._failures.get(part.name, 0) + 1
         self._failures[part.name] = failures
         self._due[part.name] = now + min(RESTART_SECONDS_MAX, 0.25 * 2**failures)
-        _log.warning("part died, restarting it", part=part.name, failures=failures)
+        reason = {"reason": part.reason} if failures >= FAILURES_MAX and part.reason else {}
+        _log.warning("part died, restarting it", part=part.name, failures=failures, **reason)
         try:
             part.start()
         except (Failure, OSError) as error:

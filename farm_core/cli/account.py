@@ -1,4 +1,6 @@
-"""Create an account, change its plan, limits, priority or role at once, suspend or delete it, or list accounts; prints JSON.
+"""Create an account, change its plan, limits, priority or role at once, suspend or delete it, show what it uses, or list accounts.
+
+Prints JSON. `show` adds the use of this month, the bytes in storage and the jobs that have not ended.
 
 Limits are those of `limits.*` in the usage record (apiEnabled, monthlyRenderMinutes, monthlyApiRequests, maxActiveApiKeys,
 maxUploadBytes, maxStorageBytes); `null` lifts a limit, `plan` gives the plan's value back. `delete` removes everything that belongs to the
@@ -13,42 +15,46 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts import repository
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
 from farm_core.accounts.secret import farm_secret
-from farm_core.audit.log import record
+from farm_core.audit.log import Actor, record
 from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import Refused, account_of, add_yes_argument, command_line_actor, confirmed
 from farm_core.controls import accounts as controls
 from farm_core.controls.deletion import contents, delete_account
+from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.ids import new_id
+from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
+from farm_core.usage import repository as usage
 
 NAME_LENGTH_MAX = 120
+MS_PER_MINUTE = 60_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`create NAME`, `set NAME`, `suspend NAME`, `unsuspend NAME`, `delete NAME`, `list`."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="create|set|suspend|unsuspend|delete|list")
-    for action, help_text in (("create", "make an account"), ("set", "change its plan or limits")):
+    """`create NAME`, `set NAME`, `show NAME`, `suspend NAME`, `unsuspend NAME`, `delete NAME`, `list`."""
+    actions = parser.add_subparsers(
+        dest="action", required=True, metavar="create|set|show|suspend|unsuspend|delete|list"
+    )
+    for action, help_text in (("create", "make an account"), ("set", "change its plan, limits, role or priority")):
         one = actions.add_parser(action, help=help_text)
         one.add_argument("name", metavar="NAME")
         one.add_argument("--plan", choices=sorted(PLANS), default=None)
         one.add_argument("--limit", action="append", default=[], metavar="KEY=VALUE")
-        if action == "set":
-            one.add_argument(
-                "--operator", action=argparse.BooleanOptionalAction, default=None, help="may control the farm"
-            )
-            one.add_argument("--priority", type=int, default=None, metavar="N", help="each step doubles its share")
-            one.add_argument(
-                "--job-priority", type=int, default=None, metavar="N",
-                help="priority of its new jobs: each step is worth a day of waiting",
-            )  # fmt: skip
+        one.add_argument("--operator", action=argparse.BooleanOptionalAction, default=None, help="may control the farm")
+        one.add_argument("--priority", type=int, default=None, metavar="N", help="each step doubles its share")
+        one.add_argument(
+            "--job-priority", type=int, default=None, metavar="N",
+            help="priority of its new jobs: each step is worth a day of waiting",
+        )  # fmt: skip
         data_folder.add_data_argument(one)
     for action, help_text in (
         ("suspend", "refuse its credentials and start none of its work"),
@@ -59,13 +65,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("name", metavar="NAME")
         add_yes_argument(one)
         data_folder.add_data_argument(one)
+    one = actions.add_parser("show", help="show it with what it uses")
+    one.add_argument("name", metavar="NAME")
+    data_folder.add_data_argument(one)
     data_folder.add_data_argument(actions.add_parser("list", help="list the accounts"))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the account, or all of them. Raises Refused and BadLimit."""
     act = {
-        "create": _create, "set": _set, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend, "delete": _delete
+        "create": _create, "set": _set, "show": _show, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend,
+        "delete": _delete,
     }[arguments.action]  # fmt: skip
     creates = arguments.action == "create"
     done = connection.with_database(arguments, lambda database: act(database, arguments), creates=creates)
@@ -84,7 +94,10 @@ async def _create(database: Database, arguments: argparse.Namespace) -> Any:
         for assignment in arguments.limit:
             set_limit(account, assignment)
         session.add(account)
-        return _shown(account)
+        await session.flush()
+        actor = command_line_actor()
+        await record(session, actor, "create", f"account {account.id}", {"name": name, "plan": account.plan})
+        return _shown(await _ranked(session, actor, account, arguments))
 
 
 async def _set(database: Database, arguments: argparse.Namespace) -> Any:
@@ -95,15 +108,42 @@ async def _set(database: Database, arguments: argparse.Namespace) -> Any:
             set_limit(account, assignment)
         if arguments.plan or arguments.limit:
             await record(
-                session, actor, "set limits", f"account {account.id}", {"plan": account.plan, "limits": arguments.limit}
-            )
-        if arguments.operator is not None:
-            account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)
-        if arguments.priority is not None:
-            account = await controls.set_account_priority(session, actor, account.id, arguments.priority)
-        if arguments.job_priority is not None:
-            account = await controls.set_job_priority(session, actor, account.id, arguments.job_priority)
-        return _shown(account)
+                session, actor, "set limits", f"account {account.id}",
+                {"name": account.name, "plan": account.plan, "limits": arguments.limit},
+            )  # fmt: skip
+        return _shown(await _ranked(session, actor, account, arguments))
+
+
+async def _ranked(session: AsyncSession, actor: Actor, account: Account, arguments: argparse.Namespace) -> Account:
+    """Set the role and the priorities that the command names."""
+    if arguments.operator is not None:
+        account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)
+    if arguments.priority is not None:
+        account = await controls.set_account_priority(session, actor, account.id, arguments.priority)
+    if arguments.job_priority is not None:
+        account = await controls.set_job_priority(session, actor, account.id, arguments.job_priority)
+    return account
+
+
+async def _show(database: Database, arguments: argparse.Namespace) -> Any:
+    now = utc_now()
+    async with database.reading() as session:
+        account = await account_of(session, arguments.name)
+        used, minutes = await usage.of_month(session, account.id, now), await usage.minutes(session, account.id, now)
+        queue = await session.get(AccountQueue, account.id)
+        return _shown(account) | {
+            "period": used.period,
+            "use": {
+                "renderJobs": used.render_jobs,
+                "renderedMinutes": round(minutes.rendered_ms / MS_PER_MINUTE, 3),
+                "reservedRenderMinutes": round(minutes.reserved_ms / MS_PER_MINUTE, 3),
+                "apiRequests": used.api_requests,
+                "activeApiKeys": await repository.active_keys(session, account.id, now),
+                "storedBytes": queue.stored_bytes if queue else 0,
+                "queuedJobs": queue.queued if queue else 0,
+                "processingJobs": queue.processing if queue else 0,
+            },
+        }
 
 
 async def _suspend(database: Database, arguments: argparse.Namespace) -> Any:

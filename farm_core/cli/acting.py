@@ -34,9 +34,9 @@ async def account_of(session: AsyncSession, name: str) -> Account:
     return account
 
 
-def add_yes_argument(parser: argparse.ArgumentParser) -> None:
-    """`--yes`."""
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+def add_yes_argument(parser: argparse.ArgumentParser, help_text: str = "do not ask") -> None:
+    """`--yes`. Every control takes it, also one that asks nothing: scripts pass it to all of them."""
+    parser.add_argument("--yes", action="store_true", help=help_text)
 
 
 def confirmed(question: str, arguments: argparse.Namespace) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from farm_core.audit import log
 from farm_core.cli import connection, data_folder, screen
@@ -15,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--who NAME`, `--action ACTION`, `--target TARGET`, `--limit N`, `--watch`, `--data DIR`."""
     parser.add_argument("--who", metavar="NAME", default=None, help="actions of this account or system user")
     parser.add_argument("--action", default=None, help='such as "cancel" or "pause"')
-    parser.add_argument("--target", default=None, help='such as "job job_1" or "account acc_1"')
+    parser.add_argument("--target", default=None, help='such as "job job_1", "account acc_1" or "queue"')
     parser.add_argument("--limit", type=whole(1), default=50, metavar="N", help=f"at most {log.PAGE_MAX}")
     screen.add_watch_argument(parser)
     data_folder.add_data_argument(parser)
@@ -40,6 +42,17 @@ async def _listed(database: Database, arguments: argparse.Namespace) -> Listing:
     for entry in entries:
         table.add_row(
             entry.at.strftime("%Y-%m-%d %H:%M:%S"), entry.who, entry.role, entry.action, entry.target,
-            str(entry.detail or ""),
+            _words(entry.detail or {}),
         )  # fmt: skip
     return table
+
+
+def _words(detail: Mapping[str, Any]) -> str:
+    """Return the details as people write them: `name beta, limits maxUploadBytes=7`."""
+    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in detail.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"({_words(value)})"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

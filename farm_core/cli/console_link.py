@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 
 from farm_core import running
 from farm_core.accounts import repository
+from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder
+from farm_core.cli.acting import command_line_actor
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.failure import Failure
@@ -37,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
             account = await repository.account_named(session, arguments.name)
             if account is None:
                 return None
+            detail = {"name": account.name, "read_only": arguments.read_only}
+            await record(session, command_line_actor(), "make sign-in link", f"account {account.id}", detail)
             return await create_link(session, account.id, SystemClock().now(), read_only=arguments.read_only)
 
     token = connection.with_database(arguments, link)

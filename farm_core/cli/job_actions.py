@@ -13,6 +13,7 @@ from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
 from farm_core.db.database import Database
 from farm_core.jobs.status import JobStatus
 
+FILTERS: Final = "--account, --status, --template, --older-than, --newer-than, --text"
 AMONG: Final = {"cancel": CANCELLABLE, "retry": RETRYABLE, "priority": RANKABLE}
 
 
@@ -34,7 +35,8 @@ async def act(database: Database, arguments: argparse.Namespace) -> int:
     if not matching:
         print("No job matches.")
         return 0
-    if not confirmed(f"{_counted(matching)} match; {_described(request)}.", arguments):
+    verb = "matches" if matching == 1 else "match"
+    if not confirmed(f"{_counted(matching)} {verb}; {_described(request)}.", arguments):
         return 1
     print(f"{_counted(await _changed(database, chosen, request))} changed.")
     return 0
@@ -74,10 +76,11 @@ async def _filter(database: Database, arguments: argparse.Namespace, request: _R
             account_id = (await account_of(session, arguments.account)).id
     status = None if arguments.status is None else JobStatus(arguments.status)
     chosen = JobFilter(
-        account_id, status, arguments.template, arguments.older_than, arguments.text, request.ids or None
-    )
+        account_id, status, arguments.template, arguments.older_than, arguments.text, request.ids or None,
+        arguments.newer_than,
+    )  # fmt: skip
     if chosen == JobFilter() and not arguments.all:
-        raise Refused("name jobs, give a filter (--account, --status, --template, --older-than, --text), or add --all")
+        raise Refused(f"name jobs, give a filter ({FILTERS}), or add --all")
     return chosen
 
 

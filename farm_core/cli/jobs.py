@@ -19,7 +19,7 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import add_yes_argument
+from farm_core.cli.acting import account_of, add_yes_argument
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report
 from farm_core.cli.listing import Listing
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--older-than", type=duration, metavar="D", default=None, help="created before, such as 2h or 3d"
     )
+    parser.add_argument("--newer-than", type=duration, metavar="D", default=None, help="created within the last D")
     parser.add_argument("--text", default=None, help="found in the id, the error or the callback address")
     parser.add_argument("--all", action="store_true", help="act on all jobs, without a filter")
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
@@ -81,7 +82,7 @@ async def _shown(database: Database, progress: ProgressReader, arguments: argpar
     (job_id,) = (words[1:] if words[0] == "show" else words)[:1] or [""]
     job = await _job(database, job_id)
     if job is None:
-        print(f"farm: there is no job {job_id!r}", file=sys.stderr)
+        print(f"farm: there is no job {job_id!r}; `./farm jobs` lists the last ones", file=sys.stderr)
         return 1
     if arguments.follow:
         return await followed(database, progress, job.id)
@@ -99,9 +100,13 @@ async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[t
     if arguments.account is not None:
         wanted = wanted.where(col(Account.name) == arguments.account)
     status = None if arguments.status is None else JobStatus(arguments.status)
-    chosen = JobFilter(None, status, arguments.template, arguments.older_than, arguments.text)
+    chosen = JobFilter(
+        None, status, arguments.template, arguments.older_than, arguments.text, newer_than=arguments.newer_than
+    )
     wanted = wanted.where(*chosen.conditions(SystemClock().now()))
     async with database.work() as session:
+        if arguments.account is not None:
+            await account_of(session, arguments.account)
         rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
         return [(row[0], row[1]) for row in rows]
 

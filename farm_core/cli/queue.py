@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 
 from rich.console import Group
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import account_of, command_line_actor
+from farm_core.cli.acting import account_of, add_yes_argument, command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.clock import SystemClock
 from farm_core.controls import queues
@@ -20,9 +21,10 @@ from farm_core.jobs.sql import statement
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[pause|resume] [--account A]`, `--watch`, `--data DIR`."""
+    """`[pause|resume] [--account A]`, `--yes`, `--watch`, `--data DIR`."""
     parser.add_argument("action", nargs="?", choices=("pause", "resume"), help="nothing: show the queue")
     parser.add_argument("--account", metavar="NAME", default=None, help="pause or resume this account alone")
+    add_yes_argument(parser, "accepted, though nothing is asked")
     screen.add_watch_argument(parser)
     data_folder.add_data_argument(parser)
 
@@ -36,16 +38,31 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.action is None:
         await screen.show(lambda: _queue(database), watch=arguments.watch)
         return 0
-    actor = command_line_actor()
     async with database.work() as session:
-        if arguments.account is None:
-            await {"pause": queues.pause_queue, "resume": queues.resume_queue}[arguments.action](session, actor)
-        else:
-            control = {"pause": queues.pause_account, "resume": queues.resume_account}[arguments.action]
-            await control(session, actor, (await account_of(session, arguments.account)).id)
-    whose = "The queue" if arguments.account is None else f"Account {arguments.account}"
-    print(f"{whose} is paused." if arguments.action == "pause" else f"{whose} goes on.")
+        control = _control_queue if arguments.account is None else _control_account
+        print(await control(session, arguments))
     return 0
+
+
+async def _control_queue(session: AsyncSession, arguments: argparse.Namespace) -> str:
+    actor = command_line_actor()
+    if arguments.action == "pause":
+        await queues.pause_queue(session, actor)
+        return "The queue is paused. Segments under way finish."
+    was_paused = await queues.paused_since(session) is not None
+    await queues.resume_queue(session, actor)
+    return "The queue goes on." if was_paused else "The queue was not paused."
+
+
+async def _control_account(session: AsyncSession, arguments: argparse.Namespace) -> str:
+    actor, account = command_line_actor(), await account_of(session, arguments.account)
+    if arguments.action == "pause":
+        await queues.pause_account(session, actor, account.id)
+        return f"Account {account.name} is paused. Segments under way finish."
+    was_paused = account.paused_at is not None
+    await queues.resume_account(session, actor, account.id)
+    done = f"Account {account.name} goes on." if was_paused else f"Account {account.name} was not paused."
+    return done if await queues.paused_since(session) is None else f"{done} The whole queue is paused."
 
 
 async def _queue(database: Database) -> Group:
@@ -75,10 +92,11 @@ async def _queue(database: Database) -> Group:
         table.add_row(
             row.name, str(row.queued), waits, str(row.processing), str(row.pending), str(row.leased), str(row.priority), state
         )  # fmt: skip
-    return Group(*notices, table, _outlook(frames, rate))
+    return Group(*notices, table, _outlook(frames, 0 if since else rate))
 
 
 def _outlook(frames: float, rate: float) -> str:
+    """Return when all will be done. Without a rate, as in a paused queue, nobody knows."""
     left = f"{frames:.0f} frames are left"
     return (
         f"{left}; {rate:.1f} a second in the last minute: about {screen.span(frames / rate)}." if rate else f"{left}."

@@ -7,7 +7,9 @@ from typing import Final
 
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.secret import farm_secret
+from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder
+from farm_core.cli.acting import command_line_actor
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
 from farm_core.failure import Failure
@@ -42,7 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     async def account_id(database: Database) -> str | None:
         async with database.work() as session:
             account = await repository.account_named(session, arguments.name)
-            return account.id if account else None
+            if account is None:
+                return None
+            detail = {"name": account.name, "seconds": arguments.ttl}
+            await record(session, command_line_actor(), "make token", f"account {account.id}", detail)
+            return account.id
 
     found = connection.with_database(arguments, account_id)
     if found is None:

@@ -69,4 +69,5 @@ async def _again(database: Database, job_id: str) -> int:
     if not renewed.rowcount:
         print(f"farm: job {job_id!r} has no webhook that has ended", file=sys.stderr)
         return 1
+    print(f"The webhook of {job_id} is posted again; `./farm webhooks` shows the answer.")
     return 0

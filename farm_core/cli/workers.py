@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import Refused, command_line_actor
+from farm_core.cli.acting import Refused, add_yes_argument, command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import duration
 from farm_core.clock import SystemClock
@@ -32,13 +32,14 @@ ACTIONS: Final = ("drain", "resume", "restart", "quarantine")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[drain|resume|restart|quarantine WORKER|--node NODE]`, `--watch`, `--data DIR`."""
+    """`[drain|resume|restart|quarantine WORKER|--node NODE]`, `--yes`, `--watch`, `--data DIR`."""
     parser.add_argument("action", nargs="?", choices=ACTIONS, help="nothing: list the workers")
     parser.add_argument("worker", nargs="?", metavar="WORKER")
     parser.add_argument("--node", metavar="NODE", default=None, help="all workers of this node")
     parser.add_argument(
         "--for", dest="length", type=duration, default=timedelta(hours=1), metavar="D", help="quarantine: how long"
     )
+    add_yes_argument(parser, "accepted, though nothing is asked")
     screen.add_watch_argument(parser)
     data_folder.add_data_argument(parser)
 
@@ -68,8 +69,17 @@ async def _control(database: Database, arguments: argparse.Namespace) -> int:
         else:
             control = {"drain": controls.drain, "resume": controls.resume, "restart": controls.restart}
             chosen = await control[arguments.action](session, actor, target)
-    print(f"{arguments.action}: {', '.join(chosen) or target}")
+    print(f"{', '.join(chosen) or target}: {_outcome(arguments)}")
     return 0
+
+
+def _outcome(arguments: argparse.Namespace) -> str:
+    return {
+        "drain": "gets no new segments, and finishes those that it holds",
+        "resume": "gets segments again",
+        "restart": "is restarted when it has finished the segments that it holds",
+        "quarantine": f"gets no new segments for {screen.span(arguments.length.total_seconds())}",
+    }[str(arguments.action)]
 
 
 async def _workers(database: Database, progress: ProgressReader) -> Listing:
@@ -84,7 +94,7 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
         rates = await speed.frames_per_second(session, now)
     percents = await progress.percents({job.id: job for _, job in tasks}.values())
     table = Listing(
-        "worker", "state", "is at", "job left", "frames/s", "node", "device", "encoder", "memory", "frames", "failures"
+        "worker", "state", "holds", "job left", "frames/s", "node", "device", "encoder", "memory", "frames", "failures"
     )
     for worker in workers:
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
@@ -108,9 +118,9 @@ def _state(worker: Worker, now: datetime, drained_nodes: frozenset[str] = frozen
 
 
 def _held(tasks: Iterable[Task]) -> str:
-    """Return the orders that a worker holds, the first one under way."""
+    """Return the assignments that a worker holds, the oldest first."""
     return ", ".join(
         f"{task.job_id} assembly" if task.kind == TaskKind.assemble
-        else f"{task.job_id} {task.first_frame}..{task.first_frame + task.frame_count - 1}"
+        else f"{task.job_id} frames {task.first_frame}..{task.first_frame + task.frame_count - 1}"
         for task in tasks
     )  # fmt: skip

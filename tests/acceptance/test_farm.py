@@ -137,6 +137,18 @@ def test_a_second_farm_on_the_same_data_is_refused(farm: ProcessFarm) -> None:
     assert "another farm runs" in done.stderr
 
 
+def test_the_doctor_asks_the_servers_of_the_running_farm(farm: ProcessFarm) -> None:
+    assert farm.command("doctor").count(", of the running farm\n") == 2
+    (valkey,) = farm.processes("valkey")
+    valkey.suspend()
+    try:
+        done = run_farm("doctor", "--data", str(farm.data))
+    finally:
+        valkey.resume()
+    assert done.returncode == 1
+    assert [line.split()[1] for line in done.stdout.splitlines() if line.startswith("BAD")] == ["redis:"]
+
+
 def test_nothing_private_is_written_where_the_parts_are_named(farm: ProcessFarm) -> None:
     logs = "".join(path.read_text(errors="replace") for path in Path(farm.data / "logs").glob("*.log"))
     secret = (farm.data / "jwt-secret").read_text()

@@ -167,6 +167,7 @@ def test_metrics_name_routes_and_queue(own_world: World) -> None:
     ada.job()
     text = own_world.client.get("/metrics").text
     assert 'farm_jobs{status="queued"} 1.0' in text
+    assert "farm_storage_up 1.0" in text
     assert 'route="/api/v1/renders",status="201"' in text
     assert ada.account_id not in text
 

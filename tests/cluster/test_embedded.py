@@ -13,7 +13,7 @@ import psycopg
 import pytest
 import redis
 
-from cluster.embedded import postgres, valkey
+from cluster.embedded import postgres, process, valkey
 from farm_core.db.database import libpq_url
 
 pytestmark = pytest.mark.service
@@ -85,6 +85,19 @@ def test_a_second_start_on_the_folder_adopts_the_running_server(
     assert guest.process is None
     guest.stop()
     assert started.alive
+
+
+def test_a_server_that_lets_nobody_in_is_named_with_its_reason(
+    started: postgres.EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_START_SECONDS", 0.0)
+    maintenance = started.url.replace("/farm?", "/postgres?")
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {postgres.DATABASE} ALLOW_CONNECTIONS false")
+    with pytest.raises(process.ServerFailed, match="not currently accepting connections"):
+        postgres.start(started.folder)
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {postgres.DATABASE} ALLOW_CONNECTIONS true")
 
 
 def test_postgres_recovers_after_being_killed(started: postgres.EmbeddedPostgres, folder: Path) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from structlog.testing import capture_logs
+
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
 from cluster.local.supervisor import Supervisor
@@ -84,6 +86,20 @@ def test_a_part_that_dies_again_and_again_is_named() -> None:
     assert supervisor.failing("dying") is dying
     assert supervisor.failing("steady") is None
     assert steady.alive
+
+
+def test_a_part_that_keeps_dying_is_logged_with_its_reason() -> None:
+    setting = Setting()
+    supervisor, (dying,) = setting.supervisor("scheduler-1")
+    dying.reason = "OSError: Address already in use"
+    said = []
+    for _ in range(3):
+        dying.alive = False
+        setting.now += 5
+        with capture_logs() as lines:
+            supervisor.look()
+        said += [line.get("reason") for line in lines]
+    assert said == [None, None, "OSError: Address already in use"]
 
 
 def test_a_dead_process_gives_the_line_of_its_log_that_names_the_error(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import stat
@@ -15,7 +16,9 @@ import jwt
 import pytest
 
 from farm_core import __main__ as farm
+from farm_core.db.database import Database
 from farm_core.settings import settings
+from tests.farm_core.rows import account, job, template
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[3]
@@ -112,6 +115,33 @@ def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:
     back = terminal.account("set", "bob", "--limit", "monthlyApiRequests=plan", "--limit", "apiEnabled=plan")
     assert (back["limits"]["monthlyApiRequests"], back["limits"]["apiEnabled"]) == (1000, True)
     assert [one["name"] for one in terminal.account("list")] == ["ada", "bob", "own"]
+    boss = terminal.account("create", "cleo", "--operator", "--priority", "1", "--job-priority", "2")
+    assert (boss["operator"], boss["priority"], boss["jobPriority"]) == (True, 1, 2)
+
+
+def test_an_account_is_shown_with_what_it_uses(terminal: Terminal, database_url: str) -> None:
+    terminal.account("create", "ada")
+    none = {"renderedMinutes": 0, "reservedRenderMinutes": 0, "apiRequests": 0, "activeApiKeys": 0, "storedBytes": 0}
+    jobs = {"renderJobs": 0, "queuedJobs": 0, "processingJobs": 0}
+    assert terminal.account("show", "ada")["use"] == none | jobs
+    asyncio.run(_busy(database_url))
+    used = terminal.account("show", "studio")["use"]
+    assert used == none | {
+        "renderJobs": 0,
+        "queuedJobs": 2,
+        "processingJobs": 0,
+        "reservedRenderMinutes": used["reservedRenderMinutes"],
+    }
+    assert used["reservedRenderMinutes"] > 0
+
+
+async def _busy(url: str) -> None:
+    """An account with two jobs that wait."""
+    database = Database(url)
+    async with database.work() as session:
+        made = await template(session, await account(session, "studio"))
+        session.add_all([job(made, id="job_one"), job(made, id="job_two")])
+    await database.close()
 
 
 def test_what_cannot_be_done_is_said_and_ends_with_1(terminal: Terminal) -> None:

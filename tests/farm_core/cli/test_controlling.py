@@ -109,7 +109,9 @@ def test_without_a_filter_all_must_be_said(command: Command) -> None:
 
 
 def test_failed_jobs_are_retried_and_jobs_ranked(command: Command, database_url: str) -> None:
-    assert "1 job changed." in command("jobs", "retry", "--status", "failed", "--yes")[1]
+    assert "No job matches." in command("jobs", "retry", "--status", "failed", "--newer-than", "1m", "--yes")[1]
+    asked = "1 job matches; each that was not retried before is created again as a new job.\n1 job changed.\n"
+    assert command("jobs", "retry", "--status", "failed", "--newer-than", "1h", "--yes")[1] == asked
     assert sorted(statuses(database_url).values()) == ["failed", "queued", "queued", "queued"]
     assert "1 job changed." in command("jobs", "priority", "-3", "job_one", "--yes")[1]
     status, _, err = command("jobs", "priority", "job_one", "--yes")
@@ -127,20 +129,42 @@ def test_one_screen_tells_why_a_job_failed_and_where_its_time_went(command: Comm
 
 
 def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command) -> None:
-    assert command("queue", "pause")[1] == "The queue is paused.\n"
-    assert command("queue", "pause", "--account", "studio")[1] == "Account studio is paused.\n"
+    assert command("queue", "pause")[1] == "The queue is paused. Segments under way finish.\n"
+    assert command("queue", "pause", "--account", "studio")[1].startswith("Account studio is paused.")
     out = command("queue")[1]
     assert "The queue is paused since" in out
     assert "paused │" in out
-    command("queue", "resume")
-    command("queue", "resume", "--account", "studio")
+    resumed = command("queue", "resume", "--account", "studio")[1]
+    assert resumed == "Account studio goes on. The whole queue is paused.\n"
+    assert command("queue", "resume", "--account", "studio")[1].startswith("Account studio was not paused.")
+    assert command("queue", "resume")[1] == "The queue goes on.\n"
+    assert command("queue", "resume")[1] == "The queue was not paused.\n"
     assert "paused" not in command("queue")[1]
 
 
+def test_a_paused_queue_does_not_say_when_it_will_be_done(command: Command, database_url: str) -> None:
+    async def half_drawn(database: Database) -> None:
+        async with database.work() as session:
+            task = await session.get_one(Task, "job_bad.0")
+            task.status, task.worker, task.finished_at = "done", "render-1", utc_now()
+
+    on(database_url, half_drawn)
+    assert "in the last minute: about" in command("queue")[1]
+    command("queue", "pause")
+    assert "about" not in command("queue")[1]
+
+
+def test_every_control_takes_yes(command: Command) -> None:
+    """A script passes it to all of them."""
+    for words in (("queue", "pause"), ("queue", "resume", "--account", "studio"), ("workers", "drain", "render-1")):
+        assert command(*words, "--yes")[0] == 0
+
+
 def test_workers_are_drained_and_resumed(command: Command) -> None:
-    assert command("workers", "drain", "render-1")[1] == "drain: render-1\n"
+    drained = "render-1: gets no new segments, and finishes those that it holds\n"
+    assert command("workers", "drain", "render-1")[1] == drained
     assert "│ drained │" in command("workers")[1]
-    assert command("workers", "resume", "--node", "n")[1] == "resume: render-1\n"
+    assert command("workers", "resume", "--node", "n")[1] == "render-1: gets segments again\n"
     assert command("workers")[0] == 0
     status, _, err = command("workers", "drain")
     assert (status, "--node" in err) == (1, True)
@@ -199,3 +223,22 @@ def test_the_audit_log_names_who_did_what(command: Command) -> None:
     assert [("cancel" in line, getpass.getuser() in line) for line in lines if "job" in line][:1] == [(True, True)]
     assert "pause" in command("audit", "--action", "pause")[1]
     assert "cancel" not in command("audit", "--action", "pause")[1]
+
+
+def test_the_audit_log_names_accounts_and_who_was_let_in(command: Command) -> None:
+    command("account", "create", "ada", "--operator", "--limit", "maxUploadBytes=7")
+    command("token", "ada", "--ttl", "60")
+    command("console-link", "ada", "--read-only")
+    shown = command("audit")[1]
+    for action, detail in (
+        ("create", "name ada, plan unlimited"),
+        ("make operator", "name ada"),
+        ("make token", "name ada, seconds 60"),
+        ("make sign-in link", "name ada, read only True"),
+    ):
+        assert [line for line in shown.splitlines() if f"│ {action} " in line and f"│ {detail} " in line], action
+
+
+def test_a_list_of_jobs_of_nobody_is_refused(command: Command) -> None:
+    status, _, err = command("jobs", "--account", "nobody")
+    assert (status, "there is no account 'nobody'" in err) == (1, True)

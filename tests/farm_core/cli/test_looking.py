@@ -89,7 +89,7 @@ def test_jobs_show_how_far_they_are_and_how_long_they_will_take(look: Look) -> N
 
 def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None:
     cells = row(look("workers"), "render-1")
-    assert cells[1:3] == ["live", "job_half 30..99"]
+    assert cells[1:3] == ["live", "job_half frames 30..99"]
     assert cells[3].endswith(" s")
     assert cells[4] == "0.5"
 
