@@ -4,7 +4,7 @@ if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
     raster = contents.raster(layer.source, plan.scale, plan.padding_px)
     baked = bake(painter, raster, layer, contents.mask)
-    ... draw baked.target as the layer's texture, then chain(..., after_baking=True) ...
+    ... draw baked.target as the layer's texture, then buffer_chain(..., after_baking=True) ...
 """
 
 from __future__ import annotations
