@@ -1,4 +1,4 @@
-"""Front door of the renderer: one GL context, its fonts, programs and encoder, for many jobs one after another.
+"""Render session: one GL context with its fonts, programs and encoder, for many jobs one after another.
 
     with RenderSession(SessionOptions(fonts=FontFolders(Path(".fonts")))) as session:
         with session.open(document, Output(), resolve_media) as opened:

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         composition = build(document, arguments.comp)
         if arguments.json:
             held = facts(document, composition) if arguments.time is None else frame_facts(composition, arguments.time)
-            print(json.dumps(held, indent=2, ensure_ascii=False))
+            print(json.dumps(held, indent=2, ensure_ascii=False, default=str))
             return 0
         lines = overview(document, composition) if arguments.time is None else frame(composition, arguments.time)
         print("\n".join(lines))
@@ -99,7 +99,7 @@ def facts(document: Document, composition: Composition) -> dict[str, object]:
 def frame_facts(composition: Composition, time_seconds: float) -> dict[str, object]:
     """Return the evaluated frame as a JSON object: every field of the snapshot."""
     evaluated = dataclasses.asdict(snapshot(composition, time_seconds))
-    return {"composition": composition.id, "time": time_seconds, "frame": _plain(evaluated)}
+    return {"composition": composition.id, "time": time_seconds, "frame": evaluated}
 
 
 def _entry_facts(entries: tuple[Entry, ...]) -> list[dict[str, object]]:
@@ -110,15 +110,6 @@ def _entry_facts(entries: tuple[Entry, ...]) -> list[dict[str, object]]:
         }
         for entry in entries
     ]  # fmt: skip
-
-
-def _plain(value: object) -> object:
-    """A value as JSON has it."""
-    if isinstance(value, dict):
-        return {str(key): _plain(held) for key, held in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(held) for held in value]
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _entries(entries: tuple[Entry, ...], indent: str) -> list[str]:

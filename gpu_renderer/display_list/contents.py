@@ -36,11 +36,6 @@ from motion.snapshot import (
 
 MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
-MASK_SIGMA_FACTOR = 0.5
-"""Blur sigma of a mask's feather, in raster px of the doubled mask per px of feather.
-
-A feather of f layer px blurs by f / 4 layer px (compositing.md 5.3).
-"""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
 
@@ -226,7 +221,7 @@ class LayerContents:
         paths = masks.paths(layer, *box)
         if not masks.is_masked(paths):
             return None
-        return self.source.mask(paths, *box, MASK_SUPERSAMPLE, MASK_SIGMA_FACTOR)
+        return self.source.mask(paths, *box, MASK_SUPERSAMPLE)
 
 
 def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:

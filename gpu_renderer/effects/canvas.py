@@ -364,4 +364,4 @@ def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> 
 
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, sigma_factor, padding) to the coverage, 8 bits, (rows, columns)."""
+"""`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""

@@ -29,18 +29,16 @@ def chain(
     effects: Iterable[EffectSnapshot],
     scene: EffectScene,
     *,
-    after_baking: bool = False,
     in_place: bool = False,
 ) -> Target:
     """Run the spatial effects of a stack over a layer's buffer, in order.
 
-    `source` is linear premultiplied and covers the layer's pixels and its effects' reach; it passes into the chain's
-    hands, and the target returned, of the same region, into the caller's. Matrix, table, raster and time effects are
-    skipped. With `after_baking` only the effects that have no raster form run: the layer came from `bake`.
-    With `in_place` pointwise passes run over the picture where it stands, if the driver can; the bytes are the same.
+    Takes `source`, which is linear premultiplied and covers the layer's pixels with its effects' margins. The caller owns
+    the returned target, of the same region. Matrix, table, raster and time effects are skipped. With `in_place`
+    pointwise passes run on the target itself, if the driver can; the bytes are the same.
     """
     run = Chain(painter, source, scene, source.region, in_place=in_place)
-    return flattened(painter, _lit(run, effects, after_baking))
+    return flattened(painter, _lit(run, effects, after_baking=False))
 
 
 def buffer_chain(
@@ -52,9 +50,10 @@ def buffer_chain(
     after_baking: bool = False,
     in_place: bool = False,
 ) -> LayerBuffer:
-    """Return the same within the frame, and with the light of soft effects at the end of the stack still apart.
+    """Run like `chain` within the frame, and keep the glow of soft effects at the end of the stack apart.
 
-    `source` needs no room for those: `spread_px` with `is_lit`.
+    `source` needs no margin for glows: `spread_px` with `is_lit`. With `after_baking` only effects without a raster form
+    run: the layer came from `bake`.
     """
     return _lit(Chain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,36 +88,30 @@ def _numbered(segments: Sequence[Path], fps: float) -> Iterator[av.VideoFrame]:
 
 
 def _palette(segments: Sequence[Path], fps: float) -> av.VideoFrame:
-    graph, source = av.filter.Graph(), None
-    for frame in _numbered(segments, fps):
-        if source is None:
-            source = _source(graph, frame, fps)
-            maker, sink = graph.add("palettegen", _PALETTE), graph.add("buffersink")
-            source.link_to(maker)
-            maker.link_to(sink)
-            graph.configure()
+    frames, graph = _numbered(segments, fps), av.filter.Graph()
+    first = next(frames)
+    source, sink = _source(graph, first, fps), graph.add("buffersink")
+    graph.link_nodes(source, graph.add("palettegen", _PALETTE), sink).configure()
+    for frame in chain((first,), frames):
         source.push(frame)
-    assert source is not None, "a segment has frames"
     source.push(None)
     return sink.pull()
 
 
 def _mapped(segments: Sequence[Path], palette: av.VideoFrame, fps: float) -> Iterator[av.VideoFrame]:
-    graph, source = av.filter.Graph(), None
-    for frame in _numbered(segments, fps):
-        if source is None:
-            source, colors = _source(graph, frame, fps), _source(graph, palette, fps)
-            mapper, sink = graph.add("paletteuse", _DITHER), graph.add("buffersink")
-            source.link_to(mapper, 0, 0)
-            colors.link_to(mapper, 0, 1)
-            mapper.link_to(sink)
-            graph.configure()
-            palette.pts, palette.time_base = 0, 1 / rate(fps)
-            colors.push(palette)
-            colors.push(None)
+    frames, graph = _numbered(segments, fps), av.filter.Graph()
+    first = next(frames)
+    source, colors, sink = _source(graph, first, fps), _source(graph, palette, fps), graph.add("buffersink")
+    mapper = graph.add("paletteuse", _DITHER)
+    source.link_to(mapper, 0, 0)
+    colors.link_to(mapper, 0, 1)
+    graph.link_nodes(mapper, sink).configure()
+    palette.pts, palette.time_base = 0, 1 / rate(fps)
+    colors.push(palette)
+    colors.push(None)
+    for frame in chain((first,), frames):
         source.push(frame)
         yield from _ready(sink)
-    assert source is not None, "a segment has frames"
     source.push(None)
     yield from _ready(sink)
 

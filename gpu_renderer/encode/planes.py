@@ -1,7 +1,6 @@
-"""Conversion of a finished frame to NV12: BT.709, limited range, chroma on the even columns (MPEG-2 siting).
+"""Frames of an encoder: NV12 layout and tags, and the samples of a video that passes through.
 
-One shader pass writes three ordinary 8-bit RGBA targets: even rows of Y, odd rows of Y, rows of CbCr. Their rows are
-exactly the rows of an encoder's frame, so 12 bits per pixel are read back.
+BT.709, limited range, chroma on the even columns (MPEG-2 siting). `backends/gl/nv12.py` and the kernels convert to it.
 """
 
 from __future__ import annotations
@@ -11,14 +10,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import av
-import moderngl
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.geometry.samples import Rows, Samples
-from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.targets import Target
 
 PIXEL_FORMAT = "nv12"
 BT709 = 1
@@ -84,39 +80,9 @@ class VideoPassthrough(NamedTuple):
 
 
 def rows_of(frame: av.VideoFrame, of: PlaneLayout) -> tuple[Rows, Rows, Rows]:
-    """Return an encoder frame's memory in the order of `Planes`: even rows of Y, odd rows of Y, rows of CbCr."""
+    """Return an encoder frame's memory in the order of `Nv12Targets`: even rows of Y, odd rows of Y, rows of CbCr."""
     luma, chroma = (np.frombuffer(plane, np.uint8).reshape(-1, of.stride_bytes) for plane in frame.planes)
     return luma[: of.coded_height : 2], luma[1 : of.coded_height : 2], chroma[: of.coded_height // 2]
-
-
-class Planes:
-    """Targets of one converted frame. Their rows are rows of samples, four bytes per texel."""
-
-    def __init__(self, painter: Painter, of: PlaneLayout) -> None:
-        self._painter = painter
-        region = Region(0, 0, of.stride_bytes // 4, of.coded_height // 2)
-        self.region = region
-        """Texels of each target."""
-        self._targets = tuple(painter.pool.take(region, "f1") for _ in range(3))
-        self.framebuffer = painter.context.framebuffer([target.texture for target in self._targets])
-        """Framebuffer with one attachment each for even rows of Y, odd rows of Y, and CbCr, written by one pass."""
-
-    @property
-    def textures(self) -> tuple[moderngl.Texture, ...]:
-        """Textures of the framebuffer's attachments, in order."""
-        return tuple(target.texture for target in self._targets)
-
-    def convert(self, frame: Target, rects: Rects) -> None:
-        """Convert the parts of a display-encoded, opaque 8-bit frame."""
-        into = self._targets[0].through(self.framebuffer)
-        texels = tuple(texels_of(part) for part in rects)
-        self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
-
-    def release(self) -> None:
-        """Give the targets back to the pool."""
-        self._painter.pool.bind_lasting()
-        self.framebuffer.release()
-        self._painter.pool.give_back(*self._targets)
 
 
 def texels_of(part: Region) -> Region:

@@ -91,14 +91,13 @@ class Painter:
         scissor: Region | Rects | None = None,
         defines: Mapping[str, object] | None = None,
         vertex: str = FULLSCREEN,
-        vertices: int = 0,
         instances: Instances | None = None,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
         """Run the fragment shader over the whole of `into`, or over the rectangles of `scissor`.
 
-        A vertex shader other than the full-screen one places a triangle strip, by default of four vertices, once or for
-        each of at most INSTANCE_BYTES of instances.
+        A vertex shader other than the full-screen one places a triangle strip of four vertices, once or for each of at
+        most INSTANCE_BYTES of instances.
         """
         program = self.programs.get(shader, vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
@@ -122,9 +121,7 @@ class Painter:
         for part in _held(into, scissor):
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.use()
-            array.render(
-                moderngl.TRIANGLE_STRIP, vertices=vertices or 4, instances=1 if instances is None else instances.times
-            )
+            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=1 if instances is None else instances.times)
 
     def _fill(self, program: Program, into: Target, rects: Rects) -> None:
         """Run a program over parts of a target: one part with a scissor, several as instances."""

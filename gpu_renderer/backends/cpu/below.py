@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.backends.cpu.frame import ONE
 from gpu_renderer.backends.gl import blend
 from gpu_renderer.backends.gl.compositor import GlScene, scene_format
 from gpu_renderer.display_list import background
@@ -23,8 +24,6 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 Halves = npt.NDArray[np.uint16]
-_ONE = 0x3C00
-"""1.0 as a half float."""
 _LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
 _HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
 
@@ -89,7 +88,7 @@ class Below:
 
     def _fit(self, frame: Region) -> None:
         if self._halves.shape[:2] != (frame.height, frame.width):
-            self._halves = np.full((frame.height, frame.width, 4), _ONE, np.uint16)
+            self._halves = np.full((frame.height, frame.width, 4), ONE, np.uint16)
             self._list = None
 
     def _read(self, scene: Target, rects: Rects) -> None:

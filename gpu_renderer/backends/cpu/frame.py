@@ -17,7 +17,7 @@ from motion.snapshot import ColorManagement
 
 _SQUARE = Region(0, 0, 256, 256)
 """Sides of a texture with one texel for each pattern of a half float."""
-_ONE = 0x3C00
+ONE = 0x3C00
 """1.0 as a half float."""
 _BLACK = (0, 0, 0, 255)
 _LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKeyDictionary()
@@ -95,7 +95,7 @@ class CpuFrame:
         if key not in self._levels:
             pool = self._painter.pool
             patterns = np.repeat(np.arange(HALF_PATTERNS, dtype=np.uint16)[:, None], 4, axis=1)
-            patterns[:, 3] = _ONE
+            patterns[:, 3] = ONE
             with pool.acquired(_SQUARE, "f2") as scene, pool.acquired(_SQUARE, "f1") as shown:
                 scene.texture.write(patterns.tobytes())
                 rects = (_SQUARE,)

@@ -18,7 +18,8 @@ import moderngl
 import numpy as np
 
 from gpu_renderer.backends.gl.frame import GlFrame
-from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, rows_of, texels_of
+from gpu_renderer.backends.gl.nv12 import Nv12Targets
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, rows_of, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, around
@@ -32,7 +33,7 @@ TEXEL_BYTES = 4
 
 @dataclass(slots=True)
 class _Slot:
-    planes: Planes
+    planes: Nv12Targets
     buffers: tuple[moderngl.Buffer, ...] | None
     """One pixel buffer for each attachment of the planes, if copies are queued ahead."""
     stale: Damage
@@ -168,7 +169,7 @@ class ReadbackRing:
 
 
 def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Damage) -> _Slot:
-    planes = Planes(painter, layout)
+    planes = Nv12Targets(painter, layout)
     if not pixel_buffers:
         return _Slot(planes, None, stale)
     size = layout.stride_bytes * (layout.coded_height // 2)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import av
@@ -141,9 +140,7 @@ def _graph(frame: av.VideoFrame, *, full_range: bool, part: Region | None) -> av
     ]
     if part is not None:
         chain.insert(1, graph.add("crop", f"{part.width}:{part.height}:{part.x}:{part.y}"))
-    for one, other in pairwise(chain):
-        one.link_to(other)
-    graph.configure()
+    graph.link_nodes(*chain).configure()
     return graph
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from lxml import etree
 
 from gpu_renderer.content.svg.document import Document, Element, name_of
+from gpu_renderer.content.svg.lengths import NUMBER, numbers
 from gpu_renderer.content.svg.properties import KNOWN
 from gpu_renderer.content.vector import css
 from motion.evaluate.easing import cubic_bezier
@@ -24,7 +25,6 @@ SECONDS_MAX = 1e9
 _NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 """Attributes without a prefix. No others are animated."""
 _PLAYED = re.compile(r"<(?:\w+:)?(?:animate(?:Transform)?|set)\b")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?|\.\d+)\s*(h|min|s|ms)?\Z")
 _UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
 
@@ -91,7 +91,7 @@ def _times(animation: Element, run: float) -> float:
     count, whole = animation.get("repeatCount"), _clock(animation.get("repeatDur"))
     if count == "indefinite" or animation.get("repeatDur") == "indefinite":
         return math.inf if whole is None else whole / run
-    number = float(count) if count and _NUMBER.fullmatch(count.strip()) else None
+    number = float(count) if count and NUMBER.fullmatch(count.strip()) else None
     if number is None:
         return 1.0 if whole is None else whole / run
     return max(0.0, number if whole is None else min(number, whole / run))
@@ -115,10 +115,10 @@ def _value(animation: Element, share: float, base: str) -> str | None:
     if name_of(animation) == "set" or len(values) == 1:
         return values[-1]
     if animation.get("calcMode") == "discrete":
-        times = _numbers(animation.get("keyTimes")) or [index / len(values) for index in range(len(values))]
+        times = numbers(animation.get("keyTimes")) or [index / len(values) for index in range(len(values))]
         passed = [value for value, time in zip(values, times, strict=False) if time <= share]
         return passed[-1] if passed else values[0]
-    times = _numbers(animation.get("keyTimes"))
+    times = numbers(animation.get("keyTimes"))
     if len(times) != len(values):
         times = [index / (len(values) - 1) for index in range(len(values))]
     if share >= times[-1]:
@@ -142,15 +142,11 @@ def _values(animation: Element, base: str) -> list[str]:
 
 
 def _eased(animation: Element, index: int, u: float) -> float:
-    splines = [_numbers(spline) for spline in (animation.get("keySplines") or "").split(";") if spline.strip()]
+    splines = [numbers(spline) for spline in (animation.get("keySplines") or "").split(";") if spline.strip()]
     if animation.get("calcMode") != "spline" or index >= len(splines) or len(splines[index]) != 4:
         return u
     x1, y1, x2, y2 = splines[index]
     return cubic_bezier((x1, y1, x2, y2), u)
-
-
-def _numbers(text: str | None) -> list[float]:
-    return [float(word) for word in _NUMBER.findall(text or "")]
 
 
 def _mixed(a: str, b: str, u: float, *, is_sum: bool = False) -> str:
@@ -159,8 +155,8 @@ def _mixed(a: str, b: str, u: float, *, is_sum: bool = False) -> str:
     if start is not None and end is not None and not is_sum:
         red, green, blue, alpha = (p + (q - p) * u for p, q in zip(start, end, strict=True))
         return f"rgba({red * 255:.3f},{green * 255:.3f},{blue * 255:.3f},{alpha:.5f})"
-    low, high = _numbers(a), _numbers(b)
+    low, high = numbers(a), numbers(b)
     if len(low) != len(high) or not high:
         return b if is_sum or u >= 0.5 else a
     mixed = iter([p + q if is_sum else p + (q - p) * u for p, q in zip(low, high, strict=True)])
-    return _NUMBER.sub(lambda _: f"{next(mixed):.6f}", b)
+    return NUMBER.sub(lambda _: f"{next(mixed):.6f}", b)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import skia
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_LENGTH = re.compile(rf"\s*({_NUMBER.pattern})([a-z%]*)\s*\Z", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_LENGTH = re.compile(rf"\s*({NUMBER.pattern})([a-z%]*)\s*\Z", re.IGNORECASE)
 _ALIGN = re.compile(r"(?:none|x(?:Min|Mid|Max)Y(?:Min|Mid|Max))\Z")
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 _FONT_SIZES = {
@@ -32,7 +32,7 @@ class Viewport(NamedTuple):
 
 def numbers(text: str | None) -> list[float]:
     """Every number in a list."""
-    return [float(word) for word in _NUMBER.findall(text or "")]
+    return [float(word) for word in NUMBER.findall(text or "")]
 
 
 def length(text: str | None, reference: float, default: float = 0.0, font_size: float = 16.0) -> float:

@@ -17,6 +17,8 @@ from gpu_renderer.content.vector.vertex_feather import vertex_feathered
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
 from motion.timing import round_half_up
 
+FEATHER_SIGMA = 0.5
+"""Blur of a path, raster px per px of its feather, on every route of the reference (compositing.md 5.3)."""
 _STARTS_EMPTY = ("add", "lighten")
 _LEAST_NORMAL = 0.2
 _LEVELS = np.arange(256, dtype=np.uint16)
@@ -28,7 +30,6 @@ def mask_coverage(
     width: float,
     height: float,
     supersample: float,
-    sigma_factor: float,
     padding: float = 0.0,
     supersample_down: float | None = None,
 ) -> Pixels:
@@ -36,7 +37,6 @@ def mask_coverage(
 
     `supersample_down`: pixels a px from top to bottom, where it differs from left to right; a feather is blurred by the
     same number of pixels in both directions. The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
-    The blur of a path has sigma = feather * sigma_factor raster px: 1/2 for every route of the reference.
     """
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
     whole = width + 2 * padding, height + 2 * padding
@@ -46,7 +46,7 @@ def mask_coverage(
     starts_empty = bool(active) and active[0].mode in _STARTS_EMPTY
     covered = np.full((rows, columns), 0 if starts_empty else 255, np.uint8)
     for index, path in enumerate(active):
-        alone = _path_coverage(path, (width, height), whole, (scale, scale_down), covered.shape, sigma_factor)
+        alone = _path_coverage(path, (width, height), whole, (scale, scale_down), covered.shape)
         is_whole = index == 0 and starts_empty and path.opacity >= 1
         covered = alone if is_whole else _combined(covered, alone, path)
     return covered
@@ -73,12 +73,11 @@ def _path_coverage(
     whole: tuple[float, float],
     scale: tuple[float, float],
     shape: tuple[int, ...],
-    sigma_factor: float,
 ) -> Pixels:
     rows, columns = shape
     if any(point.feather is not None for point in path.points):
         return vertex_feathered(path, mask_outline(path), whole, (rows, columns))
-    wanted = path.feather * sigma_factor
+    wanted = path.feather * FEATHER_SIGMA
     sigma = min(wanted, float(SIGMA_SIDES_MAX * max(shape))) if wanted > 0 else 0.0
     beyond = min(filter_margin(sigma), max(shape))  # what lies outside the buffer is blurred into it
     pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)

@@ -4,7 +4,7 @@ if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
     raster = contents.raster(layer.source, plan.scale, plan.padding_px)
     baked = bake(painter, raster, layer, contents.mask)
-    ... draw baked.target as the layer's texture, then chain(..., after_baking=True) ...
+    ... draw baked.target as the layer's texture, then buffer_chain(..., after_baking=True) ...
 """
 
 from __future__ import annotations
@@ -50,8 +50,6 @@ PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 
 """Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
 PICTURE_QUALITY_MAX = 4.0
 PICTURE_OVERSAMPLING = 1.5
-FEATHER_SIGMA = 0.5
-"""Blur of a baked mask's feather, in raster px per px of feather (compositing.md 5.3)."""
 
 PICTURES = (ImageSource, SvgSource, VideoSource)
 """Sources that come in a size of their own."""
@@ -193,7 +191,7 @@ class _Masks:
         raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
         # A picture fills its layer box: where it has other proportions, its pixels are not square on the layer.
         down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
-        covered = self.masking(tuple(paths), raster.width, raster.height, scale, FEATHER_SIGMA, raster.padding, down)
+        covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down)
         if self.scale is not None and self.scale != canvas.scale:
             covered = _placed(covered, canvas.height, canvas.width, is_centred=is_centred)
         rows, columns = covered.shape

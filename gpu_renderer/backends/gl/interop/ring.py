@@ -14,7 +14,8 @@ import av
 
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.interop.device import Copy, Device, InteropFailed
-from gpu_renderer.encode.planes import PlaneLayout, Planes, VideoPassthrough, texels_of
+from gpu_renderer.backends.gl.nv12 import Nv12Targets
+from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region
@@ -31,7 +32,7 @@ class DeviceRing:
         self._nothing = damage.nothing(self._whole.frame)
         self._stale = self._whole
         self._asked: deque[tuple[av.VideoFrame, int]] = deque()
-        self._planes = Planes(painter, of)
+        self._planes = Nv12Targets(painter, of)
         try:
             self._textures = device.shared(self._planes.textures)
         except InteropFailed:

@@ -21,7 +21,7 @@ def mask(corners: tuple[tuple[float, float], ...] = SQUARE, mode: str = "add", *
 
 
 def covered(*paths: MaskPath, side: float = 40, supersample: float = 2) -> Pixels:
-    return mask_coverage(paths, side, side, supersample, 0.5)
+    return mask_coverage(paths, side, side, supersample)
 
 
 def at(pixels: Pixels, x: float, y: float) -> int:
@@ -83,7 +83,7 @@ def test_vertices_may_have_feathers_of_their_own() -> None:
     corners = tuple(
         MaskPoint(x, y, x, y, x, y, feather) for (x, y), feather in zip(SQUARE, (0.0, 16.0, 16.0, 0.0), strict=True)
     )
-    pixels = mask_coverage([MaskPath("m", "add", corners)], 80, 40, 2, 0.5)
+    pixels = mask_coverage([MaskPath("m", "add", corners)], 80, 40, 2)
     edge_left = np.count_nonzero((pixels[40] > 8) & (pixels[40] < 247) & (np.arange(160) < 80))
     edge_right = np.count_nonzero((pixels[40] > 8) & (pixels[40] < 247) & (np.arange(160) >= 80))
     assert edge_left <= 3
@@ -97,8 +97,8 @@ def test_a_path_without_points_is_passed_over() -> None:
 def test_a_feather_spreads_over_as_many_pixels_where_they_are_not_square() -> None:
     left = mask(((-60.0, -60.0), (0.0, -60.0), (0.0, 60.0), (-60.0, 60.0)), feather=8)
     top = mask(((-60.0, -60.0), (60.0, -60.0), (60.0, 0.0), (-60.0, 0.0)), feather=8)
-    across = mask_coverage([left], 120, 120, 2, 0.5, supersample_down=0.5)
-    down = mask_coverage([top], 120, 120, 2, 0.5, supersample_down=0.5)
+    across = mask_coverage([left], 120, 120, 2, supersample_down=0.5)
+    down = mask_coverage([top], 120, 120, 2, supersample_down=0.5)
     assert across.shape == down.shape == (60, 240)
     edge = across[30, 120 - 15 : 120 + 15].astype(int)
     assert edge == pytest.approx(down[30 - 15 : 30 + 15, 120].astype(int), abs=2)
