@@ -61,6 +61,7 @@ class CpuCompositor:
     def composite(self, shown: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
         frame = self._fitted(shown.scene.frame)
+        self._texels.begin_frame()
         video = shown.video
         rects = damage.rects() if video is None else surroundings(frame.region, layers_above(shown))
         if not self._suits_kernels(shown):
