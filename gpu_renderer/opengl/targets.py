@@ -14,9 +14,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import moderngl
+import numpy.typing as npt
 
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
@@ -54,7 +55,7 @@ class Target:
     The texture is allocated on first use: a frame that the native kernels composite never needs it.
     """
 
-    __slots__ = ("_made", "_make", "format", "idle_since", "region", "version")
+    __slots__ = ("_made", "_make", "format", "idle_since", "region", "texels", "version")
 
     def __init__(self, region: Region, format: Format, make: Callable[[], Attached]) -> None:
         self.region, self.format, self._make = region, format, make
@@ -63,6 +64,8 @@ class Target:
         """Frame number of the pool at which the target was last given back."""
         self.version = 0
         """Version of the content, unique within the pool. It changes whenever the content can change."""
+        self.texels: npt.NDArray[Any] | None = None
+        """Content in main memory, see `TargetPool.keep_in_memory`."""
 
     @property
     def texture(self) -> moderngl.Texture:
@@ -86,7 +89,16 @@ class Target:
     def _attached(self) -> Attached:
         if self._made is None:
             self._made = self._make()
+            if self.texels is not None:
+                self._made.texture.write(self.texels, alignment=1)
         return self._made
+
+    def free_texture(self) -> None:
+        """Free the texture. It is made again, with the content in main memory if there is one, when it is asked for."""
+        if self._made is not None:
+            self._made.framebuffer.release()
+            self._made.texture.release()
+            self._made = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -129,8 +141,20 @@ class TargetPool:
 
     def renew(self, target: Target) -> None:
         """Give a target a new version before its content changes."""
+        if target.texels is not None:
+            target.texture  # noqa: B018 - made, so that parts can be drawn over the rest
+            target.texels = None
         self._versions += 1
         target.version = self._versions
+
+    def keep_in_memory(self, target: Target, texels: npt.NDArray[Any]) -> None:
+        """Hold the content of a target in main memory alone until OpenGL reads it or draws into it.
+
+        `texels`: the content as `Calls.read_texels` gives it, rows without padding.
+        """
+        target.texels = texels
+        self.bind_lasting()
+        target.free_texture()
 
     def give_back(self, *targets: Target | None) -> None:
         """Take targets back; None is skipped. The caller must not use them afterwards."""
@@ -138,6 +162,7 @@ class TargetPool:
             if target is None:
                 continue
             self.acquired_count -= 1
+            target.texels = None
             target.idle_since = self._frame
             self._idle[(*target.size, target.format)].append(target)
             self._idle_bytes += _bytes(target)
@@ -197,8 +222,7 @@ class TargetPool:
         self._idle_bytes -= _bytes(target)
         if target.is_made:
             self.bind_lasting()
-            target.framebuffer.release()
-            target.texture.release()
+            target.free_texture()
 
 
 def _bytes(target: Target) -> int:

@@ -16,6 +16,7 @@ from PIL import Image
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.optimisation import Optimisations
 from motion import build
 from motion.bundle import read_document
 from motion.evaluate import snapshot
@@ -45,14 +46,15 @@ def test_a_document_is_drawn_as_its_picture_shows(painter: Painter, case: Path, 
         pytest.fail(f"{case} is drawn otherwise: see {explained(case, actual, expected, far)}")
 
 
-def rendered(painter: Painter, case: Path) -> Picture:
+def rendered(painter: Painter, case: Path, options: Optimisations | None = None) -> Picture:
     """The case's frame, uint8 (rows, columns, 4)."""
     composition = build.build(read_document((case / "document.json").read_bytes()))
     number = case / "frame.txt"
     frame_index = int(number.read_text()) if number.exists() else 0
     fonts = reference_fonts().for_job()
     contents = Contents(fonts, MediaLibrary(lambda src: None, fonts))
-    return drawn(painter, snapshot(composition, frame_index / composition.fps, composition.fps), contents=contents)
+    shown = snapshot(composition, frame_index / composition.fps, composition.fps)
+    return drawn(painter, shown, contents=contents, options=options)
 
 
 def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[np.bool_] | None) -> Path:

@@ -69,12 +69,13 @@ def drawn(
     snapshot: Snapshot,
     size: tuple[int, int] | None = None,
     contents: Contents | None = None,
+    options: Optimisations | None = None,
     **pictures: Pixels,
 ) -> Picture:
     """The snapshot at its own size, or another, without text unless contents are given. Nothing may stay on loan."""
     width, height = size or (round(snapshot.width), round(snapshot.height))
     before = painter.pool.acquired_count
-    frames = renderer(painter, None, contents, **pictures)
+    frames = renderer(painter, options, contents, **pictures)
     picture = pixels(frames.draw(snapshot, width, height)).copy()
     frames.release()
     assert painter.pool.acquired_count == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gpu_renderer.geometry.region import Region
@@ -53,3 +54,29 @@ def test_over_the_budget_what_was_given_back_first_is_freed(painter: Painter) ->
         pool.give_back(target)
         pool.end_frame()
     assert {id(pool.take(SMALL)) for _ in range(3)} == {id(target) for target in held[1:]}
+
+
+def test_content_kept_in_memory_comes_back_when_opengl_asks_for_it(painter: Painter) -> None:
+    pool = TargetPool(painter.context)
+    target = pool.take(SMALL, "f1")
+    shown = np.random.default_rng(0).integers(0, 256, (8, 8, 4), dtype=np.uint8)
+    pool.keep_in_memory(target, shown)
+    assert not target.is_made
+    assert target.texture.read() == shown.tobytes()
+    pool.give_back(target)
+    pool.release()
+
+
+def test_content_kept_in_memory_stays_around_a_part_that_is_drawn_anew(painter: Painter) -> None:
+    pool = TargetPool(painter.context)
+    target = pool.take(SMALL, "f1")
+    pool.keep_in_memory(target, np.full((8, 8, 4), 200, np.uint8))
+    before = target.version
+    pool.renew(target)
+    target.framebuffer.scissor = (0, 0, 8, 3)
+    target.framebuffer.clear()
+    found = np.frombuffer(target.texture.read(), np.uint8).reshape(8, 8, 4)
+    assert target.version != before and target.texels is None
+    assert not found[:3].any() and np.all(found[3:] == 200)
+    pool.give_back(target)
+    pool.release()

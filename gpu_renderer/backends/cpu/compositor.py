@@ -56,6 +56,7 @@ class CpuCompositor:
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
         frame = self._fitted(display_list.scene.frame)
+        self._texels.begin_frame()
         video = display_list.video
         rects = damage.rects() if video is None else surroundings(frame.region, layers_above(display_list))
         if not self._suits_kernels(display_list):

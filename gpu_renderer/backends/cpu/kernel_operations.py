@@ -66,11 +66,21 @@ def is_within_limits(quad: Matrix3) -> bool:
 
 
 class HostTexels:
-    """Texels of content in main memory. The texels of a target are read back once for each of its versions."""
+    """Texels of content in main memory. The texels of a target are read back once for each of its versions.
+
+    A target whose version is asked for in two frames running is kept in main memory alone, as long as it lives.
+    """
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
         self._read: LruCache[Texels] = LruCache(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
+        self._asked: set[int] = set()
+        self._asked_before: set[int] = set()
+        """Versions asked for in this frame and in the one before."""
+
+    def begin_frame(self) -> None:
+        """Call it before the first operation of a frame."""
+        self._asked_before, self._asked = self._asked, set()
 
     def of(self, source: object) -> Texels | None:
         """Return bytes, patterns of half floats, or floats; None for other texels.
@@ -78,7 +88,7 @@ class HostTexels:
         Shape (rows, columns) or (rows, columns, 4), without padding.
         """
         if isinstance(source, Target):
-            return self._read.get(source.version, lambda: self._texels(source))
+            return self._of_target(source)
         if not isinstance(source, np.ndarray) or max(source.shape) > SIDE_MAX:
             return None
         is_fit = (source.ndim == 2 or source.shape[2] == 4) and source.flags.c_contiguous
@@ -101,6 +111,15 @@ class HostTexels:
     def halves(self, source: Target) -> Texels | None:
         """Return patterns of half floats of shape (rows, columns, 4), or None for a target with other texels."""
         return self.of(source) if source.format == "f2" else None
+
+    def _of_target(self, source: Target) -> Texels:
+        if source.texels is not None:
+            return source.texels
+        texels = self._read.get(source.version, lambda: self._texels(source))
+        self._asked.add(source.version)
+        if source.version in self._asked_before:
+            self._painter.pool.keep_in_memory(source, texels)
+        return texels
 
     def _texels(self, source: Target) -> Texels:
         components, kind = CHANNELS[source.format]

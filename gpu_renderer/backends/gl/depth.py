@@ -143,10 +143,11 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
 
 @contextmanager
 def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
-    """Yield a framebuffer of four samples with depth."""
+    """Yield a framebuffer of four samples with depth, of one where the driver has no more (Mesa's softpipe)."""
     context, size = painter.context, (region.width, region.height)
-    color = context.renderbuffer(size, 4, samples=SAMPLES, dtype=format)
-    depth = context.depth_renderbuffer(size, samples=SAMPLES)
+    samples = SAMPLES if context.max_samples >= SAMPLES else 0
+    color = context.renderbuffer(size, 4, samples=samples, dtype=format)
+    depth = context.depth_renderbuffer(size, samples=samples)
     framebuffer = context.framebuffer([color], depth)
     try:
         yield framebuffer

@@ -211,6 +211,17 @@ def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> 
         assert texels.bytes_of(thin) is None
 
 
+def test_a_target_that_stands_for_two_frames_is_kept_in_main_memory_alone(software: Painter) -> None:
+    texels = HostTexels(software)
+    with software.pool.acquired(Region(0, 0, 9, 7), "f1") as target:
+        target.framebuffer.clear(1.0, 0.2, 0.0, 1.0)
+        for is_made in (True, False, False):
+            texels.begin_frame()
+            assert np.all(np.asarray(texels.of(target)) == (255, 51, 0, 255))
+            assert target.is_made is is_made
+        assert target.texture.read() == bytes((255, 51, 0, 255)) * 63
+
+
 @pytest.mark.parametrize("size", [(320, 260), (420, 200), (1280, 1000)])
 @pytest.mark.parametrize("name", ["shapes", "glowing", "screened", "matted", "beneath a mode that is drawn"])
 def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: str, size: tuple[int, int]) -> None:
