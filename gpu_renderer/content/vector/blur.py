@@ -26,7 +26,10 @@ SIGMA_REDUCED = 3.0
 MARGIN_SIGMAS = 3.25
 """Number of sigmas after which the tail is below half of 1/255."""
 SIGMA_BOXES_MAX = 7.0
-"""Up to here the reference blurs masks by three boxes of whole pixels; its golden scene with a sigma of 14 has a Gaussian."""
+"""Up to here the reference blurs masks and glyphs by three boxes of whole pixels.
+
+Its golden scene with a sigma of 14 has a Gaussian.
+"""
 SIGMA_SIDES_MAX = 64
 """A sigma of so many sides of a buffer leaves less than 1/255 of anything in it; Pillow refuses absurd ones."""
 
@@ -43,12 +46,13 @@ def gaussian(pixels: Pixels, sigma: float) -> Pixels:
 
 def feathered(pixels: Pixels, sigma: float) -> Pixels:
     """Coverage (rows, columns) of a mask, blurred by three boxes where sigma is small, else by a Gaussian."""
-    if not 0 < sigma <= SIGMA_BOXES_MAX:
-        return gaussian(pixels, sigma)
-    soft = pixels.astype(np.float32)
-    weights = _three_boxes(sigma)
+    return _boxed(pixels, sigma) if 0 < sigma <= SIGMA_BOXES_MAX else gaussian(pixels, sigma)
+
+
+def _boxed(pixels: Pixels, sigma: float) -> Pixels:
+    weights, soft = _three_boxes(sigma), pixels.astype(np.float32)
     for _ in range(2):  # down the columns, and along the rows
-        soft = _weighted(soft, weights).T
+        soft = _weighted(soft, weights).swapaxes(0, 1)
     return np.rint(soft).astype(np.uint8)
 
 
@@ -58,7 +62,9 @@ def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]
     painted = pixels.max(axis=2) if pixels.ndim == 3 else pixels
     (top, bottom), (left, right) = (_reached(painted.max(axis=axis), sigma) for axis in (1, 0))
     part = pixels[top:bottom, left:right]
-    return (left, top), _blurred(part, sigma) if part.size else part
+    if not part.size:
+        return (left, top), part
+    return (left, top), _boxed(part, sigma) if sigma <= SIGMA_BOXES_MAX else _blurred(part, sigma)
 
 
 def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
@@ -84,7 +90,7 @@ def _three_boxes(sigma: float) -> npt.NDArray[np.float32]:
 def _weighted(values: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return the weighted means down each column; nothing lies beyond."""
     half = len(weights) // 2
-    padded = np.pad(values, ((half, half), (0, 0)))
+    padded = np.pad(values, ((half, half), *((0, 0),) * (values.ndim - 1)))
     means = np.zeros_like(values)
     for offset, weight in enumerate(weights):
         means += weight * padded[offset : offset + len(values)]
