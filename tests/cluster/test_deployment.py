@@ -121,12 +121,54 @@ def test_alert_rules_and_runbook_are_those_of_the_table() -> None:
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package `prometheus`)")
-def test_prometheus_accepts_the_alert_rules() -> None:
+def test_prometheus_accepts_its_configuration_and_the_alert_rules() -> None:
     done = subprocess.run(
-        ["promtool", "check", "rules", str(CLUSTER / "observing" / "alerts.yaml")],
+        ["promtool", "check", "config", str(CLUSTER / "observing" / "prometheus.yaml")],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"SUCCESS: {len(ALERTS)} rules found" in done.stdout + done.stderr
+
+
+def test_the_site_for_nginx_works_with_the_nginx_of_debian_and_ubuntu() -> None:
+    """Debian 12 has 1.22, Ubuntu 24.04 has 1.24; both take `http2` as a word of `listen` only."""
+    site = re.sub(r"#.*", "", (CLUSTER / "proxy" / "nginx.conf").read_text())
+    assert "listen 443 ssl http2;" in site
+    assert not re.search(r"^\s*http2\s", site, re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+def test_nginx_accepts_the_site(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=x",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
+    subprocess.run(made, check=True, capture_output=True)
+    site = (CLUSTER / "proxy" / "nginx.conf").read_text().replace("/etc/ssl/farm", str(tmp_path))
+    (tmp_path / "site.conf").write_text(site.replace("listen 443", "listen 127.0.0.1:8443"))
+    temporary = "".join(
+        f"{name}_temp_path {tmp_path}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    whole = f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ {temporary} access_log off; include {tmp_path}/site.conf; }}"
+    (tmp_path / "nginx.conf").write_text(whole)
+    done = subprocess.run(
+        ["nginx", "-t", "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_image_names_an_ordinary_user_by_number() -> None:
