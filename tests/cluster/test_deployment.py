@@ -171,6 +171,45 @@ def test_nginx_accepts_the_site(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+WELL = {
+    'up{job="farm-api"}': 1, 'up{job="farm-scheduler"}': 1, "farm_workers": 2, 'farm_jobs{status="queued"}': 3, 'farm_jobs{status="completed"}': 90,
+    'farm_jobs{status="failed"}': 2, "farm_queue_age_seconds": 20, "farm_webhooks_overdue": 0, "farm_storage_up": 1,
+    'farm_data_disk_free_ratio{folder=".farm"}': 0.4,
+}  # fmt: skip
+"""Metrics of a farm that works."""
+TROUBLES: dict[str, dict[str, float]] = {
+    "": {},
+    "FarmApiDown": {'up{job="farm-api"}': 0},
+    "FarmSchedulerDown": {'up{job="farm-scheduler"}': 0},
+    "FarmNoWorkers": {"farm_workers": 0},
+    "FarmQueueOld": {"farm_queue_age_seconds": 700},
+    "FarmJobsFail": {'farm_jobs{status="failed"}': 30},
+    "FarmWebhookBacklog": {"farm_webhooks_overdue": 101},
+    "FarmStorageDown": {"farm_storage_up": 0},
+    "FarmDiskFull": {'farm_data_disk_free_ratio{folder=".farm"}': 0.04},
+}
+"""Alerts by the metric that goes wrong; none while all is well."""
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package `prometheus`)")
+@pytest.mark.parametrize("alert", TROUBLES, ids=lambda name: name or "none")
+def test_each_trouble_fires_its_own_alert_and_no_other(alert: str, tmp_path: Path) -> None:
+    series = [{"series": name, "values": f"{value}x30"} for name, value in (WELL | TROUBLES[alert]).items()]
+    firing: list[dict[str, Any]] = [{"eval_time": "20m", "expr": 'ALERTS{alertstate="firing"}', "exp_samples": []}]
+    if alert:
+        severity = next(one.severity for one in ALERTS if one.name == alert)
+        labels = 'job="farm-api", ' if alert == "FarmApiDown" else ""
+        labels = f'ALERTS{{alertname="{alert}", alertstate="firing", {labels}severity="{severity}"}}'
+        firing[0]["exp_samples"] = [{"labels": labels, "value": 1}]
+    rules = {"rule_files": [str(CLUSTER / "observing" / "alerts.yaml")], "evaluation_interval": "1m"}
+    whole = rules | {"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": firing}]}
+    (tmp_path / "test.yaml").write_text(yaml.safe_dump(whole))
+    done = subprocess.run(
+        ["promtool", "test", "rules", str(tmp_path / "test.yaml")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_image_names_an_ordinary_user_by_number() -> None:
     users = re.findall(r"^USER (\S+)$", (CLUSTER / "docker" / "Dockerfile").read_text(), re.MULTILINE)
     assert re.fullmatch(r"[1-9]\d+:[1-9]\d+", users[-1]), "Kubernetes checks `runAsNonRoot` against a number only"
