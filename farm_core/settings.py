@@ -122,7 +122,9 @@ class Settings(BaseSettings):
         + ".",
     )
     render_audio: bool = Field(False, description="Render the sound of compositions; the interface has silent videos.")
-    result_days: float = Field(30, gt=0, description="Days that a finished video can be downloaded for.")
+    result_days: float = Field(
+        30, gt=0, description="Days that an ended job and its video are kept; then both are deleted."
+    )
     metrics_port: int | None = Field(
         None,
         ge=1,

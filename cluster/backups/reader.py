@@ -35,8 +35,8 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
     with tempfile.TemporaryDirectory(dir=data_folder.parent, prefix=".restore-") as scratch:
         folder = Path(scratch) / data_folder.name
         folder.mkdir(mode=0o700)
-        manifest = _unpack(source, folder, progress)
-        _check_schema(manifest)
+        manifest = unpack(source, folder, progress)
+        check_schema(manifest)
         former = _move_away(data_folder)
         folder.rename(data_folder)
     try:
@@ -47,7 +47,8 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
     return manifest, former
 
 
-def _unpack(source: Path, folder: Path, progress: Progress) -> layout.Manifest:
+def unpack(source: Path, folder: Path, progress: Progress) -> layout.Manifest:
+    """Unpack a backup into the folder. Raises BadBackup."""
     try:
         with tarfile.open(source, "r:") as archive:
             manifest = layout.read_manifest(archive)
@@ -80,7 +81,8 @@ def _object_count(folder: Path) -> int:
     return sum(path.is_file() for path in (folder / layout.STORAGE).rglob("*"))
 
 
-def _check_schema(manifest: layout.Manifest) -> None:
+def check_schema(manifest: layout.Manifest) -> None:
+    """Raise RestoreFailed for a backup of a newer version."""
     if manifest.schema > migrate.head():
         raise RestoreFailed(
             f"the backup was written by a newer version of the farm (schema {manifest.schema}, here {migrate.head()}); update first"
@@ -105,15 +107,20 @@ def _put_back(data_folder: Path, former: Path | None) -> None:
 def _restore_database(data_folder: Path) -> None:
     dump = data_folder / layout.DUMP
     with _server(data_folder / "postgres") as url:
-        command = [postgres.binary("pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={url}", str(dump)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode:
-            raise RestoreFailed(f"the database could not be restored: {done.stderr.strip()}")
-        migrate.upgrade(url)
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("ANALYZE")
+        load_database(url, dump)
     dump.unlink()
     (data_folder / layout.MANIFEST).unlink()
+
+
+def load_database(url: str, dump: Path) -> None:
+    """Load a dump into an empty database and bring it up to date. Raises RestoreFailed."""
+    command = [postgres.binary("pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={url}", str(dump)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise RestoreFailed(f"the database could not be restored: {done.stderr.strip()}")
+    migrate.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Restore a backup that `./farm backup` wrote. The farm must not run on the data folder.
 
-An existing data folder is moved aside, never deleted. It is put back if the restore fails.
+An existing data folder is moved aside, never deleted. It is put back if the restore fails. With `--to-stores` the backup goes to the
+stores that the settings name: an empty database at `DATABASE_URL`, and `S3_BUCKET`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import os
 from pathlib import Path
 
 from cluster.backups import reader
+from cluster.backups.moving import restore_to_stores
 from cluster.backups.screen import progress_bar
 from cluster.local.farm import lock_folder
 from farm_core.cli import data_folder
 from farm_core.failure import Failure
+from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
 
 
 class CannotRestore(Failure):
@@ -24,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the data folder."""
     parser.add_argument("file", type=Path, help="backup to restore")
     parser.add_argument("--replace", action="store_true", help="move an existing data folder aside")
+    parser.add_argument("--to-stores", action="store_true", help="restore into DATABASE_URL and S3_BUCKET")
     data_folder.add_data_argument(parser)
 
 
@@ -31,10 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Restore the backup. Raises Failure."""
     chosen, source = data_folder.settings_of(arguments), arguments.file.resolve()
     data = chosen.data_folder.resolve()
-    if chosen.database_url is not None:
-        raise CannotRestore("DATABASE_URL names a server of your own; this command restores the embedded stores only")
     if not source.is_file():
         raise CannotRestore(f"{source} does not exist")
+    if arguments.to_stores:
+        return _to_stores(source, chosen)
+    if chosen.database_url is not None:
+        raise CannotRestore("DATABASE_URL names a server of your own; --to-stores restores into it")
     if data.exists():
         _check_free(data, replace=arguments.replace)
     with progress_bar("restoring") as progress:
@@ -42,6 +50,16 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{data}: {manifest.object_count} objects, as of {manifest.created_at}")
     if former is not None:
         print(f"The former data folder is {former}; delete it when the farm works.")
+    return 0
+
+
+def _to_stores(source: Path, chosen: Settings) -> int:
+    if chosen.database_url is None or chosen.s3_bucket is None:
+        raise CannotRestore("--to-stores needs DATABASE_URL and S3_BUCKET")
+    storage = storage_of(chosen, Links(b""))  # a bucket signs its own links
+    with progress_bar("restoring") as progress:
+        manifest = restore_to_stores(source, chosen.database_url, storage, progress)
+    print(f"{chosen.s3_bucket}: {manifest.object_count} objects, as of {manifest.created_at}")
     return 0
 
 

@@ -68,7 +68,8 @@ ALERTS: Final = (
     ),
     Alert(
         "FarmDiskFull", "critical", "min(farm_data_disk_free_ratio) < 0.05", "5m", "The data folder's disk is 95 % full.",
-        "Lower `SEGMENT_CACHE_BYTES` or `RESULT_DAYS`, or move the data folder to a larger disk (`docs/operating/one-machine.md`).",
+        "Lower `SEGMENT_CACHE_BYTES` or `RESULT_DAYS` (older jobs are deleted too) and restart, or restore a backup on a larger disk. Jobs wait "
+        "while the disk is full.",
     ),
     Alert(
         "FarmLeasesExpire", "warning", "sum(rate(farm_tasks_rescued_total[10m])) > 0.1", "10m",

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from cluster.embedded import postgres
 from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from tests.acceptance.farm import run_farm
+from tests.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.service
 
@@ -54,6 +56,27 @@ def test_a_restored_folder_has_the_accounts_the_objects_and_the_secret(
     assert secret == farm_secret(Settings(data_folder=data))
     assert LocalStorage(restored / "storage", Links(secret)).get_bytes("videos/a.mp4") == b"video"
     assert not (restored / "database.dump").exists()
+
+
+def test_a_backup_moves_into_an_empty_database_and_a_bucket_once(backup: Path, tmp_path: Path) -> None:
+    bucket = S3Server(tmp_path / "s3")
+    bucket.start()
+    database = postgres.start(tmp_path / "postgres", durable=False)
+    place = {**bucket.environment, "DATABASE_URL": database.url, "DATA_FOLDER": str(tmp_path / "none")}
+    try:
+        done = run_farm("restore", str(backup), "--to-stores", environment=place)
+        assert done.returncode == 0, done.stderr
+        listed = json.loads(run_farm("account", "list", environment=place).stdout)
+        again = run_farm("restore", str(backup), "--to-stores", environment=place)
+        without = run_farm("restore", str(backup), "--to-stores", environment={**place, "S3_BUCKET": ""})
+    finally:
+        database.stop()
+        bucket.kill()
+    assert [account["name"] for account in listed] == ["studio"]
+    assert (bucket.folder / BUCKET / "videos" / "a.mp4").read_bytes() == b"video"
+    assert (again.returncode, "has tables already" in again.stderr) == (1, True)
+    assert (without.returncode, "needs DATABASE_URL and S3_BUCKET" in without.stderr) == (1, True)
+    assert not (tmp_path / "none").exists()
 
 
 def test_the_backup_is_readable_by_its_owner_only(backup: Path) -> None:

@@ -121,11 +121,92 @@ def test_alert_rules_and_runbook_are_those_of_the_table() -> None:
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package `prometheus`)")
-def test_prometheus_accepts_the_alert_rules() -> None:
+def test_prometheus_accepts_its_configuration_and_the_alert_rules() -> None:
     done = subprocess.run(
-        ["promtool", "check", "rules", str(CLUSTER / "observing" / "alerts.yaml")],
+        ["promtool", "check", "config", str(CLUSTER / "observing" / "prometheus.yaml")],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"SUCCESS: {len(ALERTS)} rules found" in done.stdout + done.stderr
+
+
+def test_the_site_for_nginx_works_with_the_nginx_of_debian_and_ubuntu() -> None:
+    """Debian 12 has 1.22, Ubuntu 24.04 has 1.24; both take `http2` as a word of `listen` only."""
+    site = re.sub(r"#.*", "", (CLUSTER / "proxy" / "nginx.conf").read_text())
+    assert "listen 443 ssl http2;" in site
+    assert not re.search(r"^\s*http2\s", site, re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+def test_nginx_accepts_the_site(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=x",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
+    subprocess.run(made, check=True, capture_output=True)
+    site = (CLUSTER / "proxy" / "nginx.conf").read_text().replace("/etc/ssl/farm", str(tmp_path))
+    (tmp_path / "site.conf").write_text(site.replace("listen 443", "listen 127.0.0.1:8443"))
+    temporary = "".join(
+        f"{name}_temp_path {tmp_path}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    whole = f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ {temporary} access_log off; include {tmp_path}/site.conf; }}"
+    (tmp_path / "nginx.conf").write_text(whole)
+    done = subprocess.run(
+        ["nginx", "-t", "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+WELL = {
+    'up{job="farm-api"}': 1, 'up{job="farm-scheduler"}': 1, "farm_workers": 2, 'farm_jobs{status="queued"}': 3, 'farm_jobs{status="completed"}': 90,
+    'farm_jobs{status="failed"}': 2, "farm_queue_age_seconds": 20, "farm_webhooks_overdue": 0, "farm_storage_up": 1,
+    'farm_data_disk_free_ratio{folder=".farm"}': 0.4,
+}  # fmt: skip
+"""Metrics of a farm that works."""
+TROUBLES: dict[str, dict[str, float]] = {
+    "": {},
+    "FarmApiDown": {'up{job="farm-api"}': 0},
+    "FarmSchedulerDown": {'up{job="farm-scheduler"}': 0},
+    "FarmNoWorkers": {"farm_workers": 0},
+    "FarmQueueOld": {"farm_queue_age_seconds": 700},
+    "FarmJobsFail": {'farm_jobs{status="failed"}': 30},
+    "FarmWebhookBacklog": {"farm_webhooks_overdue": 101},
+    "FarmStorageDown": {"farm_storage_up": 0},
+    "FarmDiskFull": {'farm_data_disk_free_ratio{folder=".farm"}': 0.04},
+}
+"""Alerts by the metric that goes wrong; none while all is well."""
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package `prometheus`)")
+@pytest.mark.parametrize("alert", TROUBLES, ids=lambda name: name or "none")
+def test_each_trouble_fires_its_own_alert_and_no_other(alert: str, tmp_path: Path) -> None:
+    series = [{"series": name, "values": f"{value}x30"} for name, value in (WELL | TROUBLES[alert]).items()]
+    firing: list[dict[str, Any]] = [{"eval_time": "20m", "expr": 'ALERTS{alertstate="firing"}', "exp_samples": []}]
+    if alert:
+        severity = next(one.severity for one in ALERTS if one.name == alert)
+        labels = 'job="farm-api", ' if alert == "FarmApiDown" else ""
+        labels = f'ALERTS{{alertname="{alert}", alertstate="firing", {labels}severity="{severity}"}}'
+        firing[0]["exp_samples"] = [{"labels": labels, "value": 1}]
+    rules = {"rule_files": [str(CLUSTER / "observing" / "alerts.yaml")], "evaluation_interval": "1m"}
+    whole = rules | {"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": firing}]}
+    (tmp_path / "test.yaml").write_text(yaml.safe_dump(whole))
+    done = subprocess.run(
+        ["promtool", "test", "rules", str(tmp_path / "test.yaml")], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
