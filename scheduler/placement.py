@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from farm_core.jobs.plan import TaskKind
@@ -131,6 +132,8 @@ class _Share:
     jobs: list[tuple[tuple[bool, float], str, OpenJob]] = field(default_factory=list)
     cursors: dict[str, int] = field(default_factory=dict)
     pins: dict[str, str] = field(default_factory=dict)
+    first: int = 0
+    """Number of jobs at the beginning whose tasks are all assigned."""
 
     @property
     def turn(self) -> tuple[float, tuple[bool, float]]:
@@ -139,10 +142,12 @@ class _Share:
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
-        for _, _, job in self.jobs:
-            at = self.cursors.get(job.id, 0)
-            if at >= len(job.heads):
+        while self.first < len(self.jobs) and self._is_spent(self.jobs[self.first][2]):
+            self.first += 1
+        for _, _, job in islice(self.jobs, self.first, None):
+            if self._is_spent(job):
                 continue
+            at = self.cursors.get(job.id, 0)
             task = job.heads[at]
             worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker, idle_only=idle_only)
             if worker is None:
@@ -152,6 +157,9 @@ class _Share:
             self.leased_frames += task.frame_count
             return Placement(task.id, job.id, worker.id, worker.renderer)
         return None
+
+    def _is_spent(self, job: OpenJob) -> bool:
+        return self.cursors.get(job.id, 0) >= len(job.heads)
 
 
 def _shares(jobs: Iterable[OpenJob], now: datetime, accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:
