@@ -17,7 +17,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from typing import Final
 
 from farm_core.jobs.plan import TaskKind
@@ -142,12 +141,12 @@ class _Share:
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
-        while self.first < len(self.jobs) and self._is_spent(self.jobs[self.first][2]):
-            self.first += 1
-        for _, _, job in islice(self.jobs, self.first, None):
-            if self._is_spent(job):
-                continue
+        for position in range(self.first, len(self.jobs)):
+            job = self.jobs[position][2]
             at = self.cursors.get(job.id, 0)
+            if at >= len(job.heads):
+                self.first += position == self.first
+                continue
             task = job.heads[at]
             worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker, idle_only=idle_only)
             if worker is None:
@@ -157,9 +156,6 @@ class _Share:
             self.leased_frames += task.frame_count
             return Placement(task.id, job.id, worker.id, worker.renderer)
         return None
-
-    def _is_spent(self, job: OpenJob) -> bool:
-        return self.cursors.get(job.id, 0) >= len(job.heads)
 
 
 def _shares(jobs: Iterable[OpenJob], now: datetime, accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:

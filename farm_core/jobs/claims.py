@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
+from sqlalchemy import TextClause
 
 from farm_core.ids import new_id
 from farm_core.jobs import notices
 from farm_core.jobs.plan import PlannedTask
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, in_steps, planned_for, statement
 from farm_core.usage.period import period_of
 from motion.notices import Notice
 
@@ -88,18 +89,20 @@ async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers
     can fill a farm that nobody else uses.
     """
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
-    limits = {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max, "candidates": CANDIDATES_PER_JOB * jobs_max}
-    return await _taken(session, "claim_jobs", now, limits)
+    claim = planned_for("claim_jobs", "candidates", in_steps(CANDIDATES_PER_JOB * jobs_max))
+    return await _taken(session, claim, now, {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max})
 
 
 async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
     """Take over jobs whose scheduler has not renewed its lease; one statement."""
-    return await _taken(session, "adopt_jobs", now, {"jobs_max": jobs_max})
+    return await _taken(session, statement("adopt_jobs"), now, {"jobs_max": jobs_max})
 
 
-async def _taken(session: Transaction, name: str, now: datetime, limits: Mapping[str, int]) -> list[ClaimedJob]:
+async def _taken(
+    session: Transaction, taking: TextClause, now: datetime, limits: Mapping[str, int]
+) -> list[ClaimedJob]:
     lease = {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
-    rows = (await session.execute(statement(name), {**lease, **limits})).mappings()
+    rows = (await session.execute(taking, {**lease, **limits})).mappings()
     return [ClaimedJob(**{**row, "media": row["media"] or {}}) for row in rows]
 
 

@@ -14,7 +14,7 @@
 -- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each.
 WITH candidates AS MATERIALIZED (
     SELECT account_id, processing, queued, power(2, priority) AS weight, turn FROM account_queues
-    WHERE next_job_id IS NOT NULL AND NOT held AND processing < :account_jobs_max
+    WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
         AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
 ), bounds AS MATERIALIZED (
@@ -220,6 +220,8 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
 -- Accounts are read in order until there are two tasks for each place; fewer accounts than places have more tasks each. Accounts whose
 -- tasks are for other renderers, or wait for a pause to end, give none: where they leave too few, `more` reads deeper into the others.
+-- Conditions with parameters are hidden in coalesce: where their values change the planner's guess of the rows, it makes a new plan at
+-- each use, which takes as long as the statement.
 WITH depth AS MATERIALIZED (
     SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
@@ -232,13 +234,14 @@ WITH depth AS MATERIALIZED (
         FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
         CROSS JOIN LATERAL (
             SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
-            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
+            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND coalesce(tasks.not_before <= :now, true)
                 AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
             ORDER BY tasks.index LIMIT depth.tasks
         ) AS waiting
         WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
             AND jobs.status = 'processing' AND jobs.lease_token IS NULL
-            AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
+            AND coalesce(array_position(CAST(:renderers AS text[]), CAST(jobs.renderer AS text)) > 0,
+                jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
         ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT depth.tasks
     ) AS heads
     WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
@@ -254,17 +257,20 @@ WITH depth AS MATERIALIZED (
         FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
         CROSS JOIN LATERAL (
             SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
-            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
+            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND coalesce(tasks.not_before <= :now, true)
                 AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
             ORDER BY tasks.index LIMIT fewer.tasks
         ) AS waiting
         WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
             AND jobs.status = 'processing' AND jobs.lease_token IS NULL
-            AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
+            AND coalesce(array_position(CAST(:renderers AS text[]), CAST(jobs.renderer AS text)) > 0,
+                jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
         ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT fewer.tasks
     ) AS heads
 )
-SELECT * FROM (
+SELECT id, account_id, fps, created_at, renderer, priority, leased_frames, open_frames, task_id, kind, frame_count, avoid_worker,
+    account_frames, account_priority
+FROM (
     SELECT * FROM found WHERE NOT EXISTS (SELECT 1 FROM fewer) UNION ALL SELECT * FROM more
 ) AS work ORDER BY load, ready_place, account_id, job_place, id, index
 
