@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import TextClause
+from sqlalchemy import RowMapping, TextClause
 
+from farm_core.accounts.plans import storage_limit
 from farm_core.ids import new_id
 from farm_core.jobs import notices
 from farm_core.jobs.plan import PlannedTask
@@ -54,6 +55,9 @@ class ClaimedJob:
     has_sound: bool = False
     request_id: str | None = None
     traceparent: str | None = None
+    stored_bytes: int = 0
+    """What the account had in storage when the job was claimed."""
+    storage_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,13 @@ async def _taken(
 ) -> list[ClaimedJob]:
     lease = {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
     rows = (await session.execute(taking, {**lease, **limits})).mappings()
-    return [ClaimedJob(**{**row, "media": row["media"] or {}}) for row in rows]
+    return [_claimed(row) for row in rows]
+
+
+def _claimed(row: RowMapping) -> ClaimedJob:
+    columns = {**row, "media": row["media"] or {}}
+    own = {name: columns.pop(name) for name in ("plan", "max_storage_bytes", "unlimited")}
+    return ClaimedJob(**columns, storage_limit=storage_limit(own["plan"], own["max_storage_bytes"], own["unlimited"]))
 
 
 async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:

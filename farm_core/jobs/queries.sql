@@ -13,7 +13,7 @@
 -- Templates are looked up one by one: the planner would read a few thousand instead.
 -- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each.
 WITH candidates AS MATERIALIZED (
-    SELECT account_id, processing, queued, power(2, priority) AS weight, turn FROM account_queues
+    SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes FROM account_queues
     WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
         AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
@@ -50,8 +50,10 @@ WITH candidates AS MATERIALIZED (
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
     claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
-    templates.composition_id, templates.duration_seconds
+    templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, candidates.stored_bytes
 FROM claimed CROSS JOIN LATERAL (SELECT * FROM templates WHERE templates.id = claimed.template_id LIMIT 1) AS templates
+CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = claimed.account_id LIMIT 1) AS owner
+JOIN candidates ON candidates.account_id = claimed.account_id
 
 -- adopt_jobs --
 -- Jobs whose scheduler went away before it had planned them.
@@ -70,8 +72,10 @@ WITH orphans AS (
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
     adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
-    templates.composition_id, templates.duration_seconds
+    templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, queue.stored_bytes
 FROM adopted CROSS JOIN LATERAL (SELECT * FROM templates WHERE templates.id = adopted.template_id LIMIT 1) AS templates
+CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = adopted.account_id LIMIT 1) AS owner
+CROSS JOIN LATERAL (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = adopted.account_id LIMIT 1) AS queue
 
 -- renew_jobs --
 -- Those of my jobs that are still mine, for longer.
