@@ -26,17 +26,23 @@ from farm_core.jobs.claims import ClaimedJob, FrozenJob, PlannedJob
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.plan import TaskKind, plan
 from farm_core.jobs.tasks import Lease, RenderedSegment
+from scheduler.claimer import PREPARATIONS_MAX
 
 Result = TypeVar("Result")
 
 JOBS: Final = 1_000_000
 SECONDS_MAX: Final = 1200.0
-BATCH: Final = 250
-WAITING: Final = 40 * BATCH
+BATCH: Final = PREPARATIONS_MAX
+"""As many as a scheduler claims at once."""
+
+WAITING: Final = 10_000
 """Jobs in the queue at any time."""
 
-KEPT: Final = 20 * BATCH
+KEPT: Final = 5_000
 """Finished jobs that are kept: older ones are deleted, as after `RESULT_DAYS`."""
+
+DELETED: Final = 200
+"""Jobs that one transaction deletes, as the scheduler's history reaper does."""
 
 SAMPLES: Final = 10
 TABLES: Final = ("jobs", "tasks", "job_events", "account_queues", "open_jobs", "segments")
@@ -86,23 +92,23 @@ class _Cycle:
         self._created = 0
         self._claims: list[float] = []
         self._longest = 0.0
-        self._history: deque[list[str]] = deque()
+        self._history: deque[str] = deque()
         for statement in _FARM:
             connection.execute(statement)
         self._create(WAITING)
 
     async def turn(self) -> None:
-        """Create a batch, claim another, render and end it, and delete the batch that has been kept for long enough."""
+        """Create a batch, claim another, render and end it, and delete jobs that have been kept for long enough."""
         self._create(BATCH)
         began = time.perf_counter()
         jobs = await self._timed(lambda connection: claims.claim_jobs(connection, utc_now(), BATCH, 10_000))
         self._claims.append((time.perf_counter() - began) * 1e3)
         await self._plan(jobs)
         await self._render(jobs)
-        self._history.append([job.id for job in jobs])
+        self._history.extend(job.id for job in jobs)
         self.ended += len(jobs)
-        if len(self._history) > KEPT // BATCH:
-            old = self._history.popleft()
+        if len(self._history) >= KEPT + DELETED:
+            old = [self._history.popleft() for _ in range(DELETED)]
             await self._timed(lambda connection: history.delete_jobs(connection, old))
 
     def _create(self, jobs: int) -> None:

@@ -240,7 +240,8 @@ async def _dispatch(database: Database, meter: Meter) -> Cost:
         )
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
         made = assign(jobs_of(rows), free, now, loads_of(rows))[:WORKERS]
-        leases = [Lease(one.task_id, one.job_id, new_id("lease"), one.worker_id, one.renderer) for one in made]
+        token = new_id("lease")
+        leases = [Lease(o.task_id, o.job_id, f"{token}.{n}", o.worker_id, o.renderer) for n, o in enumerate(made)]
         leased.extend(await database.single(lambda connection: tasks.lease_tasks(connection, now, leases)))
 
     cost = await meter.cost(round_of_leases())

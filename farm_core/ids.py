@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import secrets
 import time
+from typing import Final
 
-_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
+_MOMENT_DIGITS: Final = 9
+_CHANCE_DIGITS: Final = 13
 
 
 def new_id(prefix: str) -> str:
     """A new identifier such as `job_0lq3f9x2k4e8h1c7b5a9d0`: nine characters of milliseconds, thirteen of chance."""
-    chance = _base36(secrets.randbelow(36**13))
-    return f"{prefix}_{_base36(time.time_ns() // 1_000_000):0>9}{chance:0>13}"
+    moment = _base36(time.time_ns() // 1_000_000, _MOMENT_DIGITS)
+    return f"{prefix}_{moment}{_base36(secrets.randbelow(36**_CHANCE_DIGITS), _CHANCE_DIGITS)}"
 
 
-def _base36(number: int) -> str:
-    digits = ""
-    while number:
-        number, digit = divmod(number, 36)
-        digits = _ALPHABET[digit] + digits
-    return digits or "0"
+def _base36(number: int, digits: int) -> str:
+    """Return the last `digits` digits of the number. They are made in pairs, because a round of leases makes hundreds."""
+    written = ""
+    for _ in range(0, digits, 2):
+        number, pair = divmod(number, len(_PAIRS))
+        written = _PAIRS[pair] + written
+    return written[-digits:]

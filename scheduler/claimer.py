@@ -29,6 +29,9 @@ PREPARATIONS_MAX: Final = 32
 ACCOUNT_PREPARATIONS_MAX: Final = 4
 """Jobs of one account whose media are fetched at once; its others wait and take no room from other accounts."""
 
+ADOPTION_SECONDS: Final = 0.5
+"""Between two looks for jobs of schedulers that are gone."""
+
 HELD_MAX: Final = 512
 """Jobs held in all, waiting ones included."""
 ATTEMPTS_MAX: Final = 5
@@ -47,6 +50,7 @@ class Claimer(Service):
         self._full = False
         self._gates: dict[str, asyncio.Semaphore] = {}
         self._held: Counter[str] = Counter()
+        self._next_adoption = 0.0
 
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
@@ -80,7 +84,7 @@ class Claimer(Service):
         if room <= 0:
             return []
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        taken = await database.single(lambda connection: claims.adopt_jobs(connection, now, room))
+        taken = await self._adopted(room)
         if len(taken) < room:
             rest, workers = room - len(taken), len(self.dependencies.executor.workers())
             claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest, workers))
@@ -89,6 +93,17 @@ class Claimer(Service):
             )
             taken += claimed
         return taken
+
+    async def _adopted(self, room: int) -> list[ClaimedJob]:
+        """Adopt orphans, every ADOPTION_SECONDS: a lease ends in twenty seconds, claims follow one another in milliseconds."""
+        clock = self.dependencies.clock
+        if clock.monotonic() < self._next_adoption:
+            return []
+        now = clock.now()
+        jobs = await self.dependencies.database.single(lambda connection: claims.adopt_jobs(connection, now, room))
+        if len(jobs) < room:
+            self._next_adoption = clock.monotonic() + ADOPTION_SECONDS
+        return jobs
 
     def _ended(self, job: ClaimedJob, _: asyncio.Task[None]) -> None:
         self.preparations.pop(job.lease_token, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
 from farm_core.jobs import notices, tasks, workers
@@ -222,6 +222,8 @@ def _assembled(landing: _Landing[AssemblyAssignment, Finished]) -> Assembled:
 
 
 def _segment(running_task: RunningTask, report: Finished) -> RenderedSegment:
-    record = {**asdict(report), "warnings": notices.records(of_lines(report.warnings))}
-    del record["token"], record["key"], record["segments_sha256"]
+    record = {
+        "worker": report.worker, "bytes": report.bytes, "seconds": report.seconds, "sha256": report.sha256,
+        "cached": report.cached, "stages_ms": report.stages_ms, "warnings": notices.records(of_lines(report.warnings)),
+    }  # fmt: skip
     return RenderedSegment(running_task.lease, report.key, report.bytes, report.worker, record)

@@ -16,16 +16,13 @@ from typing import Any, Final, cast
 
 import orjson
 
-from farm_core.accounts import repository as accounts
-from farm_core.accounts.plans import limits_of
 from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
-from farm_core.errors import QuotaExceeded
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
-from farm_core.usage.stored import check_room
+from farm_core.usage.stored import FULL
 from motion import template
 from motion.notices import Notice, of_document
 from motion.schema.stored import Document
@@ -85,18 +82,14 @@ async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
         raise IngestFailed(f"Its media took longer than {INGEST_SECONDS} s to arrive.") from None
 
 
-async def _check_room(dependencies: Dependencies, job: ClaimedJob) -> None:
+def _check_room(job: ClaimedJob) -> None:
     """Raise IngestFailed where the account's storage is full: media and results would make it fuller."""
-    async with dependencies.database.reading() as session:
-        account = await accounts.account(session, job.account_id)
-        try:
-            await check_room(session, job.account_id, limits_of(account).max_storage_bytes if account else None)
-        except QuotaExceeded as full:
-            raise IngestFailed(str(full)) from None
+    if job.storage_limit is not None and job.stored_bytes >= job.storage_limit:
+        raise IngestFailed(FULL)
 
 
 async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
-    await _check_room(dependencies, job)
+    _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
     values: dict[str, str | float] = {

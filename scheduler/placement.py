@@ -131,6 +131,8 @@ class _Share:
     jobs: list[tuple[tuple[bool, float], str, OpenJob]] = field(default_factory=list)
     cursors: dict[str, int] = field(default_factory=dict)
     pins: dict[str, str] = field(default_factory=dict)
+    first: int = 0
+    """Number of jobs at the beginning whose tasks are all assigned."""
 
     @property
     def turn(self) -> tuple[float, tuple[bool, float]]:
@@ -139,9 +141,11 @@ class _Share:
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
-        for _, _, job in self.jobs:
+        for position in range(self.first, len(self.jobs)):
+            job = self.jobs[position][2]
             at = self.cursors.get(job.id, 0)
             if at >= len(job.heads):
+                self.first += position == self.first
                 continue
             task = job.heads[at]
             worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker, idle_only=idle_only)

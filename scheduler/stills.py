@@ -12,12 +12,16 @@ from typing import Final, TypeVar
 
 import orjson
 
+from farm_core.accounts import repository as accounts
+from farm_core.accounts.plans import limits_of
+from farm_core.errors import QuotaExceeded
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.jobs.judge import FailureKind
 from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, StillOrder
 from farm_core.stills.subject import StillSubject
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
+from farm_core.usage.stored import check_room
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.ingest import IngestFailed, ingest
@@ -125,6 +129,15 @@ class StillService(Service):
             order.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, order.format
         )
 
+    async def _check_room(self, account_id: str) -> None:
+        """Raise IngestFailed where the account's storage is full: the still's media would make it fuller."""
+        async with self.dependencies.database.reading() as session:
+            account = await accounts.account(session, account_id)
+            try:
+                await check_room(session, account_id, limits_of(account).max_storage_bytes if account else None)
+            except QuotaExceeded as full:
+                raise IngestFailed(str(full)) from None
+
     async def _frozen(self, order: StillOrder) -> _Prepared:
         """Return the document with inputs applied. Raises IngestFailed and the errors of ingest."""
         subject, now = order.subject, time.monotonic()
@@ -133,6 +146,7 @@ class StillService(Service):
         key = hashlib.sha256(orjson.dumps(asdict(subject), option=orjson.OPT_SORT_KEYS)).hexdigest()
         known = self._prepared.get(key)
         if known is None or known.until < now:
+            await self._check_room(subject.account_id)
             frozen = await ingest(self.dependencies, _as_job(order.id, subject))
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
             _remember(self._prepared, key, known, PREPARED_MAX)

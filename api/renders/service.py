@@ -106,7 +106,8 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
     """Return the account's jobs, newest first."""
     order = (col(Job.created_at).desc(), col(Job.id).desc())
     total = await repository.count_of_account(session, caller.account.id)
-    jobs = await listed(session, _of_account(caller).options(repository.SHOWN), order, asked, _as_it_is, total)
+    own = select(Job).where(repository.is_of_account(caller.account.id)).options(repository.SHOWN)
+    jobs = await listed(session, own, order, asked, _as_it_is, total)
     percents = await state.progress.percents(jobs.items)
     return Listed(
         items=[record(state, job, percents, origin) for job in jobs.items],

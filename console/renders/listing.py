@@ -18,6 +18,7 @@ from sqlmodel import col
 from console import keyset
 from console.words import COUNT_MAX
 from farm_core.accounts.models import Account
+from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.templates.models import Template
@@ -122,8 +123,10 @@ def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[A
 
 def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
-    wanted = ((Job.account_id, account_id or filters.account), (Job.template_id, filters.template))
-    found += [col(column) == value for column, value in wanted if value]
+    if owner := account_id or filters.account:
+        found.append(repository.is_of_account(owner))
+    if filters.template:
+        found.append(col(Job.template_id) == filters.template)
     if filters.status in set(JobStatus):
         found.append(col(Job.status) == filters.status)
     if filters.status == "active":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
@@ -51,6 +52,13 @@ def limits_of(account: Account) -> Limits:
     plan = PLANS[account.plan]
     own = {field: value for field in asdict(plan) if (value := getattr(account, field)) is not None}
     return replace(plan, **(own | dict.fromkeys(account.unlimited)))
+
+
+def storage_limit(plan: str, own: int | None, unlimited: Collection[str]) -> int | None:
+    """Return the bytes that an account of the plan may store, as `limits_of` does, without the rest of the account."""
+    if "max_storage_bytes" in unlimited:
+        return None
+    return PLANS[plan].max_storage_bytes if own is None else own
 
 
 def set_limit(account: Account, assignment: str) -> None:

@@ -8,11 +8,13 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
+from sqlalchemy import RowMapping, TextClause
 
+from farm_core.accounts.plans import storage_limit
 from farm_core.ids import new_id
 from farm_core.jobs import notices
 from farm_core.jobs.plan import PlannedTask
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, in_steps, planned_for, statement
 from farm_core.usage.period import period_of
 from motion.notices import Notice
 
@@ -53,6 +55,9 @@ class ClaimedJob:
     has_sound: bool = False
     request_id: str | None = None
     traceparent: str | None = None
+    stored_bytes: int = 0
+    """What the account had in storage when the job was claimed."""
+    storage_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +93,27 @@ async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers
     can fill a farm that nobody else uses.
     """
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
-    limits = {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max, "candidates": CANDIDATES_PER_JOB * jobs_max}
-    return await _taken(session, "claim_jobs", now, limits)
+    claim = planned_for("claim_jobs", "candidates", in_steps(CANDIDATES_PER_JOB * jobs_max))
+    return await _taken(session, claim, now, {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max})
 
 
 async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
     """Take over jobs whose scheduler has not renewed its lease; one statement."""
-    return await _taken(session, "adopt_jobs", now, {"jobs_max": jobs_max})
+    return await _taken(session, statement("adopt_jobs"), now, {"jobs_max": jobs_max})
 
 
-async def _taken(session: Transaction, name: str, now: datetime, limits: Mapping[str, int]) -> list[ClaimedJob]:
+async def _taken(
+    session: Transaction, taking: TextClause, now: datetime, limits: Mapping[str, int]
+) -> list[ClaimedJob]:
     lease = {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
-    rows = (await session.execute(statement(name), {**lease, **limits})).mappings()
-    return [ClaimedJob(**{**row, "media": row["media"] or {}}) for row in rows]
+    rows = (await session.execute(taking, {**lease, **limits})).mappings()
+    return [_claimed(row) for row in rows]
+
+
+def _claimed(row: RowMapping) -> ClaimedJob:
+    columns = {**row, "media": row["media"] or {}}
+    own = {name: columns.pop(name) for name in ("plan", "max_storage_bytes", "unlimited")}
+    return ClaimedJob(**columns, storage_limit=storage_limit(own["plan"], own["max_storage_bytes"], own["unlimited"]))
 
 
 async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:

@@ -10,10 +10,11 @@
 -- The cost depends on neither the depth of the queue nor the number of accounts: `account_queues` knows the next turn of each
 -- account. An account ranked behind `candidates` others cannot have one of the next jobs, nor can a job whose turn is later than
 -- the last of those accounts' next turns. There are more candidates than jobs wanted, because others may lock some meanwhile.
+-- Templates are looked up one by one: the planner would read a few thousand instead.
 -- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each.
 WITH candidates AS MATERIALIZED (
-    SELECT account_id, processing, queued, power(2, priority) AS weight, turn FROM account_queues
-    WHERE next_job_id IS NOT NULL AND NOT held AND processing < :account_jobs_max
+    SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes FROM account_queues
+    WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
         AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
 ), bounds AS MATERIALIZED (
@@ -49,8 +50,10 @@ WITH candidates AS MATERIALIZED (
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
     claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
-    templates.composition_id, templates.duration_seconds
-FROM claimed JOIN templates ON templates.id = claimed.template_id
+    templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, candidates.stored_bytes
+FROM claimed CROSS JOIN LATERAL (SELECT * FROM templates WHERE templates.id = claimed.template_id LIMIT 1) AS templates
+CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = claimed.account_id LIMIT 1) AS owner
+JOIN candidates ON candidates.account_id = claimed.account_id
 
 -- adopt_jobs --
 -- Jobs whose scheduler went away before it had planned them.
@@ -69,8 +72,10 @@ WITH orphans AS (
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
     adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
-    templates.composition_id, templates.duration_seconds
-FROM adopted JOIN templates ON templates.id = adopted.template_id
+    templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, queue.stored_bytes
+FROM adopted CROSS JOIN LATERAL (SELECT * FROM templates WHERE templates.id = adopted.template_id LIMIT 1) AS templates
+CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = adopted.account_id LIMIT 1) AS owner
+CROSS JOIN LATERAL (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = adopted.account_id LIMIT 1) AS queue
 
 -- renew_jobs --
 -- Those of my jobs that are still mine, for longer.
@@ -217,47 +222,65 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- The jobs whose turn it is, with what they have in flight and their first waiting tasks: of the accounts with the least load, each
 -- account's most pressing jobs. An account behind `heads_max` others cannot get one of the next tasks. The assembly waits for all
 -- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
--- Whether an account has a task is a scalar subquery: the planner turns EXISTS into a join of all open jobs with all tasks.
-WITH accounts_next AS MATERIALIZED (
-    SELECT account_id, priority, leased_frames, load, ready_place FROM account_queues
-    WHERE ready_place IS NOT NULL AND NOT held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
-        AND (
-            SELECT true FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
-            WHERE open_jobs.account_id = account_queues.account_id AND open_jobs.ready_place IS NOT NULL
-                AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
-                AND (
-                    SELECT true FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
-                        AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-                        AND (tasks.kind = 'render' OR open_jobs.open_frames = 0) LIMIT 1
-                ) LIMIT 1
-        )
-    ORDER BY load, ready_place, account_id LIMIT :heads_max
-), each AS MATERIALIZED (
-    SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM accounts_next
+-- Accounts are read in order until there are two tasks for each place; fewer accounts than places have more tasks each. Accounts whose
+-- tasks are for other renderers, or wait for a pause to end, give none: where they leave too few, `more` reads deeper into the others.
+-- Conditions with parameters are hidden in coalesce: where their values change the planner's guess of the rows, it makes a new plan at
+-- each use, which takes as long as the statement.
+WITH depth AS MATERIALIZED (
+    SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
+        SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
+    ) AS places
+), found AS MATERIALIZED (
+    SELECT heads.*, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.load, ready.ready_place
+    FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
+        SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
+            open_jobs.open_frames, open_jobs.ready_place AS job_place, waiting.*
+        FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+        CROSS JOIN LATERAL (
+            SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
+            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND coalesce(tasks.not_before <= :now, true)
+                AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+            ORDER BY tasks.index LIMIT depth.tasks
+        ) AS waiting
+        WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
+            AND jobs.status = 'processing' AND jobs.lease_token IS NULL
+            AND coalesce(array_position(CAST(:renderers AS text[]), CAST(jobs.renderer AS text)) > 0,
+                jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
+        ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT depth.tasks
+    ) AS heads
+    WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
+    ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
+), fewer AS MATERIALIZED (
+    SELECT account_id, (2 * :heads_max + count(*) OVER () - 1) / count(*) OVER () AS tasks
+    FROM found WHERE (SELECT count(*) FROM found) < :heads_max GROUP BY account_id
+), more AS MATERIALIZED (
+    SELECT heads.*, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.load, ready.ready_place
+    FROM fewer JOIN account_queues AS ready ON ready.account_id = fewer.account_id CROSS JOIN LATERAL (
+        SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
+            open_jobs.open_frames, open_jobs.ready_place AS job_place, waiting.*
+        FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
+        CROSS JOIN LATERAL (
+            SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
+            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND coalesce(tasks.not_before <= :now, true)
+                AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+            ORDER BY tasks.index LIMIT fewer.tasks
+        ) AS waiting
+        WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
+            AND jobs.status = 'processing' AND jobs.lease_token IS NULL
+            AND coalesce(array_position(CAST(:renderers AS text[]), CAST(jobs.renderer AS text)) > 0,
+                jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
+        ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT fewer.tasks
+    ) AS heads
 )
-SELECT heads.*, accounts_next.leased_frames AS account_frames, accounts_next.priority AS account_priority
-FROM accounts_next CROSS JOIN each
-CROSS JOIN LATERAL (
-    SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
-        open_jobs.open_frames, open_jobs.ready_place, waiting.id AS task_id, waiting.kind, waiting.index, waiting.frame_count,
-        waiting.avoid_worker
-    FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
-    CROSS JOIN LATERAL (
-        SELECT tasks.id, tasks.index, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
-        WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND (tasks.not_before IS NULL OR tasks.not_before <= :now)
-            AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
-        ORDER BY tasks.index LIMIT each.tasks
-    ) AS waiting
-    WHERE open_jobs.account_id = accounts_next.account_id AND open_jobs.ready_place IS NOT NULL
-        AND jobs.status = 'processing' AND jobs.lease_token IS NULL
-        AND (jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL OR jobs.renderer = ANY(:renderers))
-    ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT each.tasks
-) AS heads
-ORDER BY accounts_next.load, accounts_next.ready_place, heads.account_id, heads.ready_place, heads.id, heads.index
+SELECT id, account_id, fps, created_at, renderer, priority, leased_frames, open_frames, task_id, kind, frame_count, avoid_worker,
+    account_frames, account_priority
+FROM (
+    SELECT * FROM found WHERE NOT EXISTS (SELECT 1 FROM fewer) UNION ALL SELECT * FROM more
+) AS work ORDER BY load, ready_place, account_id, job_place, id, index
 
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
--- decides its renderer.
+-- decides its renderer. Templates and sums are looked up row by row, whatever the statistics say.
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:task_ids AS text[]), CAST(:job_ids AS text[]), CAST(:tokens AS text[]),
         CAST(:workers AS text[]), CAST(:renderers AS text[])) AS wanted(task_id, job_id, token, worker, renderer)
@@ -268,22 +291,25 @@ WITH wanted AS (
     WHERE jobs.status = 'processing' AND coalesce(jobs.renderer, pins.renderer) = pins.renderer
     ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), pinned AS (
-    UPDATE jobs SET renderer = held.pin FROM held WHERE jobs.id = held.id AND jobs.renderer IS NULL
+    UPDATE jobs SET renderer = held.pin FROM held WHERE jobs.id = held.id AND held.renderer IS NULL
 )
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
-FROM wanted JOIN held ON held.id = wanted.job_id JOIN templates ON templates.id = held.template_id
+FROM wanted JOIN held ON held.id = wanted.job_id
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(done.frame_count), 0) AS frames, coalesce(sum(CAST(done.report ->> 'seconds' AS float8)), 0) AS seconds
-    FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render' AND done.status = 'done'
+    SELECT composition_id, duration_seconds FROM templates WHERE templates.id = held.template_id LIMIT 1
+) AS template
+CROSS JOIN LATERAL (
+    SELECT held.frame_count - open_jobs.open_frames AS frames, open_jobs.spent_seconds AS seconds
+    FROM open_jobs WHERE open_jobs.job_id = held.id LIMIT 1
 ) AS spent
 WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
     tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
-    held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin, held.inputs, held.renderer,
-    held.request_id, held.traceparent,
-    templates.composition_id, templates.duration_seconds, CASE
+    held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin,
+    CASE WHEN tasks.kind = 'assemble' THEN held.inputs END AS inputs, held.renderer, held.request_id, held.traceparent,
+    template.composition_id, template.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
             SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
                 'cached', coalesce(done.report -> 'cached', 'false'), 'stagesMs', coalesce(done.report -> 'stages_ms', '{}'))

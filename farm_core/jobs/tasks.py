@@ -12,7 +12,7 @@ from sqlalchemy import RowMapping
 
 from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, in_steps, planned_for, statement
 
 LEASE_SECONDS: Final = 15.0
 """Renewed every few seconds by the scheduler that waits for the task's result."""
@@ -61,8 +61,8 @@ async def open_work(
 
     `renderers` leaves out jobs that only workers of other renderers may draw.
     """
-    values = {"now": now, "heads_max": heads_max, "renderers": None if renderers is None else list(renderers)}
-    rows = await session.execute(statement("open_work"), values)
+    values = {"now": now, "renderers": None if renderers is None else list(renderers)}
+    rows = await session.execute(planned_for("open_work", "heads_max", in_steps(heads_max)), values)
     return rows.mappings().all()
 
 

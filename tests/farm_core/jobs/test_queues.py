@@ -29,7 +29,10 @@ PLAN: Final = """
     WHERE status = 'processing' AND NOT EXISTS (SELECT 1 FROM tasks WHERE job_id = jobs.id) AND {some}
 """
 LEASE: Final = "UPDATE tasks SET status = 'leased', lease_token = id WHERE status = 'pending' AND {some}"
-FINISH: Final = "UPDATE tasks SET status = 'done', lease_token = NULL WHERE status = 'leased' AND {some}"
+FINISH: Final = """
+    UPDATE tasks SET status = 'done', lease_token = NULL, report = jsonb_build_object('seconds', frame_count / 8.0)
+    WHERE status = 'leased' AND {some}
+"""
 RETRY: Final = "UPDATE tasks SET status = 'pending', lease_token = NULL WHERE status IN ('leased', 'done') AND {some}"
 RANK: Final = "UPDATE jobs SET priority = {number} % 5 - 2 WHERE status IN ('queued', 'processing') AND {some}"
 CANCEL: Final = (
@@ -62,13 +65,14 @@ TRUE: Final = f"""
     FROM accounts LEFT JOIN jobs ON jobs.account_id = accounts.id GROUP BY accounts.id ORDER BY accounts.id
 """
 OPEN: Final = """
-    SELECT job_id, open_frames, waiting, running, assemblies FROM open_jobs ORDER BY job_id
+    SELECT job_id, open_frames, waiting, running, assemblies, spent_seconds FROM open_jobs ORDER BY job_id
 """
 TRUE_OPEN: Final = """
     SELECT job_id, coalesce(sum(tasks.frame_count) FILTER (WHERE kind = 'render' AND tasks.status IN ('pending', 'leased')), 0),
         count(*) FILTER (WHERE kind = 'render' AND tasks.status = 'pending'),
         count(*) FILTER (WHERE kind = 'render' AND tasks.status = 'leased'),
-        count(*) FILTER (WHERE kind = 'assemble' AND tasks.status = 'pending')
+        count(*) FILTER (WHERE kind = 'assemble' AND tasks.status = 'pending'),
+        coalesce(sum((report ->> 'seconds')::float8) FILTER (WHERE kind = 'render' AND tasks.status = 'done'), 0)
     FROM tasks JOIN jobs ON jobs.id = tasks.job_id WHERE jobs.status = 'processing' GROUP BY job_id ORDER BY job_id
 """
 

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
+from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.db.columns import utc_now
@@ -66,3 +67,32 @@ def test_of_concurrent_repeats_with_one_key_one_job_is_made(database_url: str) -
             assert (await usage.of_month(session, owner.id, utc_now())).render_jobs == 1
 
     on_a_database(database_url, body)
+
+
+OLD_AND_NEW = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at)
+    SELECT 'job' || n, templates.account_id, templates.id, 'queued', 0, '{}', 64, 64, 30, 90, 3000, '', '', 0,
+        now() - make_interval(secs => n) FROM generate_series(1, 8000) AS n
+    JOIN accounts ON accounts.name = CASE WHEN n > 4000 THEN 'old' ELSE 'new' || n % 20 END JOIN templates ON templates.account_id = accounts.id
+"""
+
+
+def test_a_page_of_an_account_with_half_of_all_jobs_reads_none_of_the_newer_ones_of_others(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            owners = [await rows.account(session, name) for name in ("old", *(f"new{number}" for number in range(20)))]
+            for owner in owners:
+                await rows.template(session, owner)
+            await session.execute(text(OLD_AND_NEW))
+            await session.execute(text("ANALYZE jobs"))
+            newest = select(col(Job.id)).where(repository.is_of_account(owners[0].id))
+            page = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(50)
+            written = page.compile(database.engine.sync_engine, compile_kwargs={"literal_binds": True})
+            explained = await session.execute(text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {written}"))
+            plan = explained.scalar_one()[0]["Plan"]
+        await database.close()
+        assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 100
+
+    asyncio.run(story())

@@ -14,6 +14,7 @@ from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs.sql import names, statement
 from farm_core.jobs.status import DELIVERY_EDGES, JOB_EDGES, TASK_EDGES, DeliveryStatus, JobStatus, TaskStatus
+from farm_core.jobs.tasks import open_work
 from tests.farm_core import rows
 
 STATUSES: Final = {"jobs": JobStatus, "tasks": TaskStatus, "deliveries": DeliveryStatus}
@@ -83,11 +84,16 @@ TASKS: Final = """
 
 
 @pytest.mark.service
+@pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
 @pytest.mark.parametrize("name", sorted(OPEN))
-def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(name: str, database_url: str) -> None:
+def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(
+    name: str, settle: str, database_url: str
+) -> None:
+    """With statistics, and with those from before the tables were filled."""
+
     async def measured(database: Database) -> int:
         async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-            await connection.execute(text("VACUUM ANALYZE"))
+            await connection.execute(text(settle))
         async with database.engine.connect() as connection:
             explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name).text}")
             plan = (await connection.execute(explained, {"now": utc_now(), **OPEN[name]})).scalar_one()[0]["Plan"]
@@ -108,5 +114,34 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
         await database.close()
         # 40 times as many jobs make indexes a level deeper: each look into one reads a block more.
         assert blocks[1] < 3 * blocks[0], f"{blocks[0]} blocks at 200 jobs, {blocks[1]} at 8,000"
+
+    asyncio.run(story())
+
+
+PINNED: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, renderer)
+    SELECT accounts.name, account_id, templates.id, 'processing', 0, '{}', 64, 64, 30, 360, 3000, '', '', 0, now(),
+        CASE WHEN accounts.name = 'mine' THEN 'r' ELSE 'another' END
+    FROM templates JOIN accounts ON accounts.id = account_id
+"""
+MANY_TASKS: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.' || n, id, n, 'render', 30 * n, 30, 'pending', 0, now() FROM jobs CROSS JOIN generate_series(0, 11) AS n
+"""
+
+
+@pytest.mark.service
+def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for name in (*(f"other{number}" for number in range(9)), "mine"):
+                await rows.template(session, await rows.account(session, name))
+            await session.execute(text(PINNED))
+            await session.execute(text(MANY_TASKS))
+        found = await database.single(lambda connection: open_work(connection, utc_now(), 4, ["r"]))
+        await database.close()
+        assert [row["task_id"] for row in found] == [f"mine.{number}" for number in range(8)]
 
     asyncio.run(story())
