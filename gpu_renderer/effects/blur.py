@@ -35,7 +35,11 @@ class Blur(Effect):
         return values.number("amount") * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        chain.soften(self.sigma_px(values, chain.scene))
+        across, down = (values.number("amount") * scale for scale in chain.scene.length_scales)
+        if across == down:
+            chain.soften(across)
+        else:
+            chain.soften_apart(across, down)
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("amount")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_renderer.effects.gaussian import convolved, reference_gaussian
 from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, softened
 from gpu_renderer.effects.pointwise import is_pointwise
@@ -87,6 +88,13 @@ class Chain(Surface):
         self.flatten()
         lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
         self.target, self._light, self._is_light_alone = lit.sharp, lit.glow, lit.is_glow_alone
+
+    def soften_apart(self, across: float, down: float) -> None:
+        """Blur the picture by Gaussians of two sigmas, px, for a buffer whose pixels are not square on the layer."""
+        self.flatten()
+        first = convolved(self.painter, self.target, reference_gaussian(across), 0)
+        self.replace(convolved(self.painter, first, reference_gaussian(down), 1))
+        self.painter.pool.give_back(first)
 
     def flatten(self) -> None:
         """Draw the picture and its glow into one target."""

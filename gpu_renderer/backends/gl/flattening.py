@@ -20,6 +20,10 @@ from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
+from motion.snapshot import EffectSnapshot
+
+SIGMA_APART_MAX_PX = 12.0
+"""Largest sigma that is blurred at the reference's own size, with two sigmas. A wider blur hides the pixels of its edges."""
 
 
 def flattened(
@@ -63,10 +67,17 @@ def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tup
     `width`, `height`: the layer with its margins, world px.
     """
     across, down = scene.frame.width / width, scene.frame.height / height
-    found = (effects.find(entry.type) for entry in step.layer.effects)
-    if any(effect is not None and effect.round_lengths for effect in found):
+    if any(_is_round(entry, max(across, down)) for entry in step.layer.effects):
         return min(across, down), min(across, down)
     return across, down
+
+
+def _is_round(entry: EffectSnapshot, scale: float) -> bool:
+    """Return True for an effect that needs square pixels: all with round lengths but narrow blurs."""
+    effect = effects.find(entry.type)
+    if effect is None or not effect.round_lengths:
+        return False
+    return entry.type != "blur" or effects.resolve(effect, entry).number("amount") * scale > SIGMA_APART_MAX_PX
 
 
 def _content(painter: Painter, shown: Drawable, filter: Filter, buffer: Region, scale: tuple[float, float]) -> Target:

@@ -1,8 +1,8 @@
-"""A Gaussian blur in raster px, transparent outside the buffer.
+"""Blurs of masks and glyphs in raster px, transparent outside the buffer.
 
-The reference's frames show a true Gaussian of the full sigma (its golden scene of a feather of 28 has sigma 7 in layer px),
-which Skia's blur on the processor, three boxes of whole pixels, is not. Pillow's boxes have fractional widths, and twice
-three of them come within a few 1/255 of it; the wider the blur, the smaller the picture that it is worked out on.
+The reference blurs a small sigma by Skia's three boxes of whole pixels, and a large one by a Gaussian of the full sigma.
+Pillow's boxes have fractional widths, and twice three of them come within a few 1/255 of a Gaussian; the wider the blur, the
+smaller the picture that it is worked out on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIGMA_SIDES_MAX = 64
 """A sigma of so many sides of a buffer leaves less than 1/255 of anything in it; Pillow refuses absurd ones."""
 
 
-def gaussian(pixels: Pixels, sigma: float) -> Pixels:
+def blurred(pixels: Pixels, sigma: float) -> Pixels:
     """Coverage (rows, columns) or premultiplied RGBA (rows, columns, 4), blurred; a new array where sigma is above 0."""
     if sigma <= 0:
         return pixels
@@ -42,18 +42,6 @@ def gaussian(pixels: Pixels, sigma: float) -> Pixels:
     whole = np.zeros_like(pixels)
     whole[top : top + part.shape[0], left : left + part.shape[1]] = part
     return whole
-
-
-def feathered(pixels: Pixels, sigma: float) -> Pixels:
-    """Coverage (rows, columns) of a mask, blurred by three boxes where sigma is small, else by a Gaussian."""
-    return _boxed(pixels, sigma) if 0 < sigma <= SIGMA_BOXES_MAX else gaussian(pixels, sigma)
-
-
-def _boxed(pixels: Pixels, sigma: float) -> Pixels:
-    weights, soft = _three_boxes(sigma), pixels.astype(np.float32)
-    for _ in range(2):  # down the columns, and along the rows
-        soft = _weighted(soft, weights).swapaxes(0, 1)
-    return np.rint(soft).astype(np.uint8)
 
 
 def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]:
@@ -64,7 +52,7 @@ def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]
     part = pixels[top:bottom, left:right]
     if not part.size:
         return (left, top), part
-    return (left, top), _boxed(part, sigma) if sigma <= SIGMA_BOXES_MAX else _blurred(part, sigma)
+    return (left, top), _boxed(part, sigma) if sigma <= SIGMA_BOXES_MAX else _gaussian(part, sigma)
 
 
 def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
@@ -105,7 +93,14 @@ def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
     return max(0, int(found[0]) - filter_margin(sigma)), min(len(painted), int(found[-1]) + 1 + filter_margin(sigma))
 
 
-def _blurred(pixels: Pixels, sigma: float) -> Pixels:
+def _boxed(pixels: Pixels, sigma: float) -> Pixels:
+    weights, soft = _three_boxes(sigma), pixels.astype(np.float32)
+    for _ in range(2):  # down the columns, and along the rows
+        soft = _weighted(soft, weights).swapaxes(0, 1)
+    return np.rint(soft).astype(np.uint8)
+
+
+def _gaussian(pixels: Pixels, sigma: float) -> Pixels:
     margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
     factor = _reduction(sigma) if pixels.ndim == 2 else 1  # Pillow reduces RGBA as if it were straight
     margin += -margin % factor

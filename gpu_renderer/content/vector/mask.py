@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, feathered, filter_margin
+from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, blurred, filter_margin
 from gpu_renderer.content.vector.outline import add_run
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
 from gpu_renderer.content.vector.vertex_feather import vertex_feathered
@@ -84,7 +84,7 @@ def _path_coverage(
     canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
     canvas.scale(*scale)
     canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
-    return feathered(pixels, sigma)[beyond : beyond + rows, beyond : beyond + columns]
+    return blurred(pixels, sigma)[beyond : beyond + rows, beyond : beyond + columns]
 
 
 def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:

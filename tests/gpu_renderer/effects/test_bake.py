@@ -148,13 +148,18 @@ def test_a_picture_is_reduced_before_its_effects(painter: Painter) -> None:
 
 
 @pytest.mark.gl
-def test_a_picture_is_halved_by_means_rounded_down_and_of_three_pixels_along_an_odd_side(painter: Painter) -> None:
+def test_a_reduced_picture_lies_between_itself_and_means_rounded_down_of_three_pixels_along_an_odd_side(
+    painter: Painter,
+) -> None:
     photo = opaque(10, 10, 10, rows=4, columns=5)
     photo[0, 0, 0], photo[:, 1, 1], photo[:, 4, 2] = 13, 90, 90
     canvas = Canvas.of(painter, Raster(photo, 5, 4), 0.4)
     reduced = canvas.pixels().copy()
     painter.pool.give_back(canvas.target)
-    assert reduced[..., :3].tolist() == [[[10, 50, 10], [10, 10, 30]]] * 2
+    # 20 pixels become 4: level log2(20 / 4) / 2 - 0.5. The photo itself shows 70 and 30 there, its means show 50 and 30.
+    between = math.log2(20 / 4) / 2 - 0.5
+    green = round(70 * (1 - between) + 50 * between)
+    assert reduced[..., :3].tolist() == [[[10, green, 10], [10, 10, 30]]] * 2
 
 
 @pytest.mark.gl

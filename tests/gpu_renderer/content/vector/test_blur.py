@@ -1,4 +1,4 @@
-"""Blurs of coverage against a Gaussian written out in numpy."""
+"""Blurs of coverage against three boxes and a Gaussian written out in numpy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.content.vector.blur import gaussian
+from gpu_renderer.content.vector.blur import blurred
 from gpu_renderer.content.vector.surface import Pixels
 
 
@@ -22,24 +22,38 @@ def blots() -> Pixels:
     return pixels
 
 
-def expected(pixels: Pixels, sigma: float) -> npt.NDArray[np.float64]:
-    margin = math.ceil(5 * sigma)
-    weights = np.exp(-0.5 * (np.arange(-margin, margin + 1) / sigma) ** 2)
-    found = pixels.astype(np.float64)
+def weighted(pixels: Pixels, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the means by an odd number of weights, along both axes."""
+    margin, found = len(weights) // 2, pixels.astype(np.float64)
     for axis in (0, 1):
-        found = np.apply_along_axis(
-            lambda line: np.convolve(line, weights / weights.sum())[margin:-margin], axis, found
-        )
+        found = np.apply_along_axis(lambda line: np.convolve(line, weights)[margin:-margin], axis, found)
     return found
 
 
-@pytest.mark.parametrize("sigma", [3.0, 5.9, 6.0, 8.0, 11.9, 12.0, 17.0, 24.0, 40.0])
-def test_a_blur_is_a_gaussian_of_the_full_sigma_whatever_the_size_it_is_worked_out_at(sigma: float) -> None:
-    difference = np.abs(gaussian(blots(), sigma) - expected(blots(), sigma))
+def normal_weights(sigma: float) -> npt.NDArray[np.float64]:
+    margin = math.ceil(5 * sigma)
+    weights = np.exp(-0.5 * (np.arange(-margin, margin + 1) / sigma) ** 2)
+    return weights / weights.sum()
+
+
+def box(width: int) -> npt.NDArray[np.float64]:
+    return np.full(width, 1 / width)
+
+
+@pytest.mark.parametrize(("sigma", "widths"), [(1.0, (2, 2, 3)), (3.0, (6, 6, 7)), (6.0, (11, 11, 11))])
+def test_a_small_blur_is_three_boxes_of_whole_pixels(sigma: float, widths: tuple[int, int, int]) -> None:
+    first, second, third = map(box, widths)
+    weights = np.convolve(np.convolve(first, second), third)
+    assert np.abs(blurred(blots(), sigma) - weighted(blots(), weights)).max() < 1
+
+
+@pytest.mark.parametrize("sigma", [8.0, 11.9, 12.0, 17.0, 24.0, 40.0])
+def test_a_large_blur_is_a_gaussian_of_the_full_sigma_whatever_the_size_it_is_worked_out_at(sigma: float) -> None:
+    difference = np.abs(blurred(blots(), sigma) - weighted(blots(), normal_weights(sigma)))
     assert difference.max() < 5
     assert difference.mean() < 0.7
 
 
 @pytest.mark.parametrize("sigma", [1e4, 1e12, 1e300])
 def test_an_absurd_sigma_leaves_nothing(sigma: float) -> None:
-    assert gaussian(blots(), sigma).max() == 0
+    assert blurred(blots(), sigma).max() == 0
