@@ -12,8 +12,8 @@ void main() {
     float jitter_max = 0.5 * grid * u_scatter / 100.0;
     // Of the 3 x 3 cells around, those whose ball can touch this pixel.
     ivec2 cell = ivec2(floor(vec2(pixel()) / grid));
-    vec2 here = place() / grid - 0.5, reach = vec2((radius + abs(jitter_max) + 0.01) / grid);
-    ivec2 low = max(cell - 1, ivec2(ceil(here - reach))), high = min(cell + 1, ivec2(floor(here + reach)));
+    vec2 in_cells = place() / grid - 0.5, margin = vec2((radius + abs(jitter_max) + 0.01) / grid);
+    ivec2 low = max(cell - 1, ivec2(ceil(in_cells - margin))), high = min(cell + 1, ivec2(floor(in_cells + margin)));
     vec4 shown = vec4(0.0);
     for (int j = low.y; j <= high.y; j++)
         for (int i = low.x; i <= high.x; i++) {
