@@ -10,6 +10,7 @@ from typing import Final
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.simulation.farm import simulate
+from benchmarks.simulation.fleet import ASSEMBLY_SECONDS
 from benchmarks.simulation.scenario import CALM_SHARE, Outcome, Scenario
 from farm_core.telemetry import logs
 
@@ -21,6 +22,9 @@ class _Case:
 
 
 CASES: Final = (
+    _Case("saturated", Scenario(1, 1, 0.6, 20, schedulers=1, with_faults=False)),
+    _Case("saturated", Scenario(16, 1, 10, 20, schedulers=1, with_faults=False)),
+    _Case("saturated", Scenario(64, 1, 40, 20, schedulers=1, with_faults=False)),
     _Case("calm", Scenario(100, 5, 30, 6, schedulers=1, with_faults=False)),
     _Case("calm", Scenario(1_000, 50, 300, 3, schedulers=2, with_faults=False)),
     _Case("overload", Scenario(1_000, 50, 600, 2, schedulers=2, with_faults=False)),
@@ -28,7 +32,7 @@ CASES: Final = (
     _Case("calm", Scenario(10_000, 500, 3_000, 1.5, with_faults=False)),
     _Case("faults", Scenario(10_000, 500, 3_000, 1.5)),
 )
-"""Nine of ten workers are busy while jobs arrive; in the overload there are twice as many jobs as the workers can do."""
+"""Nine of ten workers are busy while jobs arrive; saturated or in overload there are twice as many jobs as the workers can do."""
 
 
 def _rows(quick: bool) -> Iterator[Row]:
@@ -54,6 +58,7 @@ def _row(name: str, scenario: Scenario, outcome: Outcome) -> Row:
         "lost": jobs - outcome.statuses.get("completed", 0),
         "contradictions": len(outcome.contradictions),
         "simulated s": round(outcome.seconds, 1),
+        "busy share": round(_work_seconds(scenario) * jobs / (scenario.workers * outcome.seconds), 3),
         "first lease p50 s": _quantile(waits, 0.5),
         "first lease p99 s": _quantile(waits, 0.99),
         "others' p99 s": _quantile(others, 0.99),
@@ -64,6 +69,11 @@ def _row(name: str, scenario: Scenario, outcome: Outcome) -> Row:
         "processor ms/segment": round(cost / 3 * 1e3, 2),
         "cores": round(cost * scenario.jobs_per_second, 1),
     }
+
+
+def _work_seconds(scenario: Scenario) -> float:
+    """Return the mean seconds of workers for a job: three segments of a second of output, and the assembly."""
+    return 3 * scenario.segment_seconds + ASSEMBLY_SECONDS
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

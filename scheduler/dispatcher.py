@@ -28,8 +28,8 @@ DEPTH: Final = 2
 """Assignments that a worker may hold: the next one lies there already when one is done. Bounds what is running."""
 
 
-ROUND_TASKS_MAX: Final = 512
-"""Tasks that one round leases: its statements stay short however many workers are free."""
+ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
+"""Tasks that one round leases: its statements stay short however many workers are free. It reads for 512 places."""
 
 SPARE_WORKERS: Final = 32
 """Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room

@@ -175,9 +175,8 @@ class LocalFarm:
         environment = self._environment | self._urls
         parts: list[Part] = []
         python = (sys.executable, "-m")
-        for number in range(1, self._options.schedulers + 1):
-            name = f"scheduler-{number}"
-            parts.append(ProcessPart(name, (*python, "scheduler"), environment, self._log(name)))
+        for name, words in scheduler_words(len(self._settings.ray_addresses), self._options.schedulers).items():
+            parts.append(ProcessPart(name, (*python, "scheduler", *words), environment, self._log(name)))
         return [*parts, *self._api_parts(environment)]
 
     def _api_parts(self, environment: dict[str, str]) -> list[Part]:
@@ -199,6 +198,14 @@ class LocalFarm:
 
     def _log(self, name: str) -> Path:
         return self._data / "logs" / f"{name}.log"
+
+
+def scheduler_words(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:
+    """Return the schedulers by name, with their arguments: so many for each Ray cluster, where RAY_ADDRESS names several."""
+    if clusters <= 1:
+        return {f"scheduler-{number}": () for number in range(1, schedulers + 1)}
+    places = [(cluster, number) for cluster in range(1, clusters + 1) for number in range(1, schedulers + 1)]
+    return {f"scheduler-{cluster}-{number}": ("--cluster", str(cluster)) for cluster, number in places}
 
 
 def _chosen_settings(settings: Settings) -> dict[str, str]:

@@ -40,10 +40,17 @@ STRIKE_SECONDS: Final = 600.0
 STRIKES_MAX: Final = 5
 """Number of strikes from which an account's segments are rendered one at a time."""
 
+STRIKES_SHARE: Final = 0.02
+"""Strikes for each job in processing from which they are: the larger number counts."""
+
 
 async def striking_accounts(session: Transaction, now: datetime) -> dict[str, int]:
-    """Failures of workers, by the accounts whose jobs have caused too many of them lately."""
-    values = {"since": now - timedelta(seconds=STRIKE_SECONDS), "strikes_max": STRIKES_MAX}
+    """Failures of workers, by the accounts whose jobs have caused too many of them lately, and did not end well."""
+    values = {
+        "since": now - timedelta(seconds=STRIKE_SECONDS),
+        "strikes_max": STRIKES_MAX,
+        "strikes_share": STRIKES_SHARE,
+    }
     rows = await session.execute(statement("striking_accounts"), values)
     return {row.account_id: row.strikes for row in rows}
 

@@ -1,0 +1,44 @@
+"""Which accounts are held responsible for workers that died."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from sqlalchemy import text
+
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs import workers
+from tests.farm_core import rows
+
+JOBS = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, finished_at, video_key)
+    SELECT accounts.name || n, accounts.id, templates.id, status, 0, '{}', 64, 64, 30, 90, 3000, '', '', 0, now(),
+        CASE WHEN status = 'completed' THEN now() END, CASE WHEN status = 'completed' THEN 'results/' || accounts.name || n END
+    FROM (VALUES ('small', 'processing', 10), ('large', 'processing', 400), ('well', 'completed', 10)) AS wanted(name, status, jobs)
+    JOIN accounts ON accounts.name = wanted.name JOIN templates ON templates.account_id = accounts.id
+    CROSS JOIN generate_series(1, wanted.jobs) AS n
+"""
+STRIKES = """
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT accounts.name || n, now(), 'retry task', 'processing', '{"kind": "crash"}' FROM accounts CROSS JOIN generate_series(1, 6) AS n
+"""
+
+
+@pytest.mark.service
+def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_progress(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for name in ("small", "large", "well"):
+                await rows.template(session, await rows.account(session, name))
+            await session.execute(text(JOBS))
+            await session.execute(text(STRIKES))
+            named = {row.id: row.name for row in await session.execute(text("SELECT id, name FROM accounts"))}
+        found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
+        await database.close()
+        assert {named[account_id]: strikes for account_id, strikes in found.items()} == {"small": 6}
+
+    asyncio.run(story())
