@@ -68,11 +68,22 @@ class EncoderQueue(Behind[tuple[av.VideoFrame, bool]]):
     """
 
     def __init__(self, writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> None:
-        super().__init__(self._encode, ahead_count)
+        # An object of its own: with a bound method of this one, a cycle would keep the encoder's memory after the segment.
+        self._encoder = _FrameEncoder(writer, pool, clock)
+        super().__init__(self._encoder.encode, ahead_count)
+
+    @property
+    def encoded_count(self) -> int:
+        """Frames encoded so far."""
+        return self._encoder.encoded_count
+
+
+class _FrameEncoder:
+    def __init__(self, writer: SegmentWriter, pool: Frames, clock: StageClock) -> None:
         self._writer, self._pool, self._clock = writer, pool, clock
         self.encoded_count = 0
 
-    def _encode(self, sent: tuple[av.VideoFrame, bool]) -> None:
+    def encode(self, sent: tuple[av.VideoFrame, bool]) -> None:
         """Encode a frame and end its use, also after an error, so that no thread waits for a free one."""
         frame, is_repeat = sent
         try:

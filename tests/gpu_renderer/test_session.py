@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import Plan, check
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.segment import SegmentWriter
 from gpu_renderer.optimisation import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
@@ -153,6 +155,19 @@ def test_a_source_without_a_file_draws_nothing_and_is_warned_about(session: Rend
     with opened(session, video_document("gone.mp4")) as job:
         assert tuple(session.still(job, 0)[4, 4]) == (0, 0, 255, 255)
         assert [warning for warning in job.warnings if "gone.mp4" in warning]
+
+
+def test_the_encoder_of_a_segment_is_freed_at_its_end_without_the_garbage_collector(
+    session: RenderSession, tmp_path: Path
+) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with opened(session, moving_square()) as job:
+            session.render_segment(job, 0, 3, tmp_path / "a.mp4")
+        assert not [found for found in gc.get_objects() if isinstance(found, SegmentWriter)]
+    finally:
+        gc.enable()
 
 
 def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path) -> None:
