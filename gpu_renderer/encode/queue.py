@@ -82,13 +82,18 @@ class _FrameEncoder:
     def __init__(self, writer: SegmentWriter, pool: Frames, clock: StageClock) -> None:
         self._writer, self._pool, self._clock = writer, pool, clock
         self.encoded_count = 0
+        self._has_failed = False
 
     def encode(self, sent: tuple[av.VideoFrame, bool]) -> None:
-        """Encode a frame and end its use, also after an error, so that no thread waits for a free one."""
+        """Encode a frame and end its use. After an error only end the use, so that no thread waits for a free frame."""
         frame, is_repeat = sent
         try:
-            with self._clock.stage("encode"):
-                self._writer.write(frame, is_repeat=is_repeat)
-            self.encoded_count += 1
+            if not self._has_failed:
+                with self._clock.stage("encode"):
+                    self._writer.write(frame, is_repeat=is_repeat)
+                self.encoded_count += 1
+        except BaseException:
+            self._has_failed = True
+            raise
         finally:
             self._pool.drop(frame)
