@@ -24,7 +24,8 @@ def blots() -> Pixels:
 
 def weighted(pixels: Pixels, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the means by an odd number of weights, along both axes."""
-    margin, found = len(weights) // 2, pixels.astype(np.float64)
+    margin = len(weights) // 2
+    found: npt.NDArray[np.float64] = pixels.astype(np.float64)
     for axis in (0, 1):
         found = np.apply_along_axis(lambda line: np.convolve(line, weights)[margin:-margin], axis, found)
     return found
@@ -32,8 +33,9 @@ def weighted(pixels: Pixels, weights: npt.NDArray[np.float64]) -> npt.NDArray[np
 
 def normal_weights(sigma: float) -> npt.NDArray[np.float64]:
     margin = math.ceil(5 * sigma)
-    weights = np.exp(-0.5 * (np.arange(-margin, margin + 1) / sigma) ** 2)
-    return weights / weights.sum()
+    weights: npt.NDArray[np.float64] = np.exp(-0.5 * (np.arange(-margin, margin + 1) / sigma) ** 2)
+    weights /= weights.sum()
+    return weights
 
 
 def box(width: int) -> npt.NDArray[np.float64]:
