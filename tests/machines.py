@@ -33,6 +33,8 @@ def refusal() -> str | None:
     """Return why this process cannot make machines, or None."""
     if os.geteuid() != 0:
         return "network namespaces need root"
+    if ROOT.is_relative_to("/tmp"):
+        return "the checkout lies below /tmp, in whose place a machine has a folder of its own"
     probe = f"farm-probe-{os.getpid()}"
     try:
         made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True, check=False)
