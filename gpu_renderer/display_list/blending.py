@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Literal
 
 from gpu_renderer import effects
-from gpu_renderer.display_list import background
 from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, Draw
 from gpu_renderer.display_list.operations import (
     Adjust,
@@ -20,6 +19,7 @@ from gpu_renderer.display_list.operations import (
     DrawQuad,
     Operation,
 )
+from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import LightWash, ParticleSource
 
@@ -32,13 +32,11 @@ def fixed_function(step: Draw) -> FixedFunction:
 
     Lights use screen and additive particles use add if their own mode is normal.
     """
-    if step.blend == "add":
-        return "add"
-    if step.blend == "normal" and isinstance(step.layer.source, LightWash):
+    source = step.layer.source
+    if step.blend == "normal" and isinstance(source, LightWash):
         return "screen"
-    if step.blend == "normal" and isinstance(step.layer.source, ParticleSource) and step.layer.source.additive:
-        return "add"
-    return "over"
+    is_additive = step.blend == "normal" and isinstance(source, ParticleSource) and source.additive
+    return "add" if step.blend == "add" or is_additive else "over"
 
 
 def shows_backdrop(step: Draw) -> bool:
@@ -70,14 +68,13 @@ def is_stencil(step: Draw) -> bool:
 
 def is_opaque(shown: DisplayList, held: Region) -> bool:
     """Return True if the target has alpha 1 from the background on, whichever operations are drawn."""
-    return background.hides_all(shown, held) and all(map(_keeps_opaque, shown.operations))
+    is_hidden = shown.fills(held) and color.parse(shown.background or "").alpha == 1.0
+    return is_hidden and all(map(_keeps_opaque, shown.operations))
 
 
 def lies_over(operation: Operation) -> bool:
     """Return True if an operation only draws source-over its backdrop."""
-    if not isinstance(operation, (DrawQuad, DrawBuffer)):
-        return False
-    return fixed_function(operation.layer.step) == "over"
+    return isinstance(operation, (DrawQuad, DrawBuffer)) and fixed_function(operation.layer.step) == "over"
 
 
 def reads_around(operation: Operation) -> bool:
@@ -89,15 +86,11 @@ def reads_around(operation: Operation) -> bool:
 
 def _keeps_opaque(operation: Operation) -> bool:
     """Return True if an operation is known to keep an opaque target opaque."""
-    if isinstance(operation, DrawDepthGroup):
-        return all(_step_keeps_opaque(layer.step) for layer in operation.layers)
     if isinstance(operation, (Adjust, DrawOverBackdrop)):
         return False
-    return _step_keeps_opaque(operation.layer.step)
-
-
-def _step_keeps_opaque(step: Draw) -> bool:
-    return fixed_function(step) != "add" and MODES.get(step.blend) not in (*STENCILS, *SILHOUETTES)
+    layers = operation.layers if isinstance(operation, DrawDepthGroup) else (operation.layer,)
+    steps = (layer.step for layer in layers)
+    return all(fixed_function(step) != "add" and MODES.get(step.blend) not in STENCILS + SILHOUETTES for step in steps)
 
 
 def rewrites_beyond(operation: Operation) -> bool:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.display_list import flat_box
 from gpu_renderer.display_list.contents import has_passes
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.operations import Adjust, DisplayList, Layer
 from gpu_renderer.display_list.paint import Image, Paint, content_quad, placed_quad, quad_of
-from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects import Box, EffectScene, EffectValues
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.geometry import placement
 from gpu_renderer.geometry.region import Region, around
 from gpu_renderer.opengl.targets import Target
+
+MARGIN_SIZES_MAX = 1.5
+BLUR_SIGMAS = 2.5
+SCALE_MIN = 1e-6
+"""World px per layer px of a layer without extent."""
+SIDE_PX_MAX = 100_000.0
+"""Largest side of a buffer. Of a larger layer only the middle is shown."""
+_PLANE_MARGINS: dict[str, Callable[[EffectValues], float]] = {
+    "blur": lambda values: BLUR_SIGMAS * values.number("amount"),
+    "glow": lambda values: BLUR_SIGMAS * values.number("radius"),
+    "drop-shadow": lambda values: abs(values.number("distance")) + BLUR_SIGMAS * values.number("softness"),
+    "stroke": lambda values: values.number("width"),
+    "displacement-map": lambda values: abs(values.number("amount")),
+    "compound-blur": lambda values: BLUR_SIGMAS * values.number("maxBlur"),
+}
+"""The reference's margins of effects on planes, world px (effects.md 3.6). Pixels beyond the margin are cut."""
 
 
 def layer_of(
@@ -48,13 +64,9 @@ def is_culled(layer: Layer) -> bool:
     step, paint = layer.step, layer.paint
     if step.matte is not None or step.plane is not None or (paint is None and layer.group is None):
         return False
-    is_placed = paint is not None and not (isinstance(paint, Image) and paint.region is not None)
-    quad = (
-        quad_of(paint, step.placement)
-        if is_placed and paint is not None
-        else step.placement.quad(*layer.box, layer.padding)
-    )
-    return placement.bounds(quad, layer.scene.frame).is_empty
+    if paint is None or (isinstance(paint, Image) and paint.region is not None):
+        return placement.bounds(step.placement.quad(*layer.box, layer.padding), layer.scene.frame).is_empty
+    return placement.bounds(quad_of(paint, step.placement), layer.scene.frame).is_empty
 
 
 def buffer_region(layer: Layer) -> Region:
@@ -110,20 +122,37 @@ def _content_bounds(layer: Layer) -> Region:
         return group_region(layer)
     assert paint is not None
     if step.plane is not None and has_passes(step.layer):
-        return placement.bounds(step.placement.quad(*flat_box.box(step, paint)), scene.frame)
+        sides = flat_box(step, paint.width + 2 * paint.padding, paint.height + 2 * paint.padding)
+        return placement.bounds(step.placement.quad(*sides), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
-    if _paints_content_alone(step):
-        quads = [content_quad(paint, quad) for quad in quads]
+    shown, entries = step.layer, step.layer.effects
+    is_more = step.plane is not None or shown.glass is not None or shown.backdrop_blur > 0
+    if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
+        quads = [content_quad(paint, quad) for quad in quads]  # only its content and its glow are not transparent
     return around([placement.bounds(quad, scene.frame) for quad in quads])
 
 
-def _paints_content_alone(step: Draw) -> bool:
-    """Return True if a layer paints only where its content or its glow is not transparent."""
-    layer = step.layer
-    if step.plane is not None or layer.glass is not None or layer.backdrop_blur > 0:
-        return False
-    return not layer.effects or not effects.is_resampled(layer.effects, after_baking=effects.needs_baking(layer))
+def flat_box(step: Draw, *sides: float) -> tuple[float, float]:
+    """Return the box of a 3D layer of the given sides, grown by the space for its effects, layer px (three-d.md 5)."""
+    found = ((effects.find(entry.type), entry) for entry in step.layer.effects if entry.type in _PLANE_MARGINS)
+    margins = [
+        _PLANE_MARGINS[entry.type](effects.resolve(effect, entry)) for effect, entry in found if effect is not None
+    ]
+    spread = max(margins, default=0.0)
+    width, height = (
+        min(max(side + 2 * min(spread / scale, MARGIN_SIZES_MAX * side), 1.0), SIDE_PX_MAX)
+        for side, scale in zip(sides, world_scale(step), strict=True)
+    )
+    return width, height
+
+
+def world_scale(step: Draw) -> tuple[float, float]:
+    """Return the world px per layer px of a layer, horizontally and vertically."""
+    if step.plane is None:
+        return 1.0, 1.0
+    m = step.plane.world
+    return max(math.hypot(m[0], m[4], m[8]), SCALE_MIN), max(math.hypot(m[1], m[5], m[9]), SCALE_MIN)
 
 
 def _list_bounds(shown: DisplayList) -> Region:
@@ -132,9 +161,10 @@ def _list_bounds(shown: DisplayList) -> Region:
         return shown.scene.clip
     found = _nothing(shown.scene)
     for operation in shown.operations:
-        found = (
-            _spread(found, operation, shown.scene) if isinstance(operation, Adjust) else found.union(operation.bounds)
-        )
+        if isinstance(operation, Adjust):
+            found = _spread(found, operation, shown.scene)
+        else:
+            found = found.union(operation.bounds)
     return found
 
 

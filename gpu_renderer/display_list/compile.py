@@ -13,29 +13,12 @@ from functools import cached_property
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, Share
-from gpu_renderer.display_list import precision
-from gpu_renderer.display_list.graph import (
-    Draw,
-    MatteUse,
-    PlacedSample,
-    Plane,
-    Regrade,
-    RenderGraph,
-    Scene,
-    Step,
-)
-from gpu_renderer.display_list.routing import (
-    blend_of,
-    depth_grouped,
-    is_shown,
-    keeps_depth,
-    looks_around,
-    routed,
-    with_grouped,
-)
-from gpu_renderer.display_list.space import defocus, extrusion, lights, projection, shadows
+from gpu_renderer.display_list import routing
+from gpu_renderer.display_list.graph import Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.display_list.routing import blend_of, routed, with_grouped
+from gpu_renderer.display_list.space import camera, extrusion, lights
+from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye
 from gpu_renderer.display_list.space.extrusion import Face
-from gpu_renderer.display_list.space.projection import Eye
 from gpu_renderer.geometry import matrix, placement
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
@@ -43,7 +26,6 @@ from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
-    EffectSnapshot,
     Ghost,
     LayerSnapshot,
     MissingSource,
@@ -54,7 +36,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
-from motion.timing import Fit, fit, round_half_up
+from motion.timing import fit, round_half_up
 
 Size = tuple[float, float]
 PROJECTED_SCALE_DIGITS = 9
@@ -66,36 +48,18 @@ ISOLATED_LEVELS_MAX = 4
 """Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
 
-def unmeasured(source: Source) -> Size:
-    """Box of content that has not been measured."""
-    del source
-    return 0.0, 0.0
-
-
-def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size] = unmeasured) -> RenderGraph:
+def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size]) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
-    `box`: function from content to its width and height in layer px. 3D layers without a known box are never divided
-    into strips of different focus.
+    `box`: function from content to its width and height in layer px, (0, 0) if it has none. The composition's corner and
+    its size are each rounded to pixels (document.md 4.4).
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
+    x, y, scale = fitted.offset_x, fitted.offset_y, fitted.scale
     frame = Region(0, 0, width, height)
-    view = matrix.product(
-        matrix.translation(fitted.offset_x, fitted.offset_y), matrix.scaling(fitted.scale, fitted.scale)
-    )
-    clip = _clip(snapshot, fitted).intersection(frame)
-    return _List(snapshot, _Stage(frame, clip, view, fitted.scale, box), projection.eye(snapshot)).graph()
-
-
-def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
-    """Return the frame pixels of a composition: its corner and its size, each rounded (document.md 4.4)."""
-    measures = (
-        fitted.offset_x,
-        fitted.offset_y,
-        snapshot.width * fitted.scale,
-        snapshot.height * fitted.scale,
-    )
-    return Region(*map(round_half_up, measures))
+    view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
+    clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
+    return _List(snapshot, _Stage(frame, clip, view, scale, box), camera.eye(snapshot)).graph()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +88,13 @@ class _List:
     """All layers of the composition that a group's list belongs to."""
 
     def graph(self) -> RenderGraph:
-        snapshot, stage = self.snapshot, self.stage
+        snapshot, stage, references = self.snapshot, self.stage, tuple(self._references())
         scene = Scene(
             stage.frame, stage.clip, stage.view, stage.view_scale, snapshot.width, snapshot.height, snapshot.color,
             snapshot.global_light_angle, snapshot.global_light_altitude, snapshot.dissolve_seed, snapshot.lights,
             self.eye.position,
         )  # fmt: skip
-        return RenderGraph(
-            scene, self.steps(), snapshot.background, snapshot.background_paint, tuple(self._references())
-        )
+        return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Yield the layers that effects use as maps, drawn alone and without their own effects (effects.md 8.1)."""
@@ -141,23 +103,23 @@ class _List:
         for layer in self.relatives or own:
             if layer.id in named:
                 alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
-                drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
-                if drawn is not None:
-                    yield layer.id, replace(drawn, plane=None)
+                if (drawn := self._alone(alone)) is not None:
+                    yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
-        shown = [layer for layer in self._layers if is_shown(layer) and layer.id not in self._matte_sources]
-        is_group = self.stage.is_group
-        ordered = (
-            [step for layer in shown for _, step in self._layer(layer)]
-            if is_group
-            else projection.depth_sorted(shown, self._layer)
-        )
-        return precision.marked(list(depth_grouped(list(ordered))))
+        shown = [
+            layer for layer in self._layers
+            if layer.visible and not layer.shadow_only and layer.id not in self._matte_sources
+        ]  # fmt: skip
+        if self.stage.is_group:
+            ordered = [step for layer in shown for _, step in self._layer(layer)]
+        else:
+            ordered = list(camera.depth_sorted(shown, self._layer))
+        return routing.made_exact(list(routing.depth_grouped(ordered)))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
-        return shadows.with_cast_shadows(self.snapshot, self.eye)
+        return lights.with_cast_shadows(self.snapshot, self.eye)
 
     @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
@@ -177,26 +139,21 @@ class _List:
             placed = self._in_space(routed(layer, matte), transform, matte)
             if transform.sorted_at is None:
                 return placed
-            shared = projection.sorted_depth(transform, self.eye)
+            shared = self.eye.depth_of(transform.sorted_at)
             return [(shared, step) for _, step in placed]
-        depth = projection.depth(transform, self.eye)
-        return [(depth, step) for step in self._steps_of(layer, matte)]
+        return [(self.eye.depth(transform), step) for step in self._steps_of(layer, matte)]
 
     def _steps_of(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
-        if isinstance(layer.source, MissingSource):
-            return ()
         if isinstance(layer.source, AdjustmentSource):
             return (Regrade(layer),) if layer.effects else ()
-        if layer.opacity == 0 and not layer.samples:
+        if isinstance(layer.source, MissingSource) or (layer.opacity == 0 and not layer.samples):
             return ()
         layer = routed(layer, matte)
-        body = self._body(layer, matte)
-        return self._among_ghosts(layer, body) if layer.ghosts else body
-
-    def _among_ghosts(self, layer: LayerSnapshot, body: Iterable[Step]) -> Iterator[Step]:
-        yield from (step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost))
-        yield from body
-        yield from (step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost))
+        if not layer.ghosts:
+            return self._body(layer, matte)
+        behind = [step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost)]
+        in_front = [step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost)]
+        return [*behind, *self._body(layer, matte), *in_front]
 
     def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, CompositionSource):
@@ -208,11 +165,9 @@ class _List:
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         stage = self.stage
         scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        placed, blend = placement.flat(transform, stage.view), blend_of(layer)
-        if not layer.samples:
-            return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
-        samples = tuple(map(self._sample, layer.samples))  # they carry the opacity
-        return Draw(layer, placed, 1.0, scale, blend, samples, matte=matte)
+        placed, samples = placement.flat(transform, stage.view), tuple(map(self._sample, layer.samples))
+        opacity = 1.0 if samples else layer.opacity * stage.opacity  # samples carry the opacity
+        return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
         """Return a sub-frame of a layer in space without perspective.
@@ -222,12 +177,12 @@ class _List:
         transform, opacity = sample.transform, sample.opacity * self.stage.opacity
         if isinstance(transform, Transform2D):
             return PlacedSample(placement.flat(transform, self.stage.view), opacity)
-        if projection.depth(transform, self.eye) < projection.DEPTH_MIN:
+        if self.eye.depth(transform) < DEPTH_MIN:
             return PlacedSample(placement.flat(transform.flat, self.stage.view), 0.0)
         return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
-        return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
+        return Placement(matrix.product(self.stage.view, self.eye.affine(transform)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
@@ -242,10 +197,12 @@ class _List:
         samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
         whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
         bare = replace(self, stage=replace(self.stage, opacity=1.0))
-        drawn = next((step for step in bare._body(whole, None) if isinstance(step, Draw)), None)
-        if drawn is not None:
-            drawn = replace(drawn, plane=None)
-        return MatteUse(drawn, layer.matte.mode, layer.matte.inverted)
+        return MatteUse(bare._alone(whole), layer.matte.mode, layer.matte.inverted)
+
+    def _alone(self, layer: LayerSnapshot) -> Draw | None:
+        """Return the step that draws a layer on its own and without depth, or None for an empty layer."""
+        drawn = next((step for step in self._body(layer, None) if isinstance(step, Draw)), None)
+        return None if drawn is None else replace(drawn, plane=None)
 
     # ------------------------------------------------------------------------------------------------- groups
 
@@ -265,27 +222,25 @@ class _List:
             yield Draw(layer, placed, opacity, self.stage.view_scale, blend_of(layer), group=graph, matte=matte)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
-        stage = self.stage
+        """Return the list of a group. A precomp group has the lights and the camera of its composition."""
+        stage, own = self.stage, self.snapshot
         if not source.sealed:
             relatives = self.relatives or tuple(with_grouped(self._layers))
-            return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye, relatives)
+            composition = replace(
+                source.composition, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed,
+                color=own.color, global_light_angle=own.global_light_angle,
+                global_light_altitude=own.global_light_altitude,
+            )  # fmt: skip
+            return _List(composition, replace(stage, is_group=True), self.eye, relatives)
         corner = matrix.translation(-source.width / 2, -source.height / 2)
         view = matrix.product(placed.matrix, corner)
         scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
         clip = stage.clip  # the crop comes after what blurs the picture across its edge
-        if not looks_around(source.composition):
+        if not routing.looks_around(source.composition):
             clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
-        composition = replace(source.composition, color=self.snapshot.color)
-        return _List(composition, inner, projection.eye(composition))
-
-    def _grouped(self, group: Snapshot) -> Snapshot:
-        """Return the layers of a group with the lights and the camera of their composition."""
-        own = self.snapshot
-        return replace(
-            group, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed, color=own.color,
-            global_light_angle=own.global_light_angle, global_light_altitude=own.global_light_altitude,
-        )  # fmt: skip
+        composition = replace(source.composition, color=own.color)
+        return _List(composition, inner, camera.eye(composition))
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
         """Return the group's own box: the frame of a placed composition, the whole composition for a precomp group."""
@@ -309,45 +264,43 @@ class _List:
         self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None
     ) -> Iterator[tuple[float, Draw]]:
         """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips."""
-        depth = projection.depth(transform, self.eye)
-        if depth < projection.DEPTH_MIN:
+        depth = self.eye.depth(transform)
+        if depth < DEPTH_MIN:
             return
-        blurred = _with(layer, defocus.effects_of(defocus.blur_px(self.snapshot.camera, depth)))
+        blurred = camera.defocused(layer, self.snapshot.camera, depth)
         if matte or layer.id in self._matte_sources:
             yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
             return
-        draw = self._plane if keeps_depth(layer) else self._without_depth
+        draw = self._plane if routing.keeps_depth(layer) else self._without_depth
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
         behind = extrusion.faces(blurred, transform, is_lit=is_lit)
         for face in behind:
-            face_depth = projection.depth(face.transform, self.eye)
-            if face_depth >= projection.DEPTH_MIN:
+            face_depth = self.eye.depth(face.transform)
+            if face_depth >= DEPTH_MIN:
                 yield face_depth, draw(face)
         strips = [] if behind or layer.mesh else self._strips(layer, transform)
-        for strip in strips:
-            yield (
-                strip.depth,
-                draw(Face(_with(layer, defocus.effects_of(strip.blur_px)), transform, False), part=strip.part),
-            )
+        for strip_depth, part in strips:
+            strip = camera.defocused(layer, self.snapshot.camera, strip_depth)
+            yield strip_depth, draw(Face(strip, transform, is_wall=False), part=part)
         if not strips:
             yield depth, draw(Face(extrusion.front(blurred, transform), transform, is_wall=False))
 
-    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[defocus.Strip]:
+    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, Share]]:
         width, height = self.stage.box(layer.source)
         if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
             return []
-        return defocus.strips(self.snapshot.camera, transform, self.eye, width, height)
+        return camera.strips(self.snapshot.camera, transform, self.eye, width, height)
 
     def _raster_scale(self, transform: Transform3D) -> float:
-        affine = projection.affine(transform, self.eye)
+        affine = self.eye.affine(transform)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
         return self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
 
     def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
         """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
-        plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
-        placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
+        plane = Plane(camera.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
+        placed = Placement(matrix.product(self.stage.view, self.eye.homography(plane.world)))
         opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
@@ -363,7 +316,3 @@ class _List:
         return replace(
             flat, raster_scale=scale, placement=placed, tint=(red, green, blue), part=part, is_hard=face.is_wall
         )
-
-
-def _with(layer: LayerSnapshot, more: tuple[EffectSnapshot, ...]) -> LayerSnapshot:
-    return replace(layer, effects=(*layer.effects, *more)) if more else layer

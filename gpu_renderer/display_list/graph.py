@@ -9,19 +9,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gpu_renderer.content.raster import WHOLE, Share
-from gpu_renderer.geometry.color import decoded
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.color import Rgba, decoded, linear
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
-from motion.snapshot import (
-    ColorManagement,
-    LayerSnapshot,
-    Light,
-    LinearGradient,
-    Material,
-    Matrix4,
-    RadialGradient,
-)
+from motion.snapshot import ColorManagement, LayerSnapshot, Light, LinearGradient, Material, Matrix4, RadialGradient
 
 MODES = {
     "normal": 0, "multiply": 1, "screen": 2, "overlay": 3, "darken": 4, "lighten": 5, "color-dodge": 6, "color-burn": 7,
@@ -118,10 +111,8 @@ class Draw:
     @property
     def gain(self) -> Tint:
         """Factor of the encoded colours of textures: the decoded shade (compositing.md 1.4)."""
-        if self.shade == UNTINTED:
-            return UNTINTED
         red, green, blue = self.shade
-        return decoded(red), decoded(green), decoded(blue)
+        return UNTINTED if self.shade == UNTINTED else (decoded(red), decoded(green), decoded(blue))
 
     @property
     def shade(self) -> Tint:
@@ -164,6 +155,20 @@ class Scene:
     dissolve_seed: int
     lights: tuple[Light, ...] = ()
     eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def quad(self) -> Matrix3:
+        """Matrix from the unit square to the composition's box on the frame."""
+        return matrix.product(self.view, matrix.scaling(self.width, self.height))
+
+    @property
+    def is_aces_cg(self) -> bool:
+        """True if the working space is ACEScg."""
+        return self.color.working_space == "aces-cg"
+
+    def linear(self, encoded: Rgba) -> Rgba:
+        """Return a straight encoded sRGB colour in the linear working space."""
+        return linear(encoded, aces_cg=self.is_aces_cg)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,17 @@
-"""Choice of a layer's route through the compositor (format/compositing.md 2.9), and grouping of planes."""
+"""Choice of a layer's route through the compositor (format/compositing.md 2.9): features that a route leaves out, planes in
+depth, and pictures in full precision.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from gpu_renderer import effects
-from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Step
-from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, Snapshot
+from gpu_renderer.display_list.blending import quantises
+from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Regrade, Step
+from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, Snapshot, TextSource
 
 
 def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
@@ -25,22 +28,12 @@ def looks_around(snapshot: Snapshot) -> bool:
         layer.glass is not None
         or layer.backdrop_blur > 0
         or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
-        or (
-            isinstance(layer.source, CompositionSource)
-            and not layer.source.sealed
-            and looks_around(layer.source.composition)
-        )
-        for layer in snapshot.layers
+        for layer in with_grouped(snapshot.layers)
     )
 
 
-def is_shown(layer: LayerSnapshot) -> bool:
-    """Return True if a layer is drawn itself, and not only used as a reference or seen by its shadow."""
-    return layer.visible and not layer.shadow_only
-
-
 def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
-    """Return the layer without the features that its route ignores (compositing.md 2.9).
+    """Return the layer without the features that its route ignores.
 
     Precedence: matte, then glass, then advanced blend modes.
     """
@@ -81,3 +74,55 @@ def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
             yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
         else:
             yield from members
+
+
+def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps of a list. Those below the last step that amplifies small differences are filtered in full precision.
+
+    Advanced blends and luma mattes round what is below or behind them to 8 bits of linear light, and adjustment layers
+    grade it. A picture that is a quarter of a level off then differs by several levels in its dark parts. The reference
+    filters textures with 16 bits, software rasterisers with 8.
+    """
+    amplify = [
+        isinstance(step, Regrade) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
+        for step in steps
+    ]
+    last = max((index for index, does in enumerate(amplify) if does), default=-1)
+    return (*map(_exact, steps[: last + 1]), *steps[last + 1 :])
+
+
+def _exact(step: Step) -> Step:
+    if isinstance(step, DepthGroup):
+        return DepthGroup(tuple(map(_exact_draw, step.planes)))
+    return _exact_draw(step) if isinstance(step, Draw) else step
+
+
+def _exact_draw(step: Draw) -> Draw:
+    group, matte = step.group, step.matte
+    if matte is not None and matte.source is not None:
+        matte = replace(matte, source=_exact_draw(matte.source))
+    if group is not None:
+        group = replace(group, steps=tuple(map(_exact, group.steps)))
+    return replace(step, is_exact=True, group=group, matte=matte)
+
+
+def unsupported(step: Step) -> Iterator[str]:
+    """Yield a warning for each feature of a step that is drawn in another way or not at all."""
+    if isinstance(step, DepthGroup):
+        for plane in step.planes:
+            yield from unsupported(plane)
+        return
+    layer, source = step.layer, step.layer.source
+    yield from (f"The effect {name!r} is unknown and not drawn." for name in effects.unknown(layer.effects))
+    if isinstance(step, Regrade):
+        for entry in layer.effects:
+            effect = effects.find(entry.type)
+            if effect is not None and effect.route is effects.Route.RASTER:
+                yield f"The effect {entry.type!r} has no effect on an adjustment layer."
+        return
+    if layer.blend not in (*FIXED_BLENDS, *MODES):
+        yield f"The blend mode {layer.blend!r} is unknown; normal stands in for it."
+    if isinstance(source, TextSource) and source.per_character_3d and step.plane is not None:
+        yield f"The characters of {layer.name!r} stay in one plane."
+    if step.matte is not None and step.matte.source is None:
+        yield f"The matte of {layer.name!r} has no picture at some time."

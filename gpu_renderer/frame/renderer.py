@@ -10,7 +10,7 @@ from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.cache.layers import LAYER_BYTES_MAX, LayerCache
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.display_list import unsupported, video_base
+from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.contents import LayerContents
@@ -130,7 +130,7 @@ class FrameRenderer:
     def _warn(self, graph: RenderGraph) -> None:
         for step in graph.steps:
             if not (isinstance(step, Draw) and step.is_bare):
-                self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
+                self._warnings.update(dict.fromkeys(routing.unsupported(step)))
 
     def _end_frame(self) -> None:
         """Trim caches to their budgets."""
@@ -158,4 +158,4 @@ def _passthrough(display_list: DisplayList) -> VideoPassthrough | None:
     video = display_list.video
     if video is None or not video.is_own_size:
         return None
-    return VideoPassthrough(video.shown.samples, video_base.layers_above(display_list))
+    return VideoPassthrough(video.shown.samples, display_list.above_base)

@@ -70,11 +70,6 @@ def decoded(channel: float) -> float:
     return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
 
 
-def encoded(channel: float) -> float:
-    """Convert linear light to encoded sRGB."""
-    return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
-
-
 def decoded_array(channels: Channels) -> Channels:
     """Convert encoded sRGB to linear light."""
     return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)

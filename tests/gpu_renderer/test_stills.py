@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu_renderer.commands.stills import CaseRefused, read_case
-from gpu_renderer.display_list.space.defocus import blur_px
+from gpu_renderer.display_list.space.camera import blur_px
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter

@@ -22,9 +22,8 @@ from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
 from gpu_renderer.backends.gl.blit import is_per_channel
 from gpu_renderer.backends.gl.compositor import GlScene, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
-from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list import blending
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
-from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
 from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
@@ -58,7 +57,7 @@ class CpuCompositor:
         frame = self._fitted(display_list.scene.frame)
         self._texels.begin_frame()
         video = display_list.video
-        rects = damage.rects() if video is None else surroundings(frame.region, layers_above(display_list))
+        rects = damage.rects() if video is None else display_list.around_above_base
         if not self._suits_kernels(display_list):
             self._encode_scene(display_list, frame, damage.rects() if video is None else (frame.region,), stable_count)
             return frame
@@ -112,7 +111,7 @@ class CpuCompositor:
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
-            elif count == 0 and background.color_of(display_list) is not None:
+            elif count == 0 and display_list.background_color is not None:
                 count = self._prefix_count(display_list, rects, stable_count)
                 backdrop = self._prefix_backdrop(display_list, layers, count)
             else:

@@ -8,7 +8,7 @@ from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.prefix import StaticPrefix
 from gpu_renderer.backends.gl.video_target import VideoTarget
-from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list import blending
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region
@@ -43,7 +43,7 @@ class GlScene:
             return self._drawing.draw_pending(self._video.with_video(display_list, video, rects), scene, rects)
         self._prefix.update(display_list, stable_count, scene, self._drawing.draw)
         rest = self._prefix.restore(display_list, scene, rects)
-        if rest is display_list and not background.fills(display_list, scene.region):
+        if rest is display_list and not display_list.fills(scene.region):
             self._painter.erase(scene, rects)
         return self._drawing.draw_pending(rest, scene, rects)
 

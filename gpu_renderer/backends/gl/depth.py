@@ -42,7 +42,7 @@ class ProjectedPlane:
         if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
             return {}
         width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
-        return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
+        return lights.uniforms(plane, width, height, self.scene)
 
 
 def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:

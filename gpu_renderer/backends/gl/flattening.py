@@ -10,7 +10,7 @@ from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.raster import WHOLE, Share
-from gpu_renderer.display_list import flat_box
+from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.effects import Box, EffectScene
@@ -38,8 +38,8 @@ def flattened(
 
     A layer of which only a glow is left is smaller. The caller owns the target.
     """
-    width, height = flat_box.box(step, shown)
-    across, down = flat_box.world_scale(step)
+    width, height = bounds.flat_box(step, shown.width + 2 * shown.padding, shown.height + 2 * shown.padding)
+    across, down = bounds.world_scale(step)
     lengths = _length_scales(step, scene, width * across, height * down)
     scale_x, scale_y = lengths[0] * across, lengths[1] * down
     buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))

@@ -9,9 +9,8 @@ from functools import cache
 import moderngl
 
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, image_texture
-from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import UNTINTED
-from gpu_renderer.display_list.paint import Filter, Image, Shape
+from gpu_renderer.display_list.paint import Filter, Gradient, Image, Shape
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.opengl.painter import Painter

@@ -14,8 +14,16 @@ from gpu_renderer.backends.gl.batches import PICTURES, SHAPES, Batch, Kind
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, image_texture, placed_quad
 from gpu_renderer.backends.gl.quad_shader import BackdropBlend
 from gpu_renderer.content.raster import WHOLE
-from gpu_renderer.display_list.gradients import Gradient
-from gpu_renderer.display_list.paint import PLAIN, Filter, Image, PlacedQuad, Shape, is_clear_of_edges, is_one_to_one
+from gpu_renderer.display_list.paint import (
+    PLAIN,
+    Filter,
+    Gradient,
+    Image,
+    PlacedQuad,
+    Shape,
+    is_clear_of_edges,
+    is_one_to_one,
+)
 from gpu_renderer.geometry import matrix, placement
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3

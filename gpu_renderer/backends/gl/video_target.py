@@ -8,7 +8,6 @@ import numpy as np
 
 from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVideo
 from gpu_renderer.display_list.paint import Image, placed_quad
-from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Rects, around, pixels
 from gpu_renderer.opengl.painter import Painter
@@ -21,7 +20,7 @@ DRAWN_SHARE_MAX = 0.6
 def needed(display_list: DisplayList, video: DrawVideo) -> Rects:
     """Return the parts of the frame to composite. Elsewhere an encoder uses the video's own samples, if it can."""
     frame = display_list.scene.frame
-    rects = surroundings(frame, layers_above(display_list))
+    rects = display_list.around_above_base
     return rects if video.is_own_size and pixels(rects) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
 
 

@@ -84,11 +84,8 @@ def _covers(later: Card, earlier: Card) -> bool:
     """Return True if the later card is nearer or equal wherever both overlap, or the earlier one hides nothing."""
     if not earlier.hides:
         return True
-    for point in _overlap(later.corners, earlier.corners):
-        behind = earlier.nearness_at(point)
-        if later.nearness_at(point) < behind - SAME_DEPTH * abs(behind):
-            return False
-    return True
+    places = ((point, earlier.nearness_at(point)) for point in _overlap(later.corners, earlier.corners))
+    return not any(later.nearness_at(point) < behind - SAME_DEPTH * abs(behind) for point, behind in places)
 
 
 def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
@@ -96,7 +93,7 @@ def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
 
     Source: Sutherland and Hodgman 1974.
     """
-    turn = math.copysign(1.0, _area(cut))
+    turn = math.copysign(1.0, sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(cut)))
     found = list(polygon)
     for start, end in _edges(cut):
         kept: list[Point] = []
@@ -105,7 +102,8 @@ def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
             if inside >= 0:
                 kept.append(one)
             if inside * beyond < 0:
-                kept.append(_between(one, other, inside / (inside - beyond)))
+                share = inside / (inside - beyond)
+                kept.append((one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share))
         found = kept
     return found
 
@@ -124,11 +122,10 @@ def _shared_px(start: Point, end: Point, edge: tuple[Point, Point]) -> float:
     length = math.dist(start, end)
     if length == 0.0:
         return 0.0
-    along = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
-    places = [(point[0] - start[0], point[1] - start[1]) for point in edge]
-    (t0, d0), (t1, d1) = (
-        (x * along[0] + y * along[1], y * along[0] - x * along[1]) for x, y in places
-    )  # along the line, and beside it
+    along_x, along_y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    places = ((x - start[0], y - start[1]) for x, y in edge)
+    (t0, d0), (t1, d1) = ((x * along_x + y * along_y, y * along_x - x * along_y) for x, y in places)
+    # t: along the line, d: beside it
     low, high = 0.0, 1.0  # the shares of the other edge that are near the line, and beside this edge
     for value, change, least, most in ((d0, d1 - d0, -CLOSE_PX, CLOSE_PX), (t0, t1 - t0, 0.0, length)):
         if change == 0.0:
@@ -144,13 +141,5 @@ def _edges(polygon: Sequence[Point]) -> list[tuple[Point, Point]]:
     return [(polygon[index - 1], polygon[index]) for index in range(len(polygon))]
 
 
-def _area(polygon: Sequence[Point]) -> float:
-    return sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(polygon))
-
-
 def _side(start: Point, end: Point, point: Point) -> float:
     return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
-
-
-def _between(one: Point, other: Point, share: float) -> Point:
-    return one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share

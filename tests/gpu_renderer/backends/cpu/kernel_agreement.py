@@ -17,8 +17,7 @@ from gpu_renderer.backends.gl import blend, quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget
 from gpu_renderer.backends.gl.quad_shader import BackdropBlend
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.display_list.gradients import Gradient
-from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
+from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry.color import Rgba
