@@ -1,7 +1,4 @@
-"""Requirements of blend modes: fixed-function blending, reading the backdrop, opacity of the target.
-
-Source: format/compositing.md 3.
-"""
+"""Requirements of blend modes: fixed function, reading the backdrop, opacity of the target (compositing.md 3)."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ STENCILS, SILHOUETTES = (31, 32), (33, 34)
 
 
 def fixed_function(step: Draw) -> FixedFunction:
-    """Return the fixed function of a layer.
-
-    Lights use screen and additive particles use add if their own mode is normal.
-    """
+    """Return the fixed function of a layer. In mode normal, lights use screen and additive particles add."""
     source = step.layer.source
     if step.blend == "normal" and isinstance(source, LightWash):
         return "screen"

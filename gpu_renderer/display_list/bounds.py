@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from gpu_renderer import effects
 from gpu_renderer.display_list.contents import has_passes
-from gpu_renderer.display_list.graph import Draw, Scene
-from gpu_renderer.display_list.operations import Adjust, DisplayList, Layer
-from gpu_renderer.display_list.paint import Image, Paint, content_quad, placed_quad, quad_of
+from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.operations import NOTHING, Adjust, DisplayList, Layer
+from gpu_renderer.display_list.paint import Image, content_quad, placed_quad, quad_of
 from gpu_renderer.effects import Box, EffectScene, EffectValues
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.geometry import placement
@@ -34,25 +34,19 @@ _PLANE_MARGINS: dict[str, Callable[[EffectValues], float]] = {
 """The reference's margins of effects on planes, world px (effects.md 3.6). Pixels beyond the margin are cut."""
 
 
-def layer_of(
-    step: Draw,
-    scene: Scene,
-    box: tuple[float, float],
-    paint: Paint | None,
-    group: DisplayList | None,
-    matte: Layer | None,
-) -> Layer:
-    """A layer with its content bounds and paint bounds."""
-    nothing = _nothing(scene)
-    bare = Layer(step, scene, box, paint, group, nothing, nothing, None, matte)
-    if (step.opacity == 0 and not step.samples) or (paint is None and group is None):
-        return bare
+def bounded(layer: Layer) -> Layer:
+    """Return the layer with its content bounds and paint bounds."""
+    step, paint, scene = layer.step, layer.paint, layer.scene
+    if (step.opacity == 0 and not step.samples) or (paint is None and layer.group is None):
+        return layer
+    placed = None
     if step.is_bare and paint is not None:
         placed = placed_quad(paint, quad_of(paint, step.placement), scene.frame)
-        bare = replace(bare, placed=placed, content_bounds=nothing if placed is None else placed.touched)
+        content = NOTHING if placed is None else placed.touched
     else:
-        bare = replace(bare, content_bounds=_content_bounds(bare))
-    return replace(bare, bounds=_painted(bare).intersection(scene.clip))
+        content = _content_bounds(layer)
+    painted = _painted(layer, content).intersection(scene.clip)
+    return replace(layer, placed=placed, content_bounds=content, bounds=painted)
 
 
 def is_culled(layer: Layer) -> bool:
@@ -71,7 +65,7 @@ def is_culled(layer: Layer) -> bool:
 
 def buffer_region(layer: Layer) -> Region:
     """Return the frame pixels of a layer's own buffer: paint bounds without glows, rounded out to the pool's grid."""
-    painted = _painted(layer, is_lit=True)
+    painted = _painted(layer, layer.content_bounds, is_lit=True)
     return painted if painted.is_empty else painted.snapped(layer.scene.frame)
 
 
@@ -103,8 +97,8 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     )  # fmt: skip
 
 
-def _painted(layer: Layer, *, is_lit: bool = False) -> Region:
-    content, step, frame = layer.content_bounds, layer.step, layer.scene.frame
+def _painted(layer: Layer, content: Region, *, is_lit: bool = False) -> Region:
+    step, frame = layer.step, layer.scene.frame
     if content.is_empty:
         return content
     if step.plane is not None or not has_passes(step.layer):
@@ -156,26 +150,18 @@ def world_scale(step: Draw) -> tuple[float, float]:
 
 
 def _list_bounds(shown: DisplayList) -> Region:
-    """Return the pixels that a composition can paint."""
+    """Return the pixels that a composition can paint. An adjustment layer spreads its backdrop."""
+    scene, found = shown.scene, NOTHING
     if shown.background is not None or shown.background_paint is not None:
-        return shown.scene.clip
-    found = _nothing(shown.scene)
-    for operation in shown.operations:
-        if isinstance(operation, Adjust):
-            found = _spread(found, operation, shown.scene)
-        else:
-            found = found.union(operation.bounds)
-    return found
-
-
-def _spread(found: Region, adjust: Adjust, scene: Scene) -> Region:
-    """Return a region grown by the distance over which an adjustment layer's effects spread its backdrop."""
-    where = EffectScene.adjustment(scene.frame, scene.view_scale)
-    spread = effects.spread_px(adjust.step.layer.effects, where)
-    if spread >= max(scene.frame.width, scene.frame.height):
         return scene.clip
-    return found if found.is_empty else found.grown(spread).intersection(scene.clip)
-
-
-def _nothing(scene: Scene) -> Region:
-    return Region(scene.frame.x, scene.frame.y, 0, 0)
+    for operation in shown.operations:
+        if not isinstance(operation, Adjust):
+            found = found.union(operation.bounds)
+            continue
+        where = EffectScene.adjustment(scene.frame, scene.view_scale)
+        spread = effects.spread_px(operation.step.layer.effects, where)
+        if spread >= max(scene.frame.width, scene.frame.height):
+            found = scene.clip
+        elif not found.is_empty:
+            found = found.grown(spread).intersection(scene.clip)
+    return found

@@ -1,7 +1,6 @@
-"""Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2).
+"""Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
 
-A paint list is compiled layer by layer, bottom first. `_List.steps` gives the order, `_List._layer` the steps of one
-layer. No GPU is needed.
+A paint list is compiled layer by layer, bottom first: `_List.steps` gives the order, `_List._layer` a layer's steps.
 """
 
 from __future__ import annotations
@@ -59,13 +58,15 @@ def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source]
     frame = Region(0, 0, width, height)
     view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
     clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
-    return _List(snapshot, _Stage(frame, clip, view, scale, box), camera.eye(snapshot)).graph()
+    return _List(snapshot, camera.eye(snapshot), frame, clip, view, scale, box).graph()
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """Target of a paint list, and the state that its layers inherit."""
+@dataclass(frozen=True)
+class _List:
+    """Compiler of one paint list: its target, and the state that its layers inherit."""
 
+    snapshot: Snapshot
+    eye: Eye
     frame: Region
     clip: Region
     view: Matrix3
@@ -75,24 +76,14 @@ class _Stage:
     levels: int = 0
     is_group: bool = False
     """True for the list of a precomp group: mattes are not resolved and 3D layers are not sorted."""
-
-
-@dataclass(frozen=True)
-class _List:
-    """Compiler of one paint list on its stage."""
-
-    snapshot: Snapshot
-    stage: _Stage
-    eye: Eye
     relatives: tuple[LayerSnapshot, ...] = ()
     """All layers of the composition that a group's list belongs to."""
 
     def graph(self) -> RenderGraph:
-        snapshot, stage, references = self.snapshot, self.stage, tuple(self._references())
+        snapshot, references = self.snapshot, tuple(self._references())
         scene = Scene(
-            stage.frame, stage.clip, stage.view, stage.view_scale, snapshot.width, snapshot.height, snapshot.color,
-            snapshot.global_light_angle, snapshot.global_light_altitude, snapshot.dissolve_seed, snapshot.lights,
-            self.eye.position,
+            self.frame, self.clip, self.view, self.view_scale, snapshot.width, snapshot.height, snapshot.color,
+            snapshot.dissolve_seed, snapshot.lights, self.eye.position,
         )  # fmt: skip
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
@@ -107,11 +98,9 @@ class _List:
                     yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
-        shown = [
-            layer for layer in self._layers
-            if layer.visible and not layer.shadow_only and layer.id not in self._matte_sources
-        ]  # fmt: skip
-        if self.stage.is_group:
+        drawn = [layer for layer in self._layers if layer.visible and not layer.shadow_only]
+        shown = [layer for layer in drawn if layer.id not in self._matte_sources]
+        if self.is_group:
             ordered = [step for layer in shown for _, step in self._layer(layer)]
         else:
             ordered = list(camera.depth_sorted(shown, self._layer))
@@ -123,7 +112,7 @@ class _List:
 
     @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
-        if self.stage.is_group:
+        if self.is_group:
             return {}
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named}
@@ -163,102 +152,86 @@ class _List:
         return (self._flat(layer, layer.transform, matte),)
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
-        stage = self.stage
-        scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        placed, samples = placement.flat(transform, stage.view), tuple(map(self._sample, layer.samples))
-        opacity = 1.0 if samples else layer.opacity * stage.opacity  # samples carry the opacity
+        scale = self.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
+        placed, samples = placement.flat(transform, self.view), tuple(map(self._sample, layer.samples))
+        opacity = 1.0 if samples else layer.opacity * self.opacity  # samples carry the opacity
         return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
-        """Return a sub-frame of a layer in space without perspective.
-
-        Layers behind the eye are hidden (compositing.md 10).
-        """
-        transform, opacity = sample.transform, sample.opacity * self.stage.opacity
+        """Return a sub-frame, in space without perspective. Layers behind the eye are hidden (compositing.md 10)."""
+        transform, opacity = sample.transform, sample.opacity * self.opacity
         if isinstance(transform, Transform2D):
-            return PlacedSample(placement.flat(transform, self.stage.view), opacity)
+            return PlacedSample(placement.flat(transform, self.view), opacity)
         if self.eye.depth(transform) < DEPTH_MIN:
-            return PlacedSample(placement.flat(transform.flat, self.stage.view), 0.0)
+            return PlacedSample(placement.flat(transform.flat, self.view), 0.0)
         return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
-        return Placement(matrix.product(self.stage.view, self.eye.affine(transform)))
+        return Placement(matrix.product(self.view, self.eye.affine(transform)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
         return self._body(replace(plain, transform=ghost.transform), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
-        if layer.matte is None or self.stage.is_group:
+        if layer.matte is None or self.is_group:
             return None
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
         samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
         whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
-        bare = replace(self, stage=replace(self.stage, opacity=1.0))
-        return MatteUse(bare._alone(whole), layer.matte.mode, layer.matte.inverted)
+        return MatteUse(replace(self, opacity=1.0)._alone(whole), layer.matte.mode, layer.matte.inverted)
 
     def _alone(self, layer: LayerSnapshot) -> Draw | None:
         """Return the step that draws a layer on its own and without depth, or None for an empty layer."""
         drawn = next((step for step in self._body(layer, None) if isinstance(step, Draw)), None)
         return None if drawn is None else replace(drawn, plane=None)
 
-    # ------------------------------------------------------------------------------------------------- groups
-
-    def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterator[Step]:
-        placed = self._carrier(layer, source)
+    def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
+        placed, opacity = self._carrier(layer, source), layer.opacity * self.opacity
         inner = self._inner(layer, source, placed)
         if not self._is_isolated(layer, source, matte):
-            opacity = self.stage.opacity * layer.opacity
-            yield from replace(inner, stage=replace(inner.stage, opacity=opacity)).steps()
-            return
-        whole = replace(inner, stage=replace(inner.stage, opacity=1.0, levels=self.stage.levels + 1))
-        graph = whole.graph()
+            return replace(inner, opacity=opacity).steps()
+        graph = replace(inner, opacity=1.0, levels=self.levels + 1).graph()
         if source.black:
             graph = replace(graph, background="#000000")
-        if graph.steps or graph.background:
-            opacity = layer.opacity * self.stage.opacity
-            yield Draw(layer, placed, opacity, self.stage.view_scale, blend_of(layer), group=graph, matte=matte)
+        if not (graph.steps or graph.background):
+            return ()
+        return (Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte),)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         """Return the list of a group. A precomp group has the lights and the camera of its composition."""
-        stage, own = self.stage, self.snapshot
+        own, composition = self.snapshot, replace(source.composition, color=self.snapshot.color)
         if not source.sealed:
+            group = replace(composition, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed)
             relatives = self.relatives or tuple(with_grouped(self._layers))
-            composition = replace(
-                source.composition, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed,
-                color=own.color, global_light_angle=own.global_light_angle,
-                global_light_altitude=own.global_light_altitude,
-            )  # fmt: skip
-            return _List(composition, replace(stage, is_group=True), self.eye, relatives)
-        corner = matrix.translation(-source.width / 2, -source.height / 2)
-        view = matrix.product(placed.matrix, corner)
-        scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
-        clip = stage.clip  # the crop comes after what blurs the picture across its edge
+            return replace(self, snapshot=group, is_group=True, relatives=relatives)
+        view = matrix.product(placed.matrix, matrix.translation(-source.width / 2, -source.height / 2))
+        scale = max(math.sqrt(abs(view[0] * view[4] - view[1] * view[3])), 1e-6)
+        clip = self.clip  # the crop comes after what blurs the picture across its edge
         if not routing.looks_around(source.composition):
             clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
-        inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
-        composition = replace(source.composition, color=own.color)
-        return _List(composition, inner, camera.eye(composition))
+        return replace(
+            self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, view_scale=scale,
+            is_group=False, relatives=(),
+        )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
         """Return the group's own box: the frame of a placed composition, the whole composition for a precomp group."""
         if not source.sealed:
             centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
-            return Placement(matrix.product(self.stage.view, centre))
+            return Placement(matrix.product(self.view, centre))
         t = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
-        return placement.flat(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.stage.view)
+        return placement.flat(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.view)
 
     def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
-        if self.stage.levels >= ISOLATED_LEVELS_MAX:
+        if self.levels >= ISOLATED_LEVELS_MAX:
             return False
         if source.sealed or blend_of(layer) != "normal" or layer.masks or matte or layer.id in self._matte_sources:
             return True
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
-
-    # -------------------------------------------------------------------------------------------------- space
 
     def _in_space(
         self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None
@@ -286,22 +259,22 @@ class _List:
             yield depth, draw(Face(extrusion.front(blurred, transform), transform, is_wall=False))
 
     def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, Share]]:
-        width, height = self.stage.box(layer.source)
+        width, height = self.box(layer.source)
         if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
             return []
-        return camera.strips(self.snapshot.camera, transform, self.eye, width, height)
+        return camera.strips(self.snapshot.camera, transform.matrix, self.eye, width, height)
 
     def _raster_scale(self, transform: Transform3D) -> float:
         affine = self.eye.affine(transform)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
-        return self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
+        return self.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
 
     def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
         """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
         plane = Plane(camera.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
-        placed = Placement(matrix.product(self.stage.view, self.eye.homography(plane.world)))
-        opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
+        placed = Placement(matrix.product(self.view, self.eye.homography(plane.world)))
+        opacity, scale = layer.opacity * self.opacity, self._raster_scale(transform)
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
     def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
@@ -310,9 +283,6 @@ class _List:
         flat, placed = self._flat(layer, transform.flat, matte), self._without_perspective(transform)
         if part != WHOLE and not flat.samples:
             placed = Placement(matrix.boxed(placed.matrix, *part))
-        tint = lights.gain_at_origin(transform, self.snapshot.lights)
-        red, green, blue = (face.gain * light for light in tint)
-        scale = self._raster_scale(transform)
-        return replace(
-            flat, raster_scale=scale, placement=placed, tint=(red, green, blue), part=part, is_hard=face.is_wall
-        )
+        red, green, blue = (face.gain * light for light in lights.gain_at_origin(transform, self.snapshot.lights))
+        scale, tint = self._raster_scale(transform), (red, green, blue)
+        return replace(flat, raster_scale=scale, placement=placed, tint=tint, part=part, is_hard=face.is_wall)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_renderer import effects
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content import masks, raster_scale
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.raster import WHOLE, Raster, Share
@@ -34,8 +35,6 @@ MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
-_Known = tuple[Source, Paint | None]
-"""A source and its paint."""
 
 
 class LayerContents:
@@ -47,9 +46,9 @@ class LayerContents:
 
     def __init__(self, source: Contents) -> None:
         self.source = source
-        self._now: dict[tuple[object, ...], _Known] = {}
-        self._before: dict[tuple[object, ...], _Known] = {}
-        self._meshes: dict[str, tuple[Raster, PlacedMesh, Image]] = {}
+        self._now: dict[tuple[object, ...], tuple[Source, Paint | None]] = {}
+        self._before = self._now
+        self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
 
     def end_frame(self) -> None:
         """Forget the paint that this frame did not use."""
@@ -60,10 +59,7 @@ class LayerContents:
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
 
     def paint(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Paint | None:
-        """Return the layer's content, or None if it has nothing to draw.
-
-        `is_smooth`: a mesh has four samples a pixel.
-        """
+        """Return the layer's content, or None without any. `is_smooth`: a mesh has four samples a pixel."""
         layer, source = step.layer, step.layer.source
         if not (step.is_bare and isinstance(source, (ShapeSource, TextSource))):
             return self._made(step, scene, is_smooth)
@@ -88,7 +84,7 @@ class LayerContents:
         if layer.mesh is not None and not _is_undeformed(layer, raster):
             placed = _placed_mesh(step, raster, scene, is_smooth)
             if placed is not None:
-                return self._on_frame(step, raster, placed)
+                return self._on_frame(raster, placed)
             raster = deformed(raster, layer.mesh)
         return _image(step, raster, scene)
 
@@ -100,7 +96,7 @@ class LayerContents:
             return PLAIN
         if effects.needs_baking(layer):
             return Filter(aces_cg=aces, gain=step.gain)
-        mask = self._mask(layer)
+        mask = self._mask(layer) if masks.has_paths(layer) else None
         stage = effects.color_stage(layer.effects)
         is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
         return Filter(mask, stage, _table(stage) if is_tabled else None, aces, step.gain)
@@ -122,18 +118,14 @@ class LayerContents:
         scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         return raster_scale.supersample(scale, max(width, height, 1.0))
 
-    def _on_frame(self, step: Draw, raster: Raster, placed: PlacedMesh) -> Image | None:
+    def _on_frame(self, raster: Raster, placed: PlacedMesh) -> Image | None:
         """Return the raster deformed by its mesh, on the frame's pixels: the same object while neither changes."""
-        known = self._meshes.get(step.layer.id)
-        if known is None or known[0] is not raster or known[1] != placed:
-            if len(self._meshes) >= MESHES_MAX:
-                self._meshes.clear()
+
+        def made() -> tuple[Raster, Image | None]:
             region = placed.region(raster.width, raster.height)
-            if region.is_empty:
-                return None
-            pixels = on_frame(raster, placed)
-            known = self._meshes[step.layer.id] = (raster, placed, _of_pixels(pixels, region))
-        return known[2]
+            return raster, None if region.is_empty else _of_pixels(on_frame(raster, placed), region)
+
+        return self._meshes.get((id(raster), placed), made)[1]
 
     def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """Return the content with the pending effects of the raster route."""
@@ -144,15 +136,14 @@ class LayerContents:
             return None
         paths = masks.paths(layer, raster.width, raster.height)
         own_color = raster.color if raster.color is not None and effects.keeps_color(layer) else None
-        value = (
-            id(raster.pixels), raster.width, raster.height, plan.scale, layer.effects, paths, layer.fill_opacity,
-        )  # fmt: skip
+        size = raster.width, raster.height
+        value = (id(raster.pixels), *size, plan.scale, layer.effects, paths, layer.fill_opacity)
         placed = _placed_mesh(step, raster, scene, is_smooth)
+        is_coverage = own_color is not None and placed is None
+        pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage, placed)
         if placed is not None:
             region = placed.region(raster.width, raster.height)
-            pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=False, mesh=placed)
             return None if region.is_empty else _of_pixels(pixels, region)
-        pixels = BakedPixels(value, raster, layer, plan.scale, plan.mask_scale, is_coverage=own_color is not None)
         is_picture = isinstance(layer.source, (ImageSource, SvgSource, VideoSource))
         # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
@@ -164,14 +155,13 @@ class LayerContents:
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:
         box = self.source.box(layer.source)
-        paths = masks.paths(layer, *box) if masks.has_paths(layer) else ()
+        paths = masks.paths(layer, *box)
         return self.source.mask(paths, *box, MASK_SUPERSAMPLE) if masks.is_masked(paths) else None
 
 
 def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
     """Return True if a mask or a table, neither of them baked, makes the layer ignore its mesh (compositing.md 5.6)."""
-    stage = effects.color_stage(layer.effects)
-    is_tabled = stage is not None and stage.table is not None
+    is_tabled = _table(effects.color_stage(layer.effects)) is not None
     return is_tabled or masks.is_masked(masks.paths(layer, raster.width, raster.height))
 
 
@@ -241,18 +231,12 @@ def has_passes(layer: LayerSnapshot) -> bool:
 
 
 def part_shown(source: Source, columns: int, rows: int) -> Share:
-    """Return the visible part of content of the given texel size.
-
-    Of a picture that covers its box, that is the middle (layers.md 9.2).
-    """
+    """Return the visible part of content of a texel size: of a picture that covers its box the middle (layers.md 9.2)."""
     if not (isinstance(source, (ImageSource, VideoSource)) and source.cover):
         return WHOLE
     own, box = columns / rows, source.width / source.height
-    if own > box:
-        part = box / own
-        return ((1 - part) / 2, 0.0, part, 1.0)
-    part = own / box
-    return (0.0, (1 - part) / 2, 1.0, part)
+    part = box / own if own > box else own / box
+    return ((1 - part) / 2, 0.0, part, 1.0) if own > box else (0.0, (1 - part) / 2, 1.0, part)
 
 
 def _image(step: Draw, raster: Raster, scene: Scene) -> Image:

@@ -1,7 +1,4 @@
-"""Render graph: an ordered, plain description of a frame. `compile` builds it, `lower` consumes it.
-
-The graph contains no GPU objects. Equal graphs draw the same picture.
-"""
+"""Render graph: a plain description of a frame that `compile` builds and `lower` consumes. Equal graphs draw the same."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ MODES = {
 
 FIXED_BLENDS = ("normal", "add")
 """Blend modes that the GPU blends in hardware."""
-
 
 Tint = tuple[float, float, float]
 UNTINTED: Tint = (1.0, 1.0, 1.0)
@@ -90,23 +86,12 @@ class Draw:
 
     def __post_init__(self) -> None:
         layer = self.layer
-        is_more = (
-            layer.effects
-            or layer.masks
-            or self.samples
-            or self.group
-            or self.matte
-            or self.plane
-            or self.tint != UNTINTED
-            or self.part != WHOLE
-            or layer.mesh
-            or layer.glass
-            or layer.preserve_transparency
-            or layer.backdrop_blur > 0
-            or layer.fill_opacity < 1
-            or layer.blend not in FIXED_BLENDS
-        )
-        object.__setattr__(self, "is_bare", not is_more)
+        is_placed_alone = not (self.samples or self.group or self.matte or self.plane)
+        is_changed = layer.effects or layer.masks or layer.mesh or layer.fill_opacity < 1
+        is_changed = is_changed or self.tint != UNTINTED or self.part != WHOLE
+        is_combined = layer.glass or layer.backdrop_blur > 0 or layer.preserve_transparency
+        is_combined = is_combined or layer.blend not in FIXED_BLENDS
+        object.__setattr__(self, "is_bare", is_placed_alone and not (is_changed or is_combined))
 
     @property
     def gain(self) -> Tint:
@@ -150,8 +135,6 @@ class Scene:
     width: float
     height: float
     color: ColorManagement
-    global_light_angle: float
-    global_light_altitude: float
     dissolve_seed: int
     lights: tuple[Light, ...] = ()
     eye: tuple[float, float, float] = (0.0, 0.0, 0.0)

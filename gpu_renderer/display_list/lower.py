@@ -67,7 +67,7 @@ class _Lowering:
         paint = None if group is not None else self.contents.paint(step, self.scene, is_smooth=is_smooth)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
         box = self.contents.box(step.layer)
-        return bounds.layer_of(step, self.scene, box, paint, group, matte)
+        return bounds.bounded(Layer(step, self.scene, box, paint, group, matte))
 
     def video_base(self, step: Step) -> DrawVideo | None:
         """Return the operation of the lowest step if it is a video that fills the frame, upright and unchanged."""
@@ -84,7 +84,7 @@ class _Lowering:
             return None
         is_exact = placement.pixel_aligned(quad) and (quad[0], quad[4]) == frame[2:]
         is_own_size = is_exact and shown.size == frame[2:] and shown.has_samples
-        layer = bounds.layer_of(step, scene, (source.width, source.height), None, None, None)
+        layer = Layer(step, scene, (source.width, source.height), None, None, None)
         return DrawVideo(layer, frame, shown, quad, part_shown(source, *shown.upright_size), is_own_size)
 
 

@@ -19,6 +19,7 @@ from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Rects, Region
 from motion.snapshot import LinearGradient, RadialGradient
 
+NOTHING = Region(0, 0, 0, 0)
 CONVERSION_MARGIN_PX = 8
 """Upper bound of the distance between a changed pixel and the samples that it changes, and back."""
 
@@ -33,13 +34,13 @@ class Layer:
     """Width and height of the layer's own box, px, without padding."""
     paint: Paint | None = field(compare=False, repr=False)
     group: DisplayList | None = field(compare=False, repr=False)
-    content_bounds: Region = field(compare=False)
+    matte: Layer | None = field(compare=False, repr=False)
+    content_bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the content touches, before effects."""
-    bounds: Region = field(compare=False)
+    bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the layer can paint: content, filter margins of its effects, and a transparent rim."""
     placed: PlacedQuad | None = field(default=None, compare=False, repr=False)
     """Placement of the paint of a bare layer."""
-    matte: Layer | None = field(default=None, compare=False, repr=False)
 
     @property
     def padding(self) -> float:

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Target
 from motion.snapshot import LayerSnapshot, LinearGradient, RadialGradient
 
 SAMPLE_DISTANCE_PX = 0.5
@@ -36,20 +37,9 @@ _STEP = 1e-6
 Pixels = npt.NDArray[np.uint8]
 
 
-class Resident(Protocol):
-    """Pixels held by a backend."""
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Columns and rows."""
-
-
 @dataclass(frozen=True, slots=True)
 class BakedPixels:
-    """Pixels that are not made yet: a raster after the effects of the layer's own canvas.
-
-    Equal values make equal pixels.
-    """
+    """Pixels to be made: a raster after the effects of the layer's own canvas. Equal values make equal pixels."""
 
     value: tuple[object, ...]
     raster: Raster = field(compare=False, repr=False)
@@ -71,7 +61,7 @@ class Image:
     images are equal if they show the same pixel array (by identity) or equal baked pixels in the same way.
     """
 
-    pixels: Pixels | BakedPixels | Resident
+    pixels: Pixels | BakedPixels | Target
     width: float
     height: float
     padding: float = 0.0
@@ -121,11 +111,6 @@ class Gradient:
     place: tuple[float, float, float, float]
     stops: tuple[tuple[float, Rgba], ...]
 
-    @property
-    def is_opaque(self) -> bool:
-        """Return True if every colour is opaque."""
-        return all(color.alpha == 1.0 for _, color in self.stops)
-
     def defines(self) -> dict[str, object]:
         """Return the defines of the quad shader's variant."""
         return {"GRADIENT": 2 if self.is_radial else 1, "STOPS": len(self.stops)}
@@ -169,10 +154,7 @@ def gradient_of(paint: LinearGradient | RadialGradient, width: float, height: fl
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A rectangle or ellipse of one linear straight colour or a gradient, in a box of layer px.
-
-    `is_hard`: no soft edge.
-    """
+    """A rectangle or ellipse of one linear straight colour or a gradient, layer px. `is_hard`: no soft edge."""
 
     primitive: Literal["rect", "ellipse"]
     fill: Rgba | Gradient
@@ -225,8 +207,8 @@ def quad_of(paint: Paint, placed: Placement) -> Matrix3:
 
 def content_quad(paint: object, quad: Matrix3) -> Matrix3:
     """Return the quad of the part of the paint that is not transparent."""
-    is_smaller = isinstance(paint, Image) and paint.content_box != WHOLE
-    return matrix.boxed(quad, *paint.content_box) if is_smaller and isinstance(paint, Image) else quad
+    box = paint.content_box if isinstance(paint, Image) else WHOLE
+    return quad if box == WHOLE else matrix.boxed(quad, *box)
 
 
 class PlacedQuad(NamedTuple):

@@ -1,6 +1,4 @@
-"""Choice of a layer's route through the compositor (format/compositing.md 2.9): features that a route leaves out, planes in
-depth, and pictures in full precision.
-"""
+"""Routes of layers (format/compositing.md 2.9): features that a route leaves out, planes in depth, full precision."""
 
 from __future__ import annotations
 
@@ -33,10 +31,7 @@ def looks_around(snapshot: Snapshot) -> bool:
 
 
 def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
-    """Return the layer without the features that its route ignores.
-
-    Precedence: matte, then glass, then advanced blend modes.
-    """
+    """Return the layer without what its route ignores. Precedence: matte, glass, advanced blend modes."""
     fixed = layer.blend if layer.blend in FIXED_BLENDS else "normal"
     if matte is not None:
         return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
@@ -56,14 +51,8 @@ def blend_of(layer: LayerSnapshot) -> str:
 
 def keeps_depth(layer: LayerSnapshot) -> bool:
     """Return True if a 3D layer can be drawn with perspective and depth (three-d.md 4)."""
-    return not (
-        blend_of(layer) not in FIXED_BLENDS
-        or layer.preserve_transparency
-        or layer.glass
-        or layer.backdrop_blur > 0
-        or len(layer.samples) > 1
-        or layer.mesh
-    )
+    is_fixed = blend_of(layer) in FIXED_BLENDS and not layer.preserve_transparency
+    return is_fixed and not (layer.glass or layer.backdrop_blur > 0 or len(layer.samples) > 1 or layer.mesh)
 
 
 def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
@@ -83,12 +72,12 @@ def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
     grade it. A picture that is a quarter of a level off then differs by several levels in its dark parts. The reference
     filters textures with 16 bits, software rasterisers with 8.
     """
-    amplify = [
-        isinstance(step, Regrade) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
-        for step in steps
-    ]
-    last = max((index for index, does in enumerate(amplify) if does), default=-1)
-    return (*map(_exact, steps[: last + 1]), *steps[last + 1 :])
+
+    def amplifies(step: Step) -> bool:
+        return isinstance(step, Regrade) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
+
+    end = max((index + 1 for index, step in enumerate(steps) if amplifies(step)), default=0)
+    return (*map(_exact, steps[:end]), *steps[end:])
 
 
 def _exact(step: Step) -> Step:

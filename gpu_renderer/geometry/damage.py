@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from gpu_renderer.geometry.region import Rects, Region, around, shared
 
 TILE_PX = 32
-"""Side of a tile.
-
-Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles, each an instance of every pass.
-"""
+"""Side of a tile. Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles for every pass."""
 ADDED_TILES_MAX = 6
 """Number of unmarked tiles that can be added to save a rectangle, which costs something in every pass."""
 
@@ -44,14 +41,13 @@ class Damage:
 
         A single tile between two marked ones is added, and a few at the sides.
         """
-        return tuple(self._rects())
-
-    def _rects(self) -> Iterator[Region]:
-        for tiles, top, height in _bands(map(_without_gaps, self.rows)):
-            for first, count in _runs(tiles):
-                part = _pixels(Region(first, top, count, height), self.frame).intersection(self.bounds)
-                if not part.is_empty:
-                    yield part
+        x, y, bounds = self.frame.x, self.frame.y, self.bounds
+        parts = [
+            Region(x + first * TILE_PX, y + top * TILE_PX, count * TILE_PX, height * TILE_PX).intersection(bounds)
+            for tiles, top, height in _bands(tiles | (tiles << 1 & tiles >> 1) for tiles in self.rows)
+            for first, count in _runs(tiles)
+        ]
+        return tuple(part for part in parts if not part.is_empty)
 
 
 class DirtyRects:
@@ -111,9 +107,8 @@ def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
 
 def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
     """Return the range of tiles between two pixels. At the bounds a range can extend beyond them."""
-    return -(-start // TILE_PX) if start > low else start // TILE_PX, end // TILE_PX if end < high else -(
-        -end // TILE_PX
-    )
+    first = -(-start // TILE_PX) if start > low else start // TILE_PX
+    return first, end // TILE_PX if end < high else -(-end // TILE_PX)
 
 
 def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
@@ -122,7 +117,7 @@ def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
     for number, row in enumerate(rows):
         both = tiles | row
         added = both.bit_count() * (height + 1) - tiles.bit_count() * height - row.bit_count()
-        if tiles and row and added <= ADDED_TILES_MAX * _run_count(row):
+        if tiles and row and added <= ADDED_TILES_MAX * (row & ~(row << 1)).bit_count():
             tiles, height = both, height + 1
             continue
         if tiles:
@@ -130,14 +125,6 @@ def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
         tiles, top, height = row, number, 1
     if tiles:
         yield tiles, top, height
-
-
-def _run_count(tiles: int) -> int:
-    return (tiles & ~(tiles << 1)).bit_count()
-
-
-def _without_gaps(tiles: int) -> int:
-    return tiles | (tiles << 1 & tiles >> 1)
 
 
 def _runs(tiles: int) -> Iterator[tuple[int, int]]:
@@ -149,8 +136,3 @@ def _runs(tiles: int) -> Iterator[tuple[int, int]]:
         count = (~tiles & (tiles + 1)).bit_length() - 1
         yield first, count
         first, tiles = first + count, tiles >> count
-
-
-def _pixels(tiled: Region, frame: Region) -> Region:
-    x, y, width, height = (side * TILE_PX for side in tiled)
-    return Region(frame.x + x, frame.y + y, width, height).intersection(frame)

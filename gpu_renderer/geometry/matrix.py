@@ -25,20 +25,23 @@ def scaling(x: float, y: float) -> Matrix3:
 
 def rotation(degrees: float) -> Matrix3:
     """Return the rotation about the origin, clockwise on screen, exact for multiples of 90 degrees."""
-    cosine, sine = _turn(degrees)
+    quarter, rest = divmod(degrees, 90.0)
+    if rest == 0.0:
+        cosine, sine = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
+    else:
+        cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
 
 
-def shear(amount: float) -> Matrix3:
-    """Return the shear x' = x + amount * y."""
-    return (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-
-def product(first: Matrix3, *others: Matrix3) -> Matrix3:
-    """Return the product of matrices. The rightmost applies first."""
-    for other in others:
-        first = _times(first, other)
-    return first
+def product(p: Matrix3, q: Matrix3) -> Matrix3:
+    """Return the product of two matrices. The right one applies first."""
+    a, b, c, d, e, f, g, h, i = p
+    j, k, u, m, n, o, r, s, t = q
+    return (
+        a * j + b * m + c * r, a * k + b * n + c * s, a * u + b * o + c * t,
+        d * j + e * m + f * r, d * k + e * n + f * s, d * u + e * o + f * t,
+        g * j + h * m + i * r, g * k + h * n + i * s, g * u + h * o + i * t,
+    )  # fmt: skip
 
 
 def boxed(m: Matrix3, x: float, y: float, width: float, height: float) -> Matrix3:
@@ -68,11 +71,12 @@ def inverse(m: Matrix3) -> Matrix3 | None:
 
 def applied(m: Matrix3, x: float, y: float) -> tuple[float, float, float]:
     """Return the homogeneous image (x', y', w) of a point."""
-    return (
-        m[0] * x + m[1] * y + m[2],
-        m[3] * x + m[4] * y + m[5],
-        m[6] * x + m[7] * y + m[8],
-    )
+    return m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5], m[6] * x + m[7] * y + m[8]
+
+
+def corners(quad: Matrix3) -> list[tuple[float, float, float]]:
+    """Return the homogeneous corners of a quad that is given by the map of the unit square, in order."""
+    return [applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
 
 
 def is_affine(m: Matrix3) -> bool:
@@ -106,34 +110,12 @@ def on_subpixels(quad: Matrix3) -> Matrix3:
     a, b, c, d, e, f, g, h, w = quad
     if g != 0.0 or h != 0.0 or w == 0.0 or not finite(quad):
         return quad
-    x, y = _on_grid(c / w), _on_grid(f / w)
-    across = _on_grid((a + c) / w) - x, _on_grid((d + f) / w) - y
-    down = _on_grid((b + c) / w) - x, _on_grid((e + f) / w) - y
-    return (across[0] * w, down[0] * w, x * w, across[1] * w, down[1] * w, y * w, g, h, w)
-
-
-def _on_grid(px: float) -> float:
-    return math.floor(px * SUBPIXELS + 0.5) / SUBPIXELS
+    x, y, across_x, across_y, down_x, down_y = (
+        math.floor(side / w * SUBPIXELS + 0.5) / SUBPIXELS for side in (c, f, a + c, d + f, b + c, e + f)
+    )
+    return ((across_x - x) * w, (down_x - x) * w, x * w, (across_y - y) * w, (down_y - y) * w, y * w, g, h, w)
 
 
 def finite(numbers: Iterable[float]) -> bool:
     """Return True if all numbers are finite and of a size that can be drawn."""
     return all(map(math.isfinite, numbers))
-
-
-def _times(p: Matrix3, q: Matrix3) -> Matrix3:
-    a, b, c, d, e, f, g, h, i = p
-    j, k, u, m, n, o, r, s, t = q
-    return (
-        a * j + b * m + c * r, a * k + b * n + c * s, a * u + b * o + c * t,
-        d * j + e * m + f * r, d * k + e * n + f * s, d * u + e * o + f * t,
-        g * j + h * m + i * r, g * k + h * n + i * s, g * u + h * o + i * t,
-    )  # fmt: skip
-
-
-def _turn(degrees: float) -> Point:
-    quarter, rest = divmod(degrees, 90.0)
-    if rest == 0.0:
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
-    angle = math.radians(degrees)
-    return math.cos(angle), math.sin(angle)

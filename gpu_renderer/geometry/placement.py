@@ -32,7 +32,9 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
     """Return the placement of a 2D layer: view * T R K S T(-anchor) (layers.md 3.2)."""
     turned = matrix.rotation(transform.rotation)
     if transform.skew != 0:
-        turned = matrix.product(turned, _skewed(transform.skew, transform.skew_axis))
+        amount = math.tan(math.radians(min(max(transform.skew, -SKEW_DEGREES_MAX), SKEW_DEGREES_MAX)))
+        sheared = matrix.product(matrix.rotation(transform.skew_axis), (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+        turned = matrix.product(turned, matrix.product(sheared, matrix.rotation(-transform.skew_axis)))
     scale_x, scale_y = transform.scale_x, transform.scale_y
     a, b, c, d = turned[0] * scale_x, turned[1] * scale_y, turned[3] * scale_x, turned[4] * scale_y
     placed = (a, b, transform.x, c, d, transform.y, 0.0, 0.0, 1.0)
@@ -41,27 +43,20 @@ def flat(transform: Transform2D, view: Matrix3 = matrix.IDENTITY) -> Placement:
 
 
 def bounds(quad: Matrix3, frame: Region) -> Region:
-    """Return the frame pixels that a quad can touch.
-
-    The result is the whole frame if a corner is behind the eye, and empty for a degenerate quad.
-    """
+    """Return the frame pixels that a quad can touch: all if a corner is behind the eye, none if it is degenerate."""
     a, b, c, d, e, f, g, h, i = quad
     if g == 0.0 and h == 0.0 and i == 1.0:  # asked for several times a layer, so without a list of corners
-        left, right = (
-            (a if a < 0 else 0.0) + (b if b < 0 else 0.0) + c,
-            (a if a > 0 else 0.0) + (b if b > 0 else 0.0) + c,
-        )
-        top, bottom = (
-            (d if d < 0 else 0.0) + (e if e < 0 else 0.0) + f,
-            (d if d > 0 else 0.0) + (e if e > 0 else 0.0) + f,
-        )
+        left = (a if a < 0 else 0.0) + (b if b < 0 else 0.0) + c
+        right = (a if a > 0 else 0.0) + (b if b > 0 else 0.0) + c
+        top = (d if d < 0 else 0.0) + (e if e < 0 else 0.0) + f
+        bottom = (d if d > 0 else 0.0) + (e if e > 0 else 0.0) + f
         if math.isfinite(left - right + top - bottom):
             return _within(left, top, right, bottom, frame)
-    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
-    if not all(matrix.finite(corner) for corner in corners):
+    corners = matrix.corners(quad)
+    if not all(map(matrix.finite, corners)) or all(w < NEAR for _, _, w in corners):
         return Region(frame.x, frame.y, 0, 0)
     if any(w < NEAR for _, _, w in corners):
-        return frame if any(w >= NEAR for _, _, w in corners) else Region(frame.x, frame.y, 0, 0)
+        return frame
     xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
     return _within(min(xs), min(ys), max(xs), max(ys), frame)
 
@@ -80,7 +75,7 @@ def _within(left: float, top: float, right: float, bottom: float, frame: Region)
 
 def extent(quad: Matrix3) -> tuple[float, float, float, float]:
     """Return left, top, width and height of the rectangle around a quad, frame px, or zeros behind the eye."""
-    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    corners = matrix.corners(quad)
     if any(w < NEAR for _, _, w in corners):
         return 0.0, 0.0, 0.0, 0.0
     xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
@@ -92,8 +87,3 @@ def pixel_aligned(quad: Matrix3) -> bool:
     if not matrix.is_affine(quad) or (quad[1] or quad[3]) or quad[0] <= 0 or quad[4] <= 0:
         return False
     return all(abs(edge - round(edge)) < 1e-6 for edge in (quad[2], quad[5], quad[2] + quad[0], quad[5] + quad[4]))
-
-
-def _skewed(skew_degrees: float, axis_degrees: float) -> Matrix3:
-    amount = math.tan(math.radians(min(max(skew_degrees, -SKEW_DEGREES_MAX), SKEW_DEGREES_MAX)))
-    return matrix.product(matrix.rotation(axis_degrees), matrix.shear(amount), matrix.rotation(-axis_degrees))

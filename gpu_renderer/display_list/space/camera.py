@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TypeVar
 
 from gpu_renderer.content.raster import Share
+from gpu_renderer.display_list.graph import Step
 from gpu_renderer.geometry.matrix import Matrix3
 from motion.evaluate.matrix4 import Point3, applied, product
 from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnapshot, Matrix4, Snapshot, Transform3D
@@ -16,12 +16,11 @@ from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnaps
 FIELD_OF_VIEW_DEGREES = 39.6
 DEPTH_MIN = 1.0
 """Least depth of a layer's origin. Nearer layers are not drawn."""
+ORIGIN: Point3 = (0.0, 0.0, 0.0)
 BLUR_PX_MIN = 0.3
 STRIPS_FROM_PX = 1.25
 """Least difference of the corners' blurs, px, that divides a layer into strips."""
 STRIP_PX, STRIPS_MIN, STRIPS_MAX = 2.0, 2, 8
-
-Step = TypeVar("Step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Eye:
 
     def depth(self, transform: Transform3D) -> float:
         """Return the depth of the layer's origin in front of the eye, px."""
-        return self.depth_of(_origin(transform.matrix))
+        return self.depth_of(applied(transform.matrix, ORIGIN))
 
     def depth_of(self, point: Point3) -> float:
         """Return the depth of a world point in front of the eye, px."""
@@ -55,9 +54,9 @@ class Eye:
     def affine(self, transform: Transform3D) -> Matrix3:
         """Return the affine replacement of a projection: differences of projected origin and unit axes (three-d.md 4)."""
         m = transform.matrix
-        ox, oy = self._projected(_origin(m))
-        ax, ay = self._projected(applied(m, (1.0, 0.0, 0.0)))
-        bx, by = self._projected(applied(m, (0.0, 1.0, 0.0)))
+        (ox, oy), (ax, ay), (bx, by) = (
+            self._projected(applied(m, p)) for p in (ORIGIN, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+        )
         a, b, c, d = ax - ox, bx - ox, ay - oy, by - oy
         x, y = transform.anchor_x, transform.anchor_y
         return (a, b, ox - a * x - b * y, c, d, oy - c * x - d * y, 0.0, 0.0, 1.0)
@@ -80,39 +79,25 @@ def eye(snapshot: Snapshot) -> Eye:
 
 
 def anchored(transform: Transform3D) -> Matrix4:
-    """Return the matrix from layer px (origin at the box centre) to world px.
-
-    It includes the anchor's x and y (three-d.md 2).
-    """
+    """Return the matrix from layer px (origin at the box centre) to world px, with the anchor's x and y (three-d.md 2)."""
     m, x, y = transform.matrix, transform.anchor_x, transform.anchor_y
     moved = [m[4 * row + 3] - m[4 * row] * x - m[4 * row + 1] * y for row in range(3)]
     return (*m[0:3], moved[0], *m[4:7], moved[1], *m[8:11], moved[2], *m[12:16])
 
 
 def depth_sorted(
-    layers: Iterable[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[tuple[float, Step]]]
+    layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[tuple[float, Step]]]
 ) -> Iterator[Step]:
-    """Yield the steps of layers, farthest first within each run of 3D layers.
-
-    Every other layer is a barrier that keeps its place.
-    """
-    listed = list(layers)
-    sources = {layer.matte.source_id for layer in listed if layer.matte}
+    """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places."""
+    sources = {layer.matte.source_id for layer in layers if layer.matte}
 
     def moves(layer: LayerSnapshot) -> bool:
         kept = layer.matte is not None or layer.id in sources or isinstance(layer.source, AdjustmentSource)
         return isinstance(layer.transform, Transform3D) and not kept
 
-    for is_sortable, run in groupby(listed, moves):
+    for is_sortable, run in groupby(layers, moves):
         placed = [one for layer in run for one in steps(layer)]
         yield from (step for _, step in (sorted(placed, key=lambda one: -one[0]) if is_sortable else placed))
-
-
-def _origin(m: Matrix4) -> Point3:
-    return m[3], m[7], m[11]
-
-
-# ------------------------------------------------------------------------------------------------ depth of field
 
 
 def blur_px(camera: Camera | None, depth: float) -> float:
@@ -128,16 +113,9 @@ def defocused(layer: LayerSnapshot, camera: Camera | None, depth: float) -> Laye
     return replace(layer, effects=(*layer.effects, effect)) if blur else layer
 
 
-def strips(
-    camera: Camera | None, transform: Transform3D, eye: Eye, width: float, height: float
-) -> list[tuple[float, Share]]:
-    """Return the depths and parts of strips of a layer of width x height px, or none if its blur hardly changes.
-
-    The layer's anchor is ignored, as in the reference.
-    """
-    corners = [
-        eye.depth_of(applied(transform.matrix, (x * width / 2, y * height / 2, 0.0))) for y in (-1, 1) for x in (-1, 1)
-    ]
+def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: float) -> list[tuple[float, Share]]:
+    """Return depths and parts of a layer's strips, none if its blur hardly changes. The anchor is ignored (reference)."""
+    corners = [eye.depth_of(applied(m, (x * width / 2, y * height / 2, 0.0))) for y in (-1, 1) for x in (-1, 1)]
     blurs = [_blur_px(camera, depth) for depth in corners]
     spread = max(blurs) - min(blurs)
     if min(corners) <= 0 or spread < STRIPS_FROM_PX:
@@ -148,15 +126,9 @@ def strips(
     top, bottom = (top_left + top_right) / 2, (bottom_left + bottom_right) / 2
     is_across = abs(right - left) >= abs(bottom - top)
     first, last = (left, right) if is_across else (top, bottom)
-    share = 1.0 / count
-    starts = [index / count for index in range(count)]
-    return [
-        (
-            first + (last - first) * (start + share / 2),
-            (start, 0.0, share, 1.0) if is_across else (0.0, start, 1.0, share),
-        )
-        for start in starts
-    ]
+    share, starts = 1.0 / count, [index / count for index in range(count)]
+    parts = [(start, 0.0, share, 1.0) if is_across else (0.0, start, 1.0, share) for start in starts]
+    return [(first + (last - first) * (start + share / 2), part) for start, part in zip(starts, parts, strict=True)]
 
 
 def _blur_px(camera: Camera | None, depth: float) -> float:

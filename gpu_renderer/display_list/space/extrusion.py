@@ -10,6 +10,7 @@ from itertools import pairwise
 from gpu_renderer import effects
 from gpu_renderer.effects import EffectValues, Route
 from gpu_renderer.geometry import color
+from gpu_renderer.geometry.matrix import Point
 from motion.evaluate.matrix4 import product, translation, turned
 from motion.snapshot import (
     EffectSnapshot,
@@ -40,8 +41,8 @@ _INTERIOR = tuple(f"layerstyle:{style}" for style in ("innerShadow", "innerGlow"
 _OVERLAYS = ("layerstyle:colorOverlay", "layerstyle:gradientOverlay")
 """Layer styles that change the colour of a face."""
 
-Point = tuple[float, float]
 CENTRE: Point = (0.0, 0.0)
+Stack = tuple[EffectSnapshot, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,7 @@ class Face:
     layer: LayerSnapshot
     transform: Transform3D
     is_wall: bool = True
-    """True for a flat piece of the body, lit on its outer side, without a soft edge.
-
-    False for a copy of the content.
-    """
+    """True for a flat piece of the body, lit on its outer side, without a soft edge. False for a content copy."""
     is_back: bool = False
     """True for the copy of the content that closes a box or a cylinder: it too is lit on its outer side."""
     gain: float = 1.0
@@ -88,10 +86,7 @@ class _Body:
     is_lit: bool
 
     def copies(self) -> Iterator[Face]:
-        """Yield copies of the content, close enough to look solid, for a body without flat sides.
-
-        The farthest one is the back.
-        """
+        """Yield copies of content without flat sides, close enough to look solid. The farthest is the back."""
         layer, depth = self.layer, self.extrusion.depth
         count = min(max(math.ceil(depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
         stack = _kept_effects(layer.effects, count)
@@ -127,14 +122,13 @@ class _Body:
         }[kind]  # fmt: skip
         return fill, 1.0 if self.is_lit else gain
 
-    def _back(self, piece: _Piece, fill: str, kept: tuple[EffectSnapshot, ...]) -> LayerSnapshot:
+    def _back(self, piece: _Piece, fill: str, kept: Stack) -> LayerSnapshot:
         """Return the layer in the size of the back. A solid fill takes the back's colour."""
         source, overlays = _sized(self.layer.source, piece.width, piece.height), _overlays(self.layer.effects)
         if not isinstance(source, ShapeSource):
             return replace(self.layer, source=source, effects=(*kept, *overlays))
-        if overlays or (len(source.fills) == 1 and isinstance(source.fills[0], SolidPaint)):
-            source = replace(source, fills=(SolidPaint(fill),))
-        return replace(self.layer, source=source, effects=kept)
+        painted = replace(source, fills=(SolidPaint(fill),)) if overlays else _repainted(source, fill)
+        return replace(self.layer, source=painted, effects=kept)
 
 
 def faces(layer: LayerSnapshot, transform: Transform3D, *, is_lit: bool) -> list[Face]:
@@ -168,18 +162,12 @@ def _moved(transform: Transform3D, local: Matrix4) -> Transform3D:
 
 
 def _outline_source(source: Source) -> ShapeSource | None:
-    """Return the rectangle or ellipse whose sides become walls, or None for text and paths.
-
-    A picture is a box without a fill.
-    """
+    """Return the rectangle or ellipse whose sides become walls, or None. A picture is a box without a fill."""
     if isinstance(source, ShapeSource):
         return None if source.primitive == "path" else source
     if isinstance(source, (ImageSource, VideoSource)):
         return ShapeSource("rect", source.width, source.height, (SolidPaint(FALLBACK_FILL),))
     return None
-
-
-# ------------------------------------------------------------------------------------------------------- pieces
 
 
 def _pieces(source: ShapeSource, extrusion: Extrusion) -> Iterator[_Piece]:
@@ -247,12 +235,7 @@ def _outline(source: ShapeSource) -> list[Point]:
     ]
 
 
-# ------------------------------------------------------------------------------------------ effects and colours
-
-
-def _kept_effects(
-    stack: tuple[EffectSnapshot, ...], count: int, *, has_interior: bool = False
-) -> tuple[EffectSnapshot, ...]:
+def _kept_effects(stack: Stack, count: int, *, has_interior: bool = False) -> Stack:
     """Return the effects that a face of a body of `count` faces keeps."""
 
     def stays(entry: EffectSnapshot) -> bool:
@@ -266,7 +249,7 @@ def _kept_effects(
     return tuple(filter(stays, stack))
 
 
-def _overlays(stack: tuple[EffectSnapshot, ...]) -> tuple[EffectSnapshot, ...]:
+def _overlays(stack: Stack) -> Stack:
     return tuple(entry for entry in stack if entry.id in _OVERLAYS)
 
 
@@ -279,12 +262,12 @@ def _repainted(source: Source, fill: str) -> Source:
     return source
 
 
-def _overlaid(fill: str, stack: tuple[EffectSnapshot, ...], source: ShapeSource, at: Point) -> str:
+def _overlaid(fill: str, stack: Stack, source: ShapeSource, at: Point) -> str:
     """Return the encoded colour of a face with the overlays of the layer's styles."""
     mixed = color.parse(fill)
     for entry in _overlays(stack):
         if (effect := effects.find(entry.type)) is not None:
-            tone, share = _overlay(entry, effects.resolve(effect, entry), source, at)
+            tone, share = _overlay(effects.resolve(effect, entry), source, at)
             mixed = color.Rgba(*_mixed(mixed[:3], tone, share))._replace(alpha=mixed.alpha)
             fill = _written(mixed)
     return fill
@@ -301,11 +284,9 @@ def _overlaid_content(layer: LayerSnapshot) -> str | None:
     return _overlaid(fill, layer.effects, ShapeSource("rect", 1.0, 1.0, ()), CENTRE)
 
 
-def _overlay(
-    entry: EffectSnapshot, values: EffectValues, source: ShapeSource, at: Point
-) -> tuple[tuple[float, ...], float]:
+def _overlay(values: EffectValues, source: ShapeSource, at: Point) -> tuple[tuple[float, ...], float]:
     """Return the colour and the strength of an overlay at a point of the front."""
-    if entry.type == "fill":
+    if values.effect.id == "fill":
         return values.color("color")[:3], min(1.0, max(0.0, values.fraction("opacity")))
     t = _offset(LinearGradient(values.number("angle"), ()), source, at)
     tone = _mixed(values.color("colorA")[:3], values.color("colorB")[:3], t)

@@ -74,9 +74,6 @@ def _cone_angles(light: Light | LightWash) -> tuple[float, float]:
     return half, half * light.cone_feather
 
 
-# ------------------------------------------------------------------------------------------------------ shading
-
-
 def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[str, UniformValue]:
     """Return the uniforms of shaders/include/lights.glsl for a centred quad of width x height layer px."""
     m = plane.world
@@ -136,10 +133,7 @@ def _shining(lights: Iterable[Light]) -> list[Light]:
 
 
 def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
-    """Return the share of a light's intensity that reaches a plane at a point.
-
-    shaders/include/lights.glsl does the same.
-    """
+    """Return the share of a light's intensity that reaches a plane at a point, as shaders/include/lights.glsl."""
     diffuse = material.diffuse / DIFFUSE_WHOLE
     if light.light == "ambient":
         return material.ambient
@@ -149,7 +143,9 @@ def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float],
     distance = math.hypot(*to_light)
     strength = _attenuation(light, distance)
     if light.light == "spot" and distance > 0:
-        strength *= _within_cone(light, _dot(_unit(light.direction), to_light) / -distance)
+        cosine = _dot(_unit(light.direction), to_light) / -distance
+        angle, (half, feather) = math.acos(min(1.0, max(-1.0, cosine))), _cone_angles(light)
+        strength *= min(1.0, max(0.0, (half - angle) / feather)) if feather > 0 else float(angle <= half)
     if strength <= FAINTEST:
         return 0.0
     return diffuse * strength * (abs(_dot(normal, to_light)) / distance if distance > 0 else 1.0)
@@ -163,14 +159,6 @@ def _attenuation(light: Light, distance: float) -> float:
         case "inverse-square":
             return 1.0 if distance <= radius else (radius / distance) ** 2
     return 1.0 if light.radius <= 0 else max(0.0, 1 - distance / light.radius)
-
-
-def _within_cone(light: Light, cosine: float) -> float:
-    half, feather = _cone_angles(light)
-    angle = math.acos(min(1.0, max(-1.0, cosine)))
-    if angle > half:
-        return 0.0
-    return min(1.0, (half - angle) / feather) if feather > 0 else 1.0
 
 
 def _dot(v: Sequence[float], w: Sequence[float]) -> float:
@@ -203,10 +191,9 @@ def _strength(light: Light) -> float:
 
 
 def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
-    is_solid = isinstance(layer.source, ShapeSource) and layer.source.is_solid
-    if not (isinstance(layer.transform, Transform2D) and layer.casts_shadows):
-        return layer
-    if is_solid or isinstance(layer.source, _SHADOWLESS):
+    is_shadowless = isinstance(layer.source, ShapeSource) and layer.source.is_solid
+    is_shadowless = is_shadowless or isinstance(layer.source, _SHADOWLESS) or not layer.casts_shadows
+    if is_shadowless or not isinstance(layer.transform, Transform2D):
         return layer
     s = _strength(light)
     dx, dy = layer.transform.x - light.position[0], layer.transform.y - light.position[1]

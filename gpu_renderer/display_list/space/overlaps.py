@@ -53,7 +53,7 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
     square outside which the plane is transparent.
     """
     to_unit = matrix.inverse(quad)
-    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    corners = matrix.corners(quad)
     if to_unit is None or any(w < NEAR for _, _, w in corners) or not all(map(matrix.finite, corners)):
         return None
     placed = tuple((x / w, y / w) for x, y, w in corners)
@@ -65,10 +65,7 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
 
 
 def hide_in_order(cards: Sequence[Card]) -> bool:
-    """Return True if drawing the cards in order shows the same as drawing them with a depth buffer.
-
-    Each pair is compared. More than CARDS_MAX cards are never compared and give False.
-    """
+    """Return True if the cards in order show the same as with a depth buffer. False for more than CARDS_MAX cards."""
     return len(cards) <= CARDS_MAX and all(
         _covers(later, earlier) and not _touch(later, earlier)
         for earlier, later in combinations(cards, 2)
@@ -89,10 +86,7 @@ def _covers(later: Card, earlier: Card) -> bool:
 
 
 def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
-    """Return the corners of the intersection of two convex polygons, empty if there is none.
-
-    Source: Sutherland and Hodgman 1974.
-    """
+    """Return the corners of the intersection of two convex polygons (Sutherland and Hodgman 1974), or none."""
     turn = math.copysign(1.0, sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(cut)))
     found = list(polygon)
     for start, end in _edges(cut):
