@@ -267,3 +267,26 @@ def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> T
 def _narrowing(source: Target, format: Format | None) -> dict[str, object]:
     """Return the variant of a pass from four channels to alpha alone."""
     return {"ALPHA": 1} if format == "a2" != source.format else {}
+
+
+def canvas_blurred(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
+    """Return a browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
+    if sigma <= 0:
+        return painter.applied("effects/baked/crop.frag", source, region=region)
+    levels = levels_of(sigma)
+    if not levels:
+        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
+    framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
+    halves = halved(painter, framed, levels)
+    factor = 1 << levels
+    left, top = region.x // factor - 1, region.y // factor - 1
+    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
+    soft = blurred(painter, halves, _small_canvas_gaussian(sigma, levels), region=around, clear_outside=True)
+    large = enlarged(painter, soft, levels, region)
+    painter.pool.give_back(framed, halves, soft)
+    return large
+
+
+@lru_cache(256)
+def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
+    return small(canvas_gaussian(sigma), levels)
