@@ -24,7 +24,7 @@ WORKERS: Final = (16, 64)
 WORKERS_PART: Final = 0.75
 """Part of the machine's processor time that all workers share; the rest of the farm has what is left."""
 WANTED: Final = 0.9
-SEGMENTS_EACH: Final = 4
+SEGMENTS_EACH: Final = 8
 """Segments for each worker, where all have work of their own. A segment is one second."""
 PERIOD_US: Final = 250_000
 """The kernel stops a group that has used its share of such a period until the next one."""
@@ -106,7 +106,7 @@ def _warm_and_limited(farm: ServedFarm, workers: int, cores: float) -> Iterator[
     groups = CpuGroups()
     try:
         actors = _actors(workers)
-        _render(farm, 1, 2 * workers, 10_000)
+        _render(farm, 2 * workers, 1, 10_000)
         for pid in actors:
             groups.limit(pid, cores)
         yield
