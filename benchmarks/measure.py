@@ -171,8 +171,7 @@ def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> f
 def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.VideoFrame]:
     """Return the converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
-    is_hardware = not session.identity.gpu.is_software
-    ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1), pixel_buffers=is_hardware)
+    ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1))
     pictures: list[av.VideoFrame] = []
     for index in range(frames):
         picture = opened.drawn(opened.evaluated(index))

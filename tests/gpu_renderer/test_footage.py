@@ -67,7 +67,7 @@ def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samp
     """What the encoder is given for a frame."""
     picture = job.drawn(job.evaluated(frame_index))
     of = layout(*SIZE)
-    ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1), pixel_buffers=False)
+    ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1))
     ring.put(picture.frame, damage.whole(picture.frame.region), encoder_frame(of), picture.passthrough)
     found = planes(ring.collect())
     ring.close()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gpu_renderer import effects
-from gpu_renderer.backends.gl import layers
+from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import quad_of
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import Layer
@@ -58,19 +58,21 @@ class GlowKey:
     color: ColorManagement
 
 
-def key_of(step: Draw, layer: Layer, content: Image | Shape) -> GlowKey:
+def key_of(layer: Layer, content: Image | Shape) -> GlowKey:
     """Return the key of the glow of a layer drawn as its step describes."""
+    step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix
     at_home = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
     return GlowKey(at_home, content, (a, b, c, d), step.opacity, layer.scene.view_scale, layer.scene.color)
 
 
-def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
+def drawn(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
     """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
+    step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
     target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
-    layers.content(painter, target, content, home, filter)
+    quads.draw_layer(painter, content, home, target, filter)
     box = Box(*placement.extent(quad_of(content, home.placement)))
     where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
     baked = effects.needs_baking(home.layer)
@@ -96,9 +98,7 @@ def is_translatable(layer: Layer) -> bool:
     if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
-    if held.is_empty:
-        return False
-    if held.intersection(scene.frame) != held:
+    if held.is_empty or held.intersection(scene.frame) != held:
         return False
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     if len(offsets) < 2:

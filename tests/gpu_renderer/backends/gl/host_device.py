@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import moderngl
 import numpy as np
 
-from gpu_renderer.backends.gl.interop.device import Copy, InteropFailed
+from gpu_renderer.backends.gl.handover import Copy, InteropFailed
 from gpu_renderer.geometry.samples import Rows
 
 UNWRITTEN = 77
