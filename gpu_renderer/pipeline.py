@@ -83,21 +83,11 @@ class RenderedFrame(NamedTuple):
 class FrameSource(Protocol[SnapshotT]):
     """Source of the frames of a segment."""
 
-    @property
-    def width(self) -> int:
-        """Output pixels."""
-
-    @property
-    def height(self) -> int:
-        """Output pixels."""
-
-    @property
-    def fps(self) -> float:
-        """Output frames per second."""
-
-    @property
-    def backend(self) -> BackendName:
-        """Backend that composites all frames."""
+    width: int
+    height: int
+    fps: float
+    backend: BackendName
+    """Backend that composites all frames."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
         """Return a frame as numbers. Called in order, perhaps on another thread than `drawn`."""

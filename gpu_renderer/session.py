@@ -138,6 +138,7 @@ class Opened:
         self._renderer = FrameRenderer(
             session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent
         )
+        self.backend = self._renderer.backend
 
     @property
     def frame_count(self) -> int:
@@ -168,11 +169,6 @@ class Opened:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
         frame = self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
         return RenderedFrame(frame, self._renderer.changed, self._renderer.passthrough, self._renderer.is_repeat)
-
-    @property
-    def backend(self) -> BackendName:
-        """Backend that composites the frames."""
-        return self._renderer.backend
 
     def pictured(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
         """Return all pixels of a frame, shape (rows, columns, 4), valid until the next call."""

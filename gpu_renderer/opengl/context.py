@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 from ctypes import CFUNCTYPE, c_char_p, c_int, c_uint, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
@@ -79,17 +80,15 @@ class Calls:
         except (OSError, AttributeError) as error:
             raise GpuUnavailable(f"{LIBRARY}: {error}") from error
         self._address_of.restype, self._address_of.argtypes = c_void_p, (c_char_p,)
-        self.finish = CFUNCTYPE(None)(self._found("glFinish"))
-        self._fence_sync = CFUNCTYPE(c_void_p, c_uint, c_uint)(self._found("glFenceSync"))
-        self._wait_sync = CFUNCTYPE(c_uint, c_void_p, c_uint, c_uint64)(self._found("glClientWaitSync"))
-        self._delete_sync = CFUNCTYPE(None, c_void_p)(self._found("glDeleteSync"))
-        self._pixel_store = CFUNCTYPE(None, c_uint, c_int)(self._found("glPixelStorei"))
-        self._get_sub_image = CFUNCTYPE(None, c_uint, *[c_int] * 7, c_uint, c_uint, c_int, c_void_p)(
-            self._found("glGetTextureSubImage")
+        self.finish = self._found("glFinish", None)
+        self._fence_sync = self._found("glFenceSync", c_void_p, c_uint, c_uint)
+        self._wait_sync = self._found("glClientWaitSync", c_uint, c_void_p, c_uint, c_uint64)
+        self._delete_sync = self._found("glDeleteSync", None, c_void_p)
+        self._pixel_store = self._found("glPixelStorei", None, c_uint, c_int)
+        self._get_sub_image = self._found(
+            "glGetTextureSubImage", None, c_uint, *[c_int] * 7, c_uint, c_uint, c_int, c_void_p
         )
-        self._set_sub_image = CFUNCTYPE(None, c_uint, *[c_int] * 5, c_uint, c_uint, c_void_p)(
-            self._found("glTextureSubImage2D")
-        )
+        self._set_sub_image = self._found("glTextureSubImage2D", None, c_uint, *[c_int] * 5, c_uint, c_uint, c_void_p)
 
     def fence(self) -> int:
         """Return a fence behind all queued work. Wait for it once."""
@@ -118,11 +117,11 @@ class Calls:
         self._pixel_store(_UNPACK_ALIGNMENT, 1)
         self._set_sub_image(texture.glo, 0, box.x, box.y, box.width, box.height, channels, kind, address)
 
-    def _found(self, name: str) -> int:
+    def _found(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         address = self._address_of(name.encode())
         if address is None:
             raise GpuUnavailable(f"the driver has no {name}")
-        return int(address)
+        return CFUNCTYPE(result, *arguments)(int(address))
 
 
 def _texels_of(texture: moderngl.Texture) -> tuple[int, int, int]:

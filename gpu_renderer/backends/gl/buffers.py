@@ -6,7 +6,8 @@ Both backends composite these buffers. They differ in how they draw into the fra
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +23,16 @@ from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
-from gpu_renderer.display_list.graph import Draw, Tint
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image, Shape
 from gpu_renderer.effects import LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
-from gpu_renderer.geometry.region import Rects, Region, shared
+from gpu_renderer.geometry.region import Rects, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
+from motion.snapshot import CompositionSource
 
-_HOME = Transform2D(0.0, 0.0)
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
 """MATTE in shaders/include/matte.glsl."""
 
@@ -40,31 +40,8 @@ DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
 
 
-@dataclass(frozen=True, slots=True)
-class _BufferKey:
-    """Everything that a layer's own buffer depends on."""
-
-    step: Draw
-    is_flat: bool
-    maps: tuple[tuple[str, Layer], ...]
-    """Layers that the effects read."""
-
-
-@dataclass(frozen=True, slots=True)
-class _PlaneKey:
-    """Everything that a flattened plane depends on. The camera is not part of it."""
-
-    layer: LayerSnapshot
-    content: Image | None
-    group: DisplayList | None
-    gain: Tint
-    frame: Region
-    color: ColorManagement
-    maps: tuple[tuple[str, Layer], ...]
-
-
 class LayerBuffers:
-    """Factory of the buffers of one list. The acquired targets are valid until `release_acquired`."""
+    """Factory of the buffers of one list. The acquired targets are valid until `release_acquired` or the block's end."""
 
     def __init__(
         self,
@@ -90,6 +67,12 @@ class LayerBuffers:
         self._painter.pool.give_back(*self._acquired)
         self._acquired.clear()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release_acquired()
+
     def drawable(self, layer: Layer, place: str) -> Drawable | None:
         """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
@@ -104,13 +87,13 @@ class LayerBuffers:
 
     def layer_buffer(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
-        alone = replace(layer.step, opacity=opacity, blend="normal", matte=None)
-        key, place = _BufferKey(alone, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
-        alone_layer, known = replace(layer, step=alone), self._cache.find(place, key)
-        again = None if known is None else self._with_glow(known, alone_layer, place)
+        alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
+        key, place = (alone.step, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
+        known: LayerBuffer | None = self._cache.find(place, key)
+        again = None if known is None else self._with_glow(known, alone, place)
         if again is not None:
             return again
-        buffer = self._drawn(alone_layer, is_flat, place)
+        buffer = self._drawn(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
         return buffer
@@ -147,11 +130,10 @@ class LayerBuffers:
         content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
-        at_home = replace(layer.step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
-        image = content if isinstance(content, Image) else None
-        key = _PlaneKey(
-            at_home, image, layer.group, paint_filter.gain, self._scene.frame, self._scene.color,
-            self._list.maps_of(layer.step),
+        # everything that a flattened plane depends on; the camera is no part of it
+        key = (
+            glow.at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
+            paint_filter.gain, self._scene.frame, self._scene.color, self._list.maps_of(layer.step),
         )  # fmt: skip
         place = f"plane:{place}"
         flat = self._cache.get(

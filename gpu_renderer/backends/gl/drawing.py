@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import assert_never
 
 from gpu_renderer.backends.gl import backdrop, planes, quads
@@ -57,18 +55,9 @@ class ListDrawing:
         """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers."""
         return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place).run()
 
-    def buffers_of(self, display_list: DisplayList, place: str) -> LayerBuffers:
-        """Return the buffers of a list's layers. Call `release_acquired` after each operation."""
+    def buffers(self, display_list: DisplayList, place: str = "") -> LayerBuffers:
+        """Return the buffers of a list's layers."""
         return LayerBuffers(self.painter, self.contents, self.cache, display_list, place, self.draw)
-
-    @contextmanager
-    def buffers(self, display_list: DisplayList) -> Iterator[LayerBuffers]:
-        """Provide the buffers of a list's layers for the length of a block."""
-        buffers = self.buffers_of(display_list, "")
-        try:
-            yield buffers
-        finally:
-            buffers.release_acquired()
 
 
 class _Walk:
@@ -78,7 +67,7 @@ class _Walk:
         self._painter, self._contents = drawing.painter, drawing.contents
         self._list, self._scene = display_list, display_list.scene
         self._into, self._rects, self._place = into, rects, place
-        self._buffers = drawing.buffers_of(display_list, place)
+        self._buffers = drawing.buffers(display_list, place)
         self._dirty = DirtyRects(rects)
         self._is_opaque = blending.is_opaque(display_list, into.region)
         self._pending: Rects = ()
