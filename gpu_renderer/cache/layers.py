@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target, TargetPool
+from gpu_renderer.opengl.targets import Target, TargetPool
 
 T = TypeVar("T")
 LAYER_BYTES_MAX = 256 << 20
@@ -63,17 +63,13 @@ class LayerCache:
 
     def trim(self) -> None:
         """Release entries above the budget. Call it between frames."""
-        held = sum(_bytes(entry) for entry in self._entries.values())
+        held = sum(target.size_bytes for entry in self._entries.values() for target in entry.targets)
         while self._entries and held > self._bytes_max:
-            entry = self._entries.popitem(last=False)[1]
-            held -= _bytes(entry)
-            self._pool.give_back(*entry.targets)
+            targets = self._entries.popitem(last=False)[1].targets
+            held -= sum(target.size_bytes for target in targets)
+            self._pool.give_back(*targets)
 
     def clear(self) -> None:
         """Release everything."""
         while self._entries:
             self._pool.give_back(*self._entries.popitem()[1].targets)
-
-
-def _bytes(entry: Entry) -> int:
-    return sum(target.region.width * target.region.height * BYTES_PER_PIXEL[target.format] for target in entry.targets)

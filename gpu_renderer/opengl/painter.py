@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
@@ -178,15 +178,27 @@ class Painter:
             self.pool.bind_lasting()
             framebuffer.release()
 
-    def copy(self, source: Target, into: Target, part: Region) -> None:
-        """Copy the pixels of a part of the frame between targets that both hold it."""
+    def copy(self, source: Target, into: Target, rects: Region | Rects) -> None:
+        """Copy parts of the frame between targets that both hold them.
+
+        Software rasterisers draw a bounded blit pixel by pixel: they copy parts through main memory.
+        """
+        held = shared(_held(source, rects), into.region)
         is_alike = source.format == into.format and not into.framebuffer.samples
-        if is_alike and source.region == into.region:
-            self._transfer(source, into, (part.intersection(source.region),))
+        if is_alike and source.region == into.region and (not self.is_software or held == (source.region,)):
+            self.finish()
+            for part in held:
+                self._aim(source, part)
+                self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
         elif is_alike and self.is_software:
-            self._move(source, into, shared((part.intersection(source.region),), into.region))
+            self.finish()
+            size, address = BYTES_PER_PIXEL[source.format], self._band.ctypes.data
+            right, down = source.region.x - into.region.x, source.region.y - into.region.y
+            for band in bands([_box(source, part) for part in held], size):
+                self.calls.read_texels(source.texture, band, address, band.width * size)
+                self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
         else:
-            self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+            self.draw("copy.frag", into, textures={"u_source": source}, scissor=rects)
 
     def copied(self, source: Target, part: Region) -> Target:
         """Return a new target with a copy of a part of another one. The caller owns it."""
@@ -232,52 +244,26 @@ class Painter:
         """
         held = shared(rects, source.region)
         is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
-        self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
-
-    def _transfer(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copy parts without a shader."""
-        assert source.region == into.region and source.format == into.format
-        if self.is_software and rects != (source.region,):
-            self._move(source, into, rects)
-            return
-        self.finish()
-        for part in rects:
-            self._aim(source, part)
-            self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
-
-    def _move(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copy parts that both targets hold through main memory.
-
-        Software rasterisers draw a bounded blit pixel by pixel.
-        """
-        self.finish()
-        size, address = BYTES_PER_PIXEL[source.format], self._band.ctypes.data
-        right, down = source.region.x - into.region.x, source.region.y - into.region.y
-        for part in rects:
-            for band in bands(_box(source, part), size):
-                self.calls.read_texels(source.texture, band, address, band.width * size)
-                self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
+        self.copy(source, into, (source.region,) if is_cheaper_whole else held)
 
     def erase(
         self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
-        """Set parts of a target to one linear premultiplied colour, by default transparent."""
+        """Set parts of a target to one linear premultiplied colour, by default transparent.
+
+        Software rasterisers draw a bounded clear pixel by pixel: they write the colour's bytes.
+        """
         held = _held(into, rects)
         is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
-            self._spread(into, held, color)
+            address = self.cleared(color, into.format).ctypes.data
+            self.finish()
+            for band in bands([_box(into, part) for part in held], BYTES_PER_PIXEL[into.format]):
+                self.calls.write_texels(into.texture, band, address)
             return
         for part in held:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
-
-    def _spread(self, into: Target, rects: Rects, color: tuple[float, float, float, float]) -> None:
-        """Write a colour's bytes over parts. Software rasterisers draw a bounded clear pixel by pixel."""
-        address = self.cleared(color, into.format).ctypes.data
-        self.finish()
-        for part in rects:
-            for band in bands(_box(into, part), BYTES_PER_PIXEL[into.format]):
-                self.calls.write_texels(into.texture, band, address)
 
     def cleared(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
         """Return a band of pixels with the bytes that a clear of a whole target writes."""
@@ -315,8 +301,9 @@ def _shares(into: Target, part: Region) -> bytes:
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
-def bands(box: Region, bytes_per_pixel: int) -> Iterator[Region]:
-    """Yield the box in bands of whole rows of at most BAND_BYTES."""
-    rows = BAND_BYTES // (box.width * bytes_per_pixel)
-    for top in range(box.y, box.bottom, rows):
-        yield Region(box.x, top, box.width, min(rows, box.bottom - top))
+def bands(boxes: Iterable[Region], bytes_per_pixel: int) -> Iterator[Region]:
+    """Yield the boxes in bands of whole rows of at most BAND_BYTES."""
+    for box in boxes:
+        rows = BAND_BYTES // (box.width * bytes_per_pixel)
+        for top in range(box.y, box.bottom, rows):
+            yield Region(box.x, top, box.width, min(rows, box.bottom - top))

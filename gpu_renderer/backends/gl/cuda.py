@@ -8,8 +8,7 @@ per major version of CUDA, and CuPy has more than a hundred megabytes.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 import moderngl
@@ -133,7 +132,7 @@ class Driver:
 
 
 class CudaDevice:
-    """A `Device`. Its primary context becomes current on the thread that creates it."""
+    """A `Device`, which documents the calls. Its primary context becomes current on the thread that creates it."""
 
     def __init__(self) -> None:
         """Raise NoCudaDriver, DeviceNotShared, InteropFailed."""
@@ -143,23 +142,42 @@ class CudaDevice:
         driver("cuCtxSetCurrent", driver.handle("cuDevicePrimaryCtxRetain", self._number))
         self.dlpack = (DLPACK_KIND, self._number)
         self.cuda_context: object = CudaContext(device_id=self._number, primary_ctx=True)
+        self._resources = (c_void_p * 0)()
 
     def allocate(self, size_bytes: int) -> int:
-        """See `Device`."""
         address = c_uint64()
         self._driver("cuMemAlloc_v2", ctypes.byref(address), size_bytes)
         return address.value
 
     def free(self, address: int) -> None:
-        """See `Device`."""
         self._driver("cuMemFree_v2", address)
 
-    def shared(self, textures: Sequence[moderngl.Texture]) -> _RegisteredTextures:
-        """See `Device`."""
-        return _RegisteredTextures(self._driver, textures)
+    def share(self, textures: Sequence[moderngl.Texture]) -> None:
+        found = [
+            self._driver.handle("cuGraphicsGLRegisterImage", texture.glo, TEXTURE_2D, READ_ONLY) for texture in textures
+        ]
+        self._resources = (c_void_p * len(found))(*found)
+
+    def copy(self, copies: Sequence[Copy]) -> None:
+        """Mapping waits on the GPU for pending drawing; unmapping delays drawing until the copies end."""
+        driver, mapped = self._driver, (len(self._resources), self._resources, None)
+        driver("cuGraphicsMapResources", *mapped)
+        try:
+            arrays = [driver.handle("cuGraphicsSubResourceGetMappedArray", each, 0, 0) for each in self._resources]
+            for texture, box, address, pitch in copies:
+                driver("cuMemcpy2D_v2", _Copy2D(
+                    source_kind=ARRAY, source_array=arrays[texture], source_x_bytes=TEXEL_BYTES * box.x, source_y=box.y,
+                    kind=DEVICE, device=address, pitch=pitch, width_bytes=TEXEL_BYTES * box.width, height=box.height,
+                ))  # fmt: skip
+        finally:
+            driver("cuGraphicsUnmapResources", *mapped)
+
+    def unshare(self) -> None:
+        for resource in self._resources:
+            self._driver("cuGraphicsUnregisterResource", resource)
+        self._resources = (c_void_p * 0)()
 
     def upload(self, rows: Rows, address: int, pitch_bytes: int) -> None:
-        """See `Device`."""
         rows = rows if rows.strides[1] == 1 else np.ascontiguousarray(rows)
         self._driver("cuMemcpy2D_v2", _Copy2D(
             source_kind=HOST, source_host=rows.ctypes.data, source_pitch=rows.strides[0],
@@ -167,13 +185,11 @@ class CudaDevice:
         ))  # fmt: skip
 
     def mark(self) -> int:
-        """See `Device`."""
         event = self._driver.handle("cuEventCreate", EVENT_FLAGS)
         self._driver("cuEventRecord", event, None)
         return event
 
     def wait(self, mark: int) -> None:
-        """See `Device`."""
         self._driver("cuEventSynchronize", mark)
         self._driver("cuEventDestroy_v2", mark)
 
@@ -181,43 +197,3 @@ class CudaDevice:
         """Release the context. FFmpeg keeps its own reference while it needs one."""
         self._driver("cuCtxSetCurrent", None)
         self._driver("cuDevicePrimaryCtxRelease_v2", self._number)
-
-
-class _RegisteredTextures:
-    """A `SharedTextures`."""
-
-    def __init__(self, driver: Driver, textures: Sequence[moderngl.Texture]) -> None:
-        self._driver = driver
-        self._count = len(textures)
-        self._resources = (c_void_p * self._count)()
-        for number, texture in enumerate(textures):
-            self._resources[number] = driver.handle("cuGraphicsGLRegisterImage", texture.glo, TEXTURE_2D, READ_ONLY)
-
-    def copy(self, copies: Sequence[Copy]) -> None:
-        """See `SharedTextures`.
-
-        Mapping waits on the GPU for pending drawing; unmapping delays drawing until the copies end.
-        """
-        with self._mapped() as arrays:
-            for texture, box, address, pitch in copies:
-                self._driver("cuMemcpy2D_v2", _Copy2D(
-                    source_kind=ARRAY, source_array=arrays[texture], source_x_bytes=TEXEL_BYTES * box.x, source_y=box.y,
-                    kind=DEVICE, device=address, pitch=pitch, width_bytes=TEXEL_BYTES * box.width, height=box.height,
-                ))  # fmt: skip
-
-    def release(self) -> None:
-        """See `SharedTextures`."""
-        for resource in self._resources:
-            self._driver("cuGraphicsUnregisterResource", resource)
-
-    @contextmanager
-    def _mapped(self) -> Iterator[list[int]]:
-        """Yield the textures as CUDA arrays."""
-        self._driver("cuGraphicsMapResources", self._count, self._resources, None)
-        try:
-            yield [
-                self._driver.handle("cuGraphicsSubResourceGetMappedArray", resource, 0, 0)
-                for resource in self._resources
-            ]
-        finally:
-            self._driver("cuGraphicsUnmapResources", self._count, self._resources, None)

@@ -49,16 +49,6 @@ class Copy(NamedTuple):
     pitch_bytes: int
 
 
-class SharedTextures(Protocol):
-    """Textures of the current OpenGL context that the device can read."""
-
-    def copy(self, copies: Sequence[Copy]) -> None:
-        """Queue copies of the present content. Later drawing does not affect them. Raises InteropFailed."""
-
-    def release(self) -> None:
-        """End the sharing. Call it before the textures are freed. Raises InteropFailed."""
-
-
 class Device(Protocol):
     """Memory that an encoder reads. Make all calls on the thread of the OpenGL context."""
 
@@ -73,8 +63,14 @@ class Device(Protocol):
     def free(self, address: int) -> None:
         """Free an allocated block."""
 
-    def shared(self, textures: Sequence[moderngl.Texture]) -> SharedTextures:
-        """Make textures readable by the device. Raises InteropFailed."""
+    def share(self, textures: Sequence[moderngl.Texture]) -> None:
+        """Make textures of the current OpenGL context readable by the device, until `unshare`. Raises InteropFailed."""
+
+    def copy(self, copies: Sequence[Copy]) -> None:
+        """Queue copies of the textures' present content. Later drawing does not affect them. Raises InteropFailed."""
+
+    def unshare(self) -> None:
+        """End the sharing. Call it before the textures are freed. Raises InteropFailed."""
 
     def upload(self, rows: Rows, address: int, pitch_bytes: int) -> None:
         """Copy rows of main memory, which the caller can overwrite after the call. Raises InteropFailed."""
@@ -205,7 +201,7 @@ class DeviceRing:
         self._asked: deque[tuple[av.VideoFrame, int]] = deque()
         self._planes = Nv12Targets(painter, of)
         try:
-            self._textures = device.shared(self._planes.textures)
+            device.share(self._planes.textures)
         except InteropFailed:
             self._planes.release()
             raise
@@ -227,7 +223,7 @@ class DeviceRing:
                 self._device.upload(samples, plane.buffer_ptr, plane.line_size)
             rects = self._planes.converted(frame.target, passthrough.drawn)
             self._stale = self._whole
-        self._textures.copy([copy for part in rects for copy in _copies(part, into)])
+        self._device.copy([copy for part in rects for copy in _copies(part, into)])
         self._asked.append((into, self._device.mark()))
 
     def collect(self) -> av.VideoFrame:
@@ -243,7 +239,7 @@ class DeviceRing:
                 self._device.wait(mark)
         self._asked.clear()
         try:
-            self._textures.release()
+            self._device.unshare()
         finally:
             self._planes.release()
 

@@ -13,9 +13,9 @@ from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.handover_probe import Obstacle, Verdict
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, RenderStopped, SegmentPipeline, SegmentReport
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
