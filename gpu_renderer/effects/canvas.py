@@ -221,8 +221,8 @@ class Canvas(Surface):
         for first in range(0, len(attributes), times_max):
             some = attributes[first : first + times_max]
             self.painter.draw(
-                shader, into, textures={"u_source": self.target}, vertex=vertex,
-                instances=Instances(layout, some.tobytes(), len(some)), defines=dict(self.variant(values)), uniforms=given,
+                shader, into, textures={"u_source": self.target}, defines=dict(self.variant(values)), uniforms=given,
+                instances=Instances(vertex, layout, some.tobytes(), len(some)),
             )  # fmt: skip
         self.replace(into)
 

@@ -19,7 +19,7 @@ from gpu_renderer.encode.check import Plan, check
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.bundle import read_document

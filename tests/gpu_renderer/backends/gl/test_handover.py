@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from gpu_renderer.backends.gl.interop.device import InteropFailed
-from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.handover_probe import Obstacle, Verdict
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, RenderStopped, SegmentPipeline, SegmentReport
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
-from tests.gpu_renderer.backends.gl.interop.host_device import HostDevice
+from tests.gpu_renderer.backends.gl.host_device import HostDevice
 from tests.gpu_renderer.documents import moving_square
 from tests.gpu_renderer.pipeline_scenes import DiscScene
 
@@ -40,7 +39,7 @@ def rendered(
     painter: Painter, path: Path, handover: Handover | None, options: PipelineOptions, hold_frames: int = 3
 ) -> SegmentReport:
     with closing(StillingScene(painter, 97, 63, hold_frames=hold_frames)) as scene:
-        return SegmentPipeline(painter, scene, PROFILE, options, software=True, handover=handover).run(range(40), path)
+        return SegmentPipeline(painter, scene, PROFILE, options, handover=handover).run(range(40), path)
 
 
 @pytest.mark.parametrize(
@@ -75,16 +74,14 @@ def test_memory_is_kept_from_segment_to_segment_of_one_size(painter: Painter, tm
     rendered(painter, tmp_path / "b.mp4", handover, PipelineOptions(encode_ahead_frames=0))
     assert set(device.memory) == used
     with closing(DiscScene(painter, 160, 90)) as scene:
-        SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), software=True, handover=handover).run(
-            range(3), tmp_path / "c.mp4"
-        )
+        SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), handover=handover).run(range(3), tmp_path / "c.mp4")
     assert len({memory.size for memory in device.memory.values()}) == 1
 
 
 def test_a_stop_leaves_nothing_shared_and_nothing_lent(painter: Painter, tmp_path: Path) -> None:
     device, before = HostDevice(), painter.pool.acquired_count
     with closing(DiscScene(painter, 96, 64)) as scene, pytest.raises(RenderStopped):
-        SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), software=True, handover=Handover(device)).run(
+        SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), handover=Handover(device)).run(
             range(100), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 5
         )
     assert (device.shared_count, painter.pool.acquired_count) == (0, before)

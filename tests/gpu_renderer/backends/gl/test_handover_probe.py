@@ -6,9 +6,8 @@ import ctypes
 
 import pytest
 
-from gpu_renderer.backends.gl.interop.cuda import CudaDevice
-from gpu_renderer.backends.gl.interop.driver import Driver, NoCudaDriver
-from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.backends.gl.cuda import CudaDevice, Driver, NoCudaDriver
+from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.probe import probe
@@ -17,7 +16,7 @@ from gpu_renderer.handover_probe import Obstacle, Verdict, compared, probed
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import RenderSession, SessionOptions
-from tests.gpu_renderer.backends.gl.interop.host_device import HostDevice
+from tests.gpu_renderer.backends.gl.host_device import HostDevice
 
 pytestmark = pytest.mark.gl
 SOFTWARE = EncoderProfile(preset="ultrafast", threads=1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import moderngl
 import numpy as np
 
-from gpu_renderer.backends.gl.interop.device import Copy, InteropFailed
+from gpu_renderer.backends.gl.handover import Copy, InteropFailed
 from gpu_renderer.geometry.samples import Rows
 
 UNWRITTEN = 77
@@ -32,9 +32,22 @@ class HostDevice:
     def free(self, address: int) -> None:
         del self.memory[address]
 
-    def shared(self, textures: Sequence[moderngl.Texture]) -> HostTextures:
+    def share(self, textures: Sequence[moderngl.Texture]) -> None:
         self.shared_count += len(textures)
-        return HostTextures(self, textures)
+        self._textures = textures
+
+    def copy(self, copies: Sequence[Copy]) -> None:
+        for number, box, address, pitch in copies:
+            if self.copies_left == 0:
+                raise InteropFailed("the device is gone")
+            self.copies_left -= 1
+            texture = self._textures[number]
+            texels = np.frombuffer(texture.read(alignment=1), np.uint8).reshape(texture.height, 4 * texture.width)
+            rows = self.rows(address, box.height, 4 * box.width, pitch)
+            rows[:] = np.roll(texels, 4 * self.shift_texels)[box.y : box.bottom, 4 * box.x : 4 * box.right]
+
+    def unshare(self) -> None:
+        self.shared_count -= len(self._textures)
 
     def upload(self, rows: Rows, address: int, pitch_bytes: int) -> None:
         self.rows(address, rows.shape[0], rows.shape[1], pitch_bytes)[:] = rows
@@ -57,21 +70,3 @@ class HostDevice:
         offset = address - start
         assert offset + (count - 1) * pitch_bytes + width_bytes <= held.size
         return np.lib.stride_tricks.as_strided(held[offset:], (count, width_bytes), (pitch_bytes, 1))
-
-
-class HostTextures:
-    def __init__(self, device: HostDevice, textures: Sequence[moderngl.Texture]) -> None:
-        self._device, self._textures = device, textures
-
-    def copy(self, copies: Sequence[Copy]) -> None:
-        for number, box, address, pitch in copies:
-            if self._device.copies_left == 0:
-                raise InteropFailed("the device is gone")
-            self._device.copies_left -= 1
-            texture = self._textures[number]
-            texels = np.frombuffer(texture.read(alignment=1), np.uint8).reshape(texture.height, 4 * texture.width)
-            rows = self._device.rows(address, box.height, 4 * box.width, pitch)
-            rows[:] = np.roll(texels, 4 * self._device.shift_texels)[box.y : box.bottom, 4 * box.x : 4 * box.right]
-
-    def release(self) -> None:
-        self._device.shared_count -= len(self._textures)

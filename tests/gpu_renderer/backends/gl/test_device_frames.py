@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import av
 import numpy as np
 import pytest
 
 from gpu_renderer.backends.gl.frame import GlFrame
-from gpu_renderer.backends.gl.interop.device import InteropFailed
-from gpu_renderer.backends.gl.interop.frames import PITCH_BYTES, DeviceFrames, Packing
-from gpu_renderer.backends.gl.interop.ring import DeviceRing
+from gpu_renderer.backends.gl.handover import PITCH_BYTES, DeviceFrames, DeviceRing, InteropFailed
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, encoder_frame, layout
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from tests.gpu_renderer.backends.gl.interop.host_device import HostDevice
+from tests.gpu_renderer.backends.gl.host_device import HostDevice
 
 SIZES = [(96, 64), (97, 63), (253, 141), (854, 480), (1, 1), (2, 3)]
 
@@ -29,13 +29,10 @@ def frame_encoder() -> av.VideoCodecContext:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_chroma_lies_right_behind_luma_in_rows_of_one_aligned_pitch(size: tuple[int, int]) -> None:
-    packing, device = Packing(layout(*size)), HostDevice()
-    frames = DeviceFrames(device, packing.of)
-    frame = frames.take()
+    of, device = layout(*size), HostDevice()
+    frame = DeviceFrames(device, of).take()
     luma, chroma = frame.planes
-    assert luma.line_size == chroma.line_size == packing.pitch_bytes
-    assert luma.line_size % PITCH_BYTES == 0
-    assert luma.line_size >= packing.of.stride_bytes
+    assert luma.line_size == chroma.line_size == math.ceil(of.stride_bytes / PITCH_BYTES) * PITCH_BYTES
     assert chroma.buffer_ptr - luma.buffer_ptr == luma.line_size * luma.height
     assert [held.size for held in device.memory.values()] == [luma.line_size * (luma.height + chroma.height)]
     assert (frame.width, frame.height) == (size[0] + size[0] % 2, size[1] + size[1] % 2)
