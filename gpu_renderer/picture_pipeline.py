@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.encode.pictures import PictureFile
+from gpu_renderer.encode.segments import PictureFile
 from gpu_renderer.pipeline import RenderStopped, SegmentReport
 from gpu_renderer.threads import Behind, iterated_ahead
 
