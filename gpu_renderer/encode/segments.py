@@ -181,8 +181,10 @@ class PictureSegment(SegmentFile):
         shown = np.pad(picture, self._growth, mode="edge") if np.any(self._growth) else picture
         rgba = av.VideoFrame.from_ndarray(np.ascontiguousarray(shown), "rgba")
         if self._is_yuv:
-            tags = {"dst_colorspace": BT709, "dst_color_range": LIMITED_RANGE}
-            frame = tagged(rgba.reformat(format=self._pixel_format, **tags))
+            # Samples of 10 bits are written 16 at a time, also past the end of a row into one that another thread has written.
+            threads = None if rgba.width % 16 == 0 else 1
+            options = {"dst_colorspace": BT709, "dst_color_range": LIMITED_RANGE, "threads": threads}
+            frame = tagged(rgba.reformat(format=self._pixel_format, **options))
         else:
             frame = rgba.reformat(format=self._pixel_format)
         frame.pts, frame.time_base = self._count, self._stream.codec_context.time_base
