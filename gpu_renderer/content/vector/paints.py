@@ -1,4 +1,4 @@
-"""Paints of shapes: colours, gradients with their dither, pens.
+"""Paints of shapes: colours, gradients with their dither, pens; and coverage in one colour as RGBA.
 
 Gradients have the geometry and stops of layers.md 6 and are interpolated in encoded sRGB with straight alpha, as a canvas does.
 
@@ -16,10 +16,12 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import skia
 
+from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.surface import image
+from gpu_renderer.content.vector.surface import Pixels, image, rgba
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GradientStop, LinearGradient, OpacityStop, Paint, RadialGradient, SolidPaint, Stroke
 
@@ -76,6 +78,29 @@ def packed(color: Rgba) -> int:
     """Return a colour as Skia's 32 bits, rounded."""
     red, green, blue, alpha = (math.floor(channel * 255 + 0.5) for channel in color)
     return skia.ColorSetARGB(alpha, red, green, blue)  # type: ignore[no-any-return]
+
+
+def tinted(coverage: Pixels, color: Rgba) -> Pixels:
+    """uint8 (rows, columns, 4): what drawing the coverage (rows, columns) in that colour leaves on a transparent buffer.
+
+    Skia draws that seven times as fast as an image of coverage.
+    """
+    found: Pixels = _texels(color)[coverage].view(np.uint8).reshape(*coverage.shape, 4)
+    return found
+
+
+def rgba_of(raster: Raster) -> Pixels:
+    """A raster's pixels, uint8 (rows, columns, 4), also where it keeps only their coverage."""
+    return raster.pixels if raster.color is None else tinted(raster.pixels, raster.color)
+
+
+@lru_cache(maxsize=64)
+def _texels(color: Rgba) -> npt.NDArray[np.uint32]:
+    """Return the texel of each coverage, as Skia makes it."""
+    texels, canvas = rgba(256, 1)
+    steps = np.arange(256, dtype=np.uint8).reshape(1, 256)
+    canvas.drawImage(image(steps), 0, 0, skia.SamplingOptions(), solid(color))
+    return texels.view(np.uint32).ravel().copy()
 
 
 def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
