@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector.tint import rgba_of
+from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
