@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector.tint import rgba_of
+from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
     box_blurred,
     bytes_of,
@@ -216,8 +216,8 @@ class Canvas(Surface):
         for first in range(0, len(attributes), times_max):
             some = attributes[first : first + times_max]
             self.painter.draw(
-                shader, into, textures={"u_source": self.target}, vertex=vertex,
-                instances=Instances(layout, some.tobytes(), len(some)), defines=dict(self.variant(values)), uniforms=given,
+                shader, into, textures={"u_source": self.target}, defines=dict(self.variant(values)), uniforms=given,
+                instances=Instances(vertex, layout, some.tobytes(), len(some)),
             )  # fmt: skip
         self.replace(into)
 
