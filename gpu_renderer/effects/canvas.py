@@ -313,7 +313,3 @@ def _reduced(painter: Painter, target: Target, size: Region) -> Target:
     )
     painter.pool.give_back(target, smaller)
     return made
-
-
-Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""
