@@ -169,7 +169,7 @@ class _Step:
     @property
     def shares_buffer(self) -> bool:
         """Return True if neighbouring pixel kernels share their straight buffer with this one (effects.md 4.7)."""
-        return self.scope is None and self.effect.reads_pixels
+        return self.scope is None and not self.effect.is_drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,10 +223,10 @@ def _steps(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
 
 def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) -> None:
     if step.scope is None:
-        canvas.run(step.effect, step.values, keep_straight=following is not None and following.shares_buffer)
+        canvas.run(step.effect.bake, step.values, keep_straight=following is not None and following.shares_buffer)
         return
     before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
-    canvas.run(step.effect, step.values, keep_straight=False)
+    canvas.run(step.effect.bake, step.values, keep_straight=False)
     coverage = painted.coverage(canvas, (step.scope,), is_centred=True)
     canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
 

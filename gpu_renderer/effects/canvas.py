@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,16 +35,6 @@ FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
 MIP_SHARPENING = 0.5
 """Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
-
-
-class RasterEffect(Protocol):
-    """Raster form of an effect: `registry.Effect`."""
-
-    @property
-    def reads_pixels(self) -> bool: ...
-    @property
-    def has_one_pass(self) -> bool: ...
-    def bake(self, canvas: Canvas, values: EffectValues) -> None: ...
 
 
 class Canvas(Surface):
@@ -103,17 +93,17 @@ class Canvas(Surface):
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
-    def run(self, effect: RasterEffect, values: EffectValues, *, keep_straight: bool) -> None:
-        """Bake an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
+    def run(self, bake: Callable[[Canvas, EffectValues], None], values: EffectValues, *, keep_straight: bool) -> None:
+        """Run the raster form of an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
 
         `keep_straight`: the next effect reads pixels too, so colours of transparent pixels must last.
         """
-        if not effect.reads_pixels:
+        if values.effect.is_drawn:
             self._store(straight=False)
-            effect.bake(self, values)
+            bake(self, values)
             return
-        self._stores_straight = keep_straight or not effect.has_one_pass
-        effect.bake(self, values)
+        self._stores_straight = keep_straight or not values.effect.is_one_pass
+        bake(self, values)
         self._stores_straight = False
         if not keep_straight:
             self._store(straight=False)

@@ -64,16 +64,6 @@ class Effect(Declaration):
         return bool(self.shader) and is_pointwise(self.shader)
 
     @property
-    def reads_pixels(self) -> bool:
-        """Return True if the raster form is a kernel over straight bytes, which shares a buffer with its neighbours."""
-        return not self.is_drawn
-
-    @property
-    def has_one_pass(self) -> bool:
-        """Return True if the raster form is a single pass."""
-        return self.is_one_pass or type(self).bake is Effect.bake
-
-    @property
     def moves_within_box(self) -> bool:
         """Return True if the GPU form can show the picture anywhere in the layer's box, at an unknown distance."""
         is_bounded = self.is_pointwise or self.is_soft or self.fills_frame
@@ -161,7 +151,9 @@ def _read(effect_id: str, family: str, entry: dict[str, Any]) -> Effect:
     try:
         for states in {"idle", "idle_baked"} & entry.keys():
             entry[states] = tuple(tuple(starmap(Condition.read, state.items())) for state in entry[states])
-        return _CODE.get(effect_id, Effect)(
+        kind = _CODE.get(effect_id, Effect)
+        entry.setdefault("is_one_pass", kind.bake is Effect.bake)
+        return kind(
             effect_id,
             Path(family).name,
             entry.pop("summary"),

@@ -93,7 +93,7 @@ class Declaration:
     is_drawn: bool = False
     """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
     is_one_pass: bool = False
-    """True if an own `bake` is a single pass."""
+    """True if the raster form is a single pass, as it is without code of its own."""
     is_soft: bool = False
     """True if the GPU form only draws a glow behind the picture or blurs it."""
     round_lengths: bool = False
