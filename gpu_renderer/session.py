@@ -14,6 +14,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -49,11 +50,10 @@ from gpu_renderer.pipeline import (
 )
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
-from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
 from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
-from motion.snapshot import Snapshot, TextSource
+from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 BUILD = "15"
@@ -162,10 +162,7 @@ class Opened:
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
-        return evaluate(self.composition, time_seconds, self.fps, self._measured)
-
-    def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
-        return source_rect(self._contents, source, extents)
+        return evaluate(self.composition, time_seconds, self.fps, partial(source_rect, self._contents))
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""

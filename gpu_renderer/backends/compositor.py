@@ -28,8 +28,6 @@ class Frame(Protocol):
 class Compositor(Protocol):
     """Turns the display lists of one sequence of frames into pixels."""
 
-    name: BackendName
-
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
 

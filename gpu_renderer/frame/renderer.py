@@ -76,8 +76,13 @@ class FrameRenderer:
         self._on = optimisations or Optimisations()
         self._contents = LayerContents(contents)
         self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._on.layer_cache else 0)
-        self._compositor = _compositor(
-            ListDrawing(painter, self._contents, self._cache), self._on, keeps_alpha=is_transparent
+        self.backend = backend_of(painter, self._on)
+        """Backend that composites."""
+        native, drawing = kernels(), ListDrawing(painter, self._contents, self._cache)
+        self._compositor: Compositor = (
+            GlCompositor(drawing, keeps_alpha=is_transparent)
+            if self.backend == "gl" or native is None
+            else CpuCompositor(drawing, native, keeps_alpha=is_transparent)
         )
         self._stable = StablePrefix()
         self._last: _Last | None = None
@@ -88,11 +93,6 @@ class FrameRenderer:
         """True if the last `draw` had the same snapshot as the one before."""
         self.passthrough: VideoPassthrough | None = None
         """Video whose own samples are the last frame's, with the rectangles drawn over it."""
-
-    @property
-    def backend(self) -> BackendName:
-        """Backend that composites."""
-        return self._compositor.name
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -118,7 +118,10 @@ class FrameRenderer:
         finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
         display_list = lowered(graph, self._contents, finds_video=finds_video)
         self.changed = self._damage(display_list)
-        self.passthrough = _passthrough(display_list)
+        video = display_list.video
+        self.passthrough = None
+        if video is not None and video.is_own_size:
+            self.passthrough = VideoPassthrough(video.shown.samples, video_base.layers_above(display_list))
         stable_count = self._stable.observe(display_list) if self._on.static_prefix else 0
         if last is None or not self.changed.is_empty:
             drawn = self._compositor.composite(display_list, self.changed, stable_count)
@@ -164,17 +167,3 @@ def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
     """Return the backend of a session: native kernels if OpenGL runs on the processor."""
     is_cpu = optimisations.native_kernels and painter.is_software and kernels() is not None
     return "cpu" if is_cpu else "gl"
-
-
-def _compositor(drawing: ListDrawing, optimisations: Optimisations, *, keeps_alpha: bool) -> Compositor:
-    found = kernels() if backend_of(drawing.painter, optimisations) == "cpu" else None
-    if found is None:
-        return GlCompositor(drawing, keeps_alpha=keeps_alpha)
-    return CpuCompositor(drawing, found, keeps_alpha=keeps_alpha)
-
-
-def _passthrough(display_list: DisplayList) -> VideoPassthrough | None:
-    video = display_list.video
-    if video is None or not video.is_own_size:
-        return None
-    return VideoPassthrough(video.shown.samples, video_base.layers_above(display_list))

@@ -123,8 +123,7 @@ class Painter:
             return
         _, layout, packed, count = instances
         array = program.array(self._instances, layout)
-        if packed:
-            self._hand_over(packed)
+        self._hand_over(packed)
         for part in _held(into, scissor):
             self._aim(into, part)
             array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=count)

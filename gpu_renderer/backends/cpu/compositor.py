@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
 from gpu_renderer.backends.cpu.below import Below, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
@@ -35,8 +34,6 @@ BackdropOf = Callable[[Region], Backdrop]
 
 class CpuCompositor:
     """Compositor with native kernels."""
-
-    name: BackendName = "cpu"
 
     def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
         self._keeps_alpha = keeps_alpha

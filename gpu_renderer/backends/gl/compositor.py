@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.display_list import background, blending
@@ -134,8 +133,6 @@ def _after(display_list: DisplayList, count: int) -> DisplayList:
 
 class GlCompositor:
     """Compositor of all operations with OpenGL."""
-
-    name: BackendName = "gl"
 
     def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool = False) -> None:
         self._painter, self._keeps_alpha = drawing.painter, keeps_alpha

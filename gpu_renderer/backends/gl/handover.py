@@ -132,12 +132,6 @@ class DeviceFrames:
         self._device = device
         self._pitch_bytes = -(-of.stride_bytes // PITCH_BYTES) * PITCH_BYTES
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self.allocated_count = 0
-
-    @property
-    def free_count(self) -> int:
-        """Number of allocated frames that nobody holds."""
-        return self._free.qsize()
 
     def take(self) -> av.VideoFrame:
         """Return a frame of undefined content that nobody reads. Raises InteropFailed."""
@@ -174,7 +168,6 @@ class DeviceFrames:
         try:
             return self._free.get_nowait()
         except queue.Empty:
-            self.allocated_count += 1
             return self._device.allocate(self._pitch_bytes * self.layout.coded_height * 3 // 2)
 
     def _plane(self, address: int, rows: int, token: _Token) -> object:
