@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import av
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.cuda import CudaDevice, DeviceNotShared, NoCudaDriver
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
@@ -25,7 +25,7 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.opengl.context import identity
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, SegmentPipeline
+from gpu_renderer.pipeline import PipelineOptions, SegmentPipeline
 
 
 class Obstacle(StrEnum):

@@ -16,13 +16,13 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import av
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.compositor import BackendName, Frame
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.cpu.ring import KernelRing
 from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
@@ -65,19 +65,6 @@ class Ring(Protocol):
 
 class RenderStopped(RenderError):
     """Stopped on request. The unfinished segment was deleted."""
-
-
-class RenderedFrame(NamedTuple):
-    """A finished frame with its damage since the last one.
-
-    Over a `passthrough` video its pixels can be undefined where nothing is drawn.
-    """
-
-    frame: Frame
-    changed: Damage
-    passthrough: VideoPassthrough | None = None
-    is_repeat: bool = False
-    """True if the snapshot equals the one drawn before."""
 
 
 class FrameSource(Protocol[SnapshotT]):

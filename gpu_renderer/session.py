@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from av import FFmpegError
 
-from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.media.library import MediaLibrary
@@ -42,7 +42,6 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import (
     OnProgress,
     PipelineOptions,
-    RenderedFrame,
     SegmentPipeline,
     SegmentReport,
     ShouldStop,
@@ -166,12 +165,11 @@ class Opened:
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
-        frame = self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
-        return RenderedFrame(frame, self._renderer.changed, self._renderer.passthrough, self._renderer.is_repeat)
+        return self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
 
     def pictured(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
         """Return all pixels of a frame, shape (rows, columns, 4), valid until the next call."""
-        return self._renderer.draw(snapshot, self.width, self.height).read()
+        return self._renderer.draw(snapshot, self.width, self.height).frame.read()
 
     def frame_key(self, frame_index: int) -> str:
         """Return a digest that is equal for frames that show the same picture in this session and output."""

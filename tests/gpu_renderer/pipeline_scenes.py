@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.pipeline import RenderedFrame
 
 
 class DiscScene:
