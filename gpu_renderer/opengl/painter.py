@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import moderngl
 import numpy as np
@@ -204,20 +204,6 @@ class Painter:
         into = self.pool.take(part, source.format, clear=False)
         self.copy(source, into, part)
         return into
-
-    def read(self, source: Target) -> npt.NDArray[Any]:
-        """Return the texels of a target: bytes, patterns of half floats, or floats.
-
-        Shape (rows, columns), or (rows, columns, 4), without padding.
-        """
-        components, kind = CHANNELS[source.format]
-        width, height = source.size
-        shape = (height, width) if components == 1 else (height, width, components)
-        texels: npt.NDArray[Any] = np.empty(shape, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind])
-        self.finish()
-        whole = Region(0, 0, width, height)
-        self.calls.read_texels(source.texture, whole, texels.ctypes.data, texels.strides[0])
-        return texels
 
     def finish(self) -> None:
         """Wait for pending drawing where the next call would block, so that other threads run.

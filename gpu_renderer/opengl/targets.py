@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 import moderngl
+import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.errors import TargetTooLarge
@@ -84,6 +85,13 @@ class Target:
     def size_bytes(self) -> int:
         """Memory of the texture."""
         return self.region.width * self.region.height * BYTES_PER_PIXEL[self.format]
+
+    def read(self) -> npt.NDArray[Any]:
+        """Return the texels: bytes, patterns of half floats, or floats; shape (rows, columns) or (rows, columns, 4)."""
+        components, kind = CHANNELS[self.format]
+        content = self.framebuffer.read(components=components, alignment=1, dtype=kind)
+        shape = (self.region.height, self.region.width, components)[: 2 if components == 1 else 3]
+        return np.frombuffer(content, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind]).reshape(shape)
 
     @property
     def is_made(self) -> bool:

@@ -231,7 +231,7 @@ class LayerBuffers:
             own = pixels.raster
             flat = self._baked(Image(replace(pixels, mesh=None), own.width, own.height, own.padding)).pixels
             assert isinstance(flat, Target)
-            return on_frame(Raster(self._painter.read(flat), own.width, own.height, own.padding), mesh)
+            return on_frame(Raster(flat.read(), own.width, own.height, own.padding), mesh)
 
         return self._cache.get(f"mesh:{pixels.layer.id}", pixels, carried, lambda _: ())
 

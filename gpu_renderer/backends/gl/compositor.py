@@ -6,21 +6,24 @@ a list as one target, and the pixels of an opaque video base.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from gpu_renderer.backends.gl.drawing import ListDrawing
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.display_list import background, blending
 from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVideo
 from gpu_renderer.display_list.paint import Image, placed_quad
 from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.damage import Damage
-from gpu_renderer.geometry.region import Rects, Region, around, pixels
+from gpu_renderer.geometry.region import Rects, Region, around, pixels, without
+from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Format, Target
+from motion.snapshot import ColorManagement
 
+_DISPLAYS = {"srgb": 0, "aces": 1, "pq": 2, "hlg": 3}
 DRAWN_SHARE_MAX = 0.6
 """Share of the frame above which the whole frame is drawn over a video base."""
 
@@ -137,38 +140,37 @@ class GlCompositor:
     def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool = False) -> None:
         self._painter, self._keeps_alpha = drawing.painter, keeps_alpha
         self._scene = GlScene(drawing)
-        self._frame: GlFrame | None = None
+        self._frame: Target | None = None
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
         return self._scene.prefix_count(display_list)
 
-    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> GlFrame:
+    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> Target:
         """Bring the frame up to date within the damage; see `Compositor`."""
-        region, video = display_list.scene.frame, display_list.video
-        frame = self._fitted(region)
-        rects = damage.rects() if video is None else _needed(display_list, video)
+        region, video, rects = display_list.scene.frame, display_list.video, damage.rects()
+        if self._frame is None or self._frame.region != region:
+            self._painter.pool.give_back(self._frame)
+            self._frame = self._painter.pool.take(region, "f1")
+        if video is not None:  # elsewhere an encoder uses the video's own samples, if it can
+            rects = surroundings(region, layers_above(display_list))
+            is_small = pixels(rects) <= DRAWN_SHARE_MAX * pixels((region,))
+            rects = rects if video.is_own_size and is_small else (region,)
         if rects:
             scene = self._scene.fitted(region, scene_format(display_list))
-            pending = self._scene.draw(display_list, scene, rects, stable_count)
-            is_opaque = blending.is_opaque(display_list, scene.region)
-            frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
-        return frame
+            pending, color = self._scene.draw(display_list, scene, rects, stable_count), display_list.scene.color
+            is_opaque, keeps_alpha = blending.is_opaque(display_list, region), self._keeps_alpha
+            blit(
+                self._painter, scene, self._frame, color, rects,
+                is_opaque=is_opaque, pending=pending, keeps_alpha=keeps_alpha,
+            )  # fmt: skip
+        return self._frame
 
     def release(self) -> None:
         """Give all targets back."""
         self._scene.release()
-        if self._frame is not None:
-            self._frame.release()
-            self._frame = None
-
-    def _fitted(self, region: Region) -> GlFrame:
-        if self._frame is not None and self._frame.region == region:
-            return self._frame
-        if self._frame is not None:
-            self._frame.release()
-        self._frame = GlFrame(self._painter, self._painter.pool.take(region, "f1"), keeps_alpha=self._keeps_alpha)
-        return self._frame
+        self._painter.pool.give_back(self._frame)
+        self._frame = None
 
 
 def scene_format(display_list: DisplayList) -> Format:
@@ -176,8 +178,39 @@ def scene_format(display_list: DisplayList) -> Format:
     return "f4" if display_list.scene.color.bit_depth == 32 else "f2"
 
 
-def _needed(display_list: DisplayList, video: DrawVideo) -> Rects:
-    """Return the parts of the frame to composite. Elsewhere an encoder uses the video's own samples, if it can."""
-    frame = display_list.scene.frame
-    rects = surroundings(frame, layers_above(display_list))
-    return rects if video.is_own_size and pixels(rects) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
+def blit(
+    painter: Painter,
+    scene: Target,
+    into: Target,
+    color: ColorManagement,
+    rects: Rects,
+    *,
+    is_opaque: bool,
+    pending: Rects = (),
+    keeps_alpha: bool = False,
+) -> None:
+    """Display-encode parts of the scene into an 8-bit target (format/compositing.md 1.6).
+
+    Opaque, or with `keeps_alpha` straight colour and alpha. `is_opaque`: the scene has alpha 1. `pending`: parts still to be quantised to 8 linear bits, see `backdrop`.
+    """
+    flags = {"ACES": color.working_space == "aces-cg", "OPAQUE": is_opaque, "KEEP_ALPHA": keeps_alpha}
+    defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
+    defines |= {name: 1 for name, is_set in flags.items() if is_set}
+
+    def encode(into: Target, textures: Mapping[str, Target], defines: Mapping[str, object]) -> None:
+        for held, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
+            if held:
+                variant = {**defines, **added}
+                painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines=variant)
+
+    if painter.can_read_in_place:
+        with painter.beside(scene, into) as both:
+            encode(both, {}, {**defines, "IN_PLACE": 1})
+    else:
+        encode(into, {"u_scene": scene}, defines)
+
+
+def is_per_channel(color: ColorManagement) -> bool:
+    """Return True if each channel of an opaque pixel is encoded independently, without a matrix."""
+    is_aces = color.working_space == "aces-cg"
+    return color.display_transform == "srgb" or is_aces == (color.display_transform == "aces")

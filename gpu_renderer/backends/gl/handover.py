@@ -19,7 +19,6 @@ from typing import NamedTuple, Protocol
 import av
 import moderngl
 
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import TEXEL_BYTES, Nv12Targets
 from gpu_renderer.encode.planes import PIXEL_FORMAT, PlaneLayout, VideoPassthrough, tagged
 from gpu_renderer.errors import RenderError
@@ -28,6 +27,7 @@ from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 
 PITCH_BYTES = 512
 """Alignment of rows: the coarsest texture alignment of CUDA devices."""
@@ -200,7 +200,7 @@ class DeviceRing:
             raise
 
     def put(
-        self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, frame: Target, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         """Convert a frame that differs from the previous one only in `changed`, and queue its copy.
 
@@ -209,12 +209,12 @@ class DeviceRing:
         """
         rects: Rects = (self._planes.region,)
         if passthrough is None:
-            self._planes.convert(frame.target, self._stale.union(changed).rects())
+            self._planes.convert(frame, self._stale.union(changed).rects())
             self._stale = damage.nothing(self._whole.frame)
         else:
             for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
                 self._device.upload(samples, plane.buffer_ptr, plane.line_size)
-            rects = self._planes.converted(frame.target, passthrough.drawn)
+            rects = self._planes.converted(frame, passthrough.drawn)
             self._stale = self._whole
         self._device.copy([copy for part in rects for copy in _copies(part, into)])
         self._asked.append((into, self._device.mark()))

@@ -8,7 +8,6 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.handover import PITCH_BYTES, DeviceFrames, DeviceRing, InteropFailed
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, encoder_frame, layout
@@ -54,7 +53,7 @@ def test_a_picture_arrives_as_it_does_through_the_processors_memory(painter: Pai
     with painter.pool.acquired(region, "f1") as target:
         target.texture.write(np.random.default_rng(1).integers(0, 256, 4 * size[0] * size[1], np.uint8), alignment=1)
         for way, into in ((ring, frames.take()), (readback, encoder_frame(of))):
-            way.put(GlFrame(painter, target), damage.whole(region), into)
+            way.put(target, damage.whole(region), into)
         arrived, expected = ring.collect(), readback.collect()
     assert np.array_equal(arrived.to_ndarray(), expected.to_ndarray())
     ring.close()
