@@ -15,7 +15,7 @@ from gpu_renderer.display_list import unsupported, video_base
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.contents import LayerContents
-from gpu_renderer.display_list.graph import Draw, RenderGraph
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.encode.planes import VideoPassthrough
@@ -106,7 +106,9 @@ class FrameRenderer:
         graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
         if self._is_transparent:
             graph = replace(graph, background=None, background_paint=None)
-        self._warn(graph)
+        for step in graph.steps:
+            if not (isinstance(step, Draw) and step.is_bare):
+                self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
         finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
         display_list = lowered(graph, self._contents, finds_video=finds_video)
         dirty, video, passthrough = self._damage(display_list), display_list.video, None
@@ -139,11 +141,6 @@ class FrameRenderer:
         if _base_of(last) != _base_of(display_list):
             return damage.whole(frame)
         return changed(last, display_list, self._compositor.prefix_count(display_list))
-
-    def _warn(self, graph: RenderGraph) -> None:
-        for step in graph.steps:
-            if not (isinstance(step, Draw) and step.is_bare):
-                self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
 
     def _end_frame(self) -> None:
         """Trim caches to their budgets."""

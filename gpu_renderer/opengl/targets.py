@@ -141,7 +141,10 @@ class TargetPool:
             self._idle_bytes -= target.size_bytes
             target.region = region
         else:
-            target = self._new(region, format)
+            target = Target(region, format, lambda: self._made(key[:2], format))
+            # drivers end the process over a texture that is too large
+            if max(key[:2]) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
+                raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
         if clear or target.is_made:
             target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
             target.framebuffer.scissor = (0, 0, region.width, region.height)
@@ -198,14 +201,6 @@ class TargetPool:
     def release(self) -> None:
         """Free every idle texture."""
         self._drop_idle(self._frame + 1)
-
-    def _new(self, region: Region, format: Format) -> Target:
-        size = (region.width, region.height)
-        target = Target(region, format, lambda: self._made(size, format))
-        # drivers end the process over a texture that is too large
-        if max(size) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
-            raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
-        return target
 
     def _made(self, size: tuple[int, int], format: Format) -> Attached:
         components, dtype = CHANNELS[format]
