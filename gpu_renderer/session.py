@@ -13,6 +13,7 @@ import ctypes
 import hashlib
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -119,7 +120,7 @@ class SessionIdentity:
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
-class Opened:
+class Opened(AbstractContextManager["Opened"]):
     """An opened document with its media and caches. Close it when the job is done."""
 
     def __init__(
@@ -187,14 +188,11 @@ class Opened:
         self._session.painter.pool.release()
         self._media.close()
 
-    def __enter__(self) -> Opened:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class RenderSession:
+class RenderSession(AbstractContextManager["RenderSession"]):
     """Owner of the process's GL context, with the fonts, programs and encoder that its jobs share."""
 
     def __init__(self, options: SessionOptions) -> None:
@@ -279,9 +277,6 @@ class RenderSession:
             self._handover.close()
         self.painter.pool.release()
         self.painter.context.release()
-
-    def __enter__(self) -> RenderSession:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

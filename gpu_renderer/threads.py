@@ -8,6 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
@@ -25,7 +26,18 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
         return
     ready: queue.Queue[object] = queue.Queue(ahead_count)
     closed, errors = threading.Event(), list[BaseException]()
-    thread = threading.Thread(target=_produce, args=(source, ready, closed, errors), name="ahead", daemon=True)
+
+    def produce() -> None:
+        try:
+            for item in source:
+                ready.put(item)
+                if closed.is_set():
+                    return
+        except BaseException as error:  # carried over to the consumer's thread, whatever it is
+            errors.append(error)
+        ready.put(_END)
+
+    thread = threading.Thread(target=produce, name="ahead", daemon=True)
     thread.start()
     try:
         while (item := ready.get()) is not _END:
@@ -34,30 +46,10 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
             raise errors.pop()
     finally:
         closed.set()
-        _empty(ready)
+        with suppress(queue.Empty):  # make room, so that a producer that waits on the full queue sees that it is closed
+            while True:
+                ready.get_nowait()
         thread.join()
-
-
-def _produce(
-    source: Iterator[T], ready: queue.Queue[object], closed: threading.Event, errors: list[BaseException]
-) -> None:
-    try:
-        for item in source:
-            ready.put(item)
-            if closed.is_set():
-                return
-    except BaseException as error:  # carried over to the consumer's thread, whatever it is
-        errors.append(error)
-    ready.put(_END)
-
-
-def _empty(ready: queue.Queue[object]) -> None:
-    """Make room, so that a producer that waits on the full queue sees that it is closed."""
-    while True:
-        try:
-            ready.get_nowait()
-        except queue.Empty:
-            return
 
 
 class Behind(Generic[T]):

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,7 @@ class LayerGlow(NamedTuple):
         return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
 
-class LayerBuffers:
+class LayerBuffers(AbstractContextManager["LayerBuffers"]):
     """Factory of the buffers of one list. The acquired targets are valid until `release_acquired` or the block's end."""
 
     def __init__(
@@ -93,9 +94,6 @@ class LayerBuffers:
         """Give back the targets that only the last operation used."""
         self._painter.pool.give_back(*self._acquired)
         self._acquired.clear()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.release_acquired()

@@ -135,7 +135,11 @@ class DeviceFrames:
 
     def take(self) -> av.VideoFrame:
         """Return a frame of undefined content that nobody reads. Raises InteropFailed."""
-        token, address, rows = _Token(), self._address(), self.layout.coded_height
+        token, rows = _Token(), self.layout.coded_height
+        try:
+            address = self._free.get_nowait()
+        except queue.Empty:  # waiting could block for ever: an encoder can hold frames until it gets more of them
+            address = self._device.allocate(self._pitch_bytes * rows * 3 // 2)
         weakref.finalize(token, self._free.put, address).atexit = False
         luma = self._plane(address, rows, token)
         chroma = self._plane(address + self._pitch_bytes * rows, rows // 2, token)
@@ -159,16 +163,6 @@ class DeviceFrames:
         """Free the memory. Frames that encoders still hold stay allocated."""
         while not self._free.empty():
             self._device.free(self._free.get())
-
-    def _address(self) -> int:
-        """Return free memory, or allocate more.
-
-        Waiting could block forever: an encoder can hold frames until it gets more of them.
-        """
-        try:
-            return self._free.get_nowait()
-        except queue.Empty:
-            return self._device.allocate(self._pitch_bytes * self.layout.coded_height * 3 // 2)
 
     def _plane(self, address: int, rows: int, token: _Token) -> object:
         """Return a DLPack capsule of rows of bytes. The token is kept until the consumer calls the deleter."""
