@@ -65,10 +65,7 @@ class Verdict:
 
 
 def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:
-    """Return the result and, if it is positive, the handover.
-
-    Probe only if `switch` is on. The context must be current.
-    """
+    """Return the result and, if it is positive, the handover. Probe only if `switch` is on. The context must be current."""
     if not switch:
         return Verdict(Obstacle.TURNED_OFF), None
     if profile.codec != "h264_nvenc":

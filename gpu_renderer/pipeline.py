@@ -115,7 +115,7 @@ class SegmentReport:
 
 
 class SegmentPipeline(Generic[SnapshotT]):
-    """Renderer of one segment of H.264. Use it once, on the thread that owns the context."""
+    """Renderer of one segment of H.264. Run it once, on the thread that owns the context: the run releases its ring."""
 
     def __init__(
         self,

@@ -60,9 +60,9 @@ class Behind(Generic[T]):
 
     def __init__(self, act: Callable[[T], None], behind_count: int) -> None:
         self._act = act
-        self._error: BaseException | None = None
+        self._errors: list[BaseException] = []
         self._sent: queue.Queue[object] = queue.Queue(max(behind_count, 1))
-        run = (self._sent, act, self._failed)
+        run = (self._sent, act, self._errors)
         self._thread = threading.Thread(target=_run, args=run, name="behind", daemon=True) if behind_count > 0 else None
 
     def send(self, item: T) -> None:
@@ -88,17 +88,14 @@ class Behind(Generic[T]):
         if kind is None:
             self._raise_error()
 
-    def _failed(self, error: BaseException) -> None:
-        self._error = self._error or error
-
     def _raise_error(self) -> None:
-        if self._error is not None:
-            raise self._error
+        if self._errors:
+            raise self._errors[0]
 
 
-def _run(sent: queue.Queue[object], act: Callable[[T], None], failed: Callable[[BaseException], None]) -> None:
+def _run(sent: queue.Queue[object], act: Callable[[T], None], errors: list[BaseException]) -> None:
     while (item := sent.get()) is not _END:
         try:
             act(item)  # type: ignore[arg-type]  # what is not the end is an item
         except BaseException as error:  # raised again on the thread that sends
-            failed(error)
+            errors.append(error)

@@ -202,10 +202,7 @@ class Painter:
         return into
 
     def finish(self) -> None:
-        """Wait for pending drawing where the next call would block, so that other threads run.
-
-        Call it before reading.
-        """
+        """Wait for pending drawing where the next call would block, so that other threads run. Call it before reading."""
         if self.is_software:
             self.calls.finish()
 

@@ -83,17 +83,13 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         self._painter, self._contents, self._cache = painter, contents, cache
         self._list, self._scene, self._place = display_list, display_list.scene, place
         self._draw_list = draw_list
-        self._acquired: list[Target] = []
-
-    @property
-    def has_acquired(self) -> bool:
-        """True if targets must be given back."""
-        return bool(self._acquired)
+        self.acquired: list[Target] = []
+        """Targets that must be given back."""
 
     def release_acquired(self) -> None:
         """Give back the targets that only the last operation used."""
-        self._painter.pool.give_back(*self._acquired)
-        self._acquired.clear()
+        self._painter.pool.give_back(*self.acquired)
+        self.acquired.clear()
 
     def __exit__(self, *_: object) -> None:
         self.release_acquired()
@@ -101,8 +97,11 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
     def drawable(self, layer: Layer, place: str) -> Drawable | None:
         """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
-            target = self._group(layer, layer.group, place)
-            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), layer.padding)
+            target, source = self._group(layer, layer.group, place), layer.step.layer.source
+            # placed compositions are always cut to their box, precomp groups only with a mask
+            is_sealed = isinstance(source, CompositionSource) and source.sealed
+            is_cropped = is_sealed or bool(layer.step.layer.masks)
+            return None if target is None else GroupTarget(target, *layer.box, is_cropped, layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
@@ -148,10 +147,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         return made.moved(layer.step, self._scene.frame)
 
     def plane(self, layer: Layer, place: str) -> ProjectedPlane:
-        """Return a plane ready to be drawn.
-
-        A plane with effects is flattened first and then hides nothing behind it.
-        """
+        """Return a plane ready to be drawn. A plane with effects is flattened first and then hides nothing behind it."""
         content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
@@ -174,7 +170,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if layer is None:
             return None
         target = self._painter.pool.take(self._scene.frame, "f1")
-        self._acquired.append(target)
+        self.acquired.append(target)
         drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
         if drawn is not None:
             frame = (self._scene.frame,)
@@ -259,12 +255,6 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             return on_frame(Raster(flat.read(), own.width, own.height, own.padding), mesh)
 
         return self._cache.get(f"mesh:{pixels.layer.id}", pixels, carried, lambda _: ())
-
-
-def _is_cropped(step: Draw) -> bool:
-    """Return True if a group is cut to its box: placed compositions always, precomp groups only with a mask."""
-    source = step.layer.source
-    return (isinstance(source, CompositionSource) and source.sealed) or bool(step.layer.masks)
 
 
 def _at_home(layer: LayerSnapshot) -> LayerSnapshot:

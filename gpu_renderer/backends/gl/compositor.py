@@ -32,21 +32,26 @@ class GlScene:
     """Linear scene of one sequence of frames, drawn with OpenGL."""
 
     def __init__(self, drawing: ListDrawing) -> None:
-        self._drawing, self._painter = drawing, drawing.painter
-        self._prefix = StaticPrefix(drawing)
-        self._video: Target | None = None
+        self._drawing, self._painter, self._pool = drawing, drawing.painter, drawing.painter.pool
         self._target: Target | None = None
+        self._video: Target | None = None
+        self._prefix: tuple[DisplayList, Target] | None = None
+        """Stable operations at the bottom of the lists, and their pixels."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return self._prefix.count(display_list)
+        prefix = None if self._prefix is None else self._prefix[0]
+        if prefix is None or display_list.base != prefix.base:
+            return 0
+        count = len(prefix.operations)
+        return count if display_list.operations[:count] == prefix.operations else 0
 
     def fitted(self, frame: Region, format: Format) -> Target:
         """Return the scene's target. Its content is undefined after a change of size or format."""
         if self._target is not None and (self._target.region, self._target.format) != (frame, format):
             self.release()
         if self._target is None:
-            self._target = self._painter.pool.take(frame, format, clear=False)
+            self._target = self._pool.take(frame, format, clear=False)
         return self._target
 
     def draw(self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
@@ -54,17 +59,39 @@ class GlScene:
         video = display_list.video
         if video is not None:
             return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
-        self._prefix.update(display_list, stable_count, scene)
-        rest = self._prefix.restore(display_list, scene, rects)
-        if rest is display_list and not background.fills(display_list, scene.region):
+        count = self._update_prefix(display_list, stable_count, scene)
+        if count > 0 and self._prefix is not None:
+            self._painter.restore(self._prefix[1], scene, rects)
+        elif not background.fills(display_list, scene.region):
             self._painter.erase(scene, rects)
-        return self._drawing.draw_pending(rest, scene, rects)
+        return self._drawing.draw_pending(_after(display_list, count), scene, rects)
 
     def release(self) -> None:
         """Give all targets back."""
-        self._prefix.forget()
-        self._painter.pool.give_back(self._video, self._target)
+        self._forget_prefix()
+        self._pool.give_back(self._video, self._target)
         self._video = self._target = None
+
+    def _update_prefix(self, display_list: DisplayList, stable_count: int, like: Target) -> int:
+        """Forget a prefix that changed, draw the operations that have become stable, and return their number.
+
+        A plain background alone is not cached.
+        """
+        count = self.prefix_count(display_list)
+        if count == 0:
+            self._forget_prefix()
+        if stable_count <= count:
+            return count
+        first = replace(display_list, operations=display_list.operations[:stable_count])
+        target = self._pool.take(like.region, like.format) if self._prefix is None else self._prefix[1]
+        self._drawing.draw(_after(first, count), target, (like.region,))
+        self._prefix = first, target
+        return stable_count
+
+    def _forget_prefix(self) -> None:
+        if self._prefix is not None:
+            self._pool.give_back(self._prefix[1])
+            self._prefix = None
 
     def _with_video(self, display_list: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
         """Return the list with the base as an image whose parts are up to date, if the video has the frame's size."""
@@ -73,58 +100,12 @@ class GlScene:
         if not video.is_own_size or box.is_empty:
             return bare
         if self._video is None:
-            self._video = self._painter.pool.take(frame, "f1", clear=False)
+            self._video = self._pool.take(frame, "f1", clear=False)
         self._video.texture.write(np.ascontiguousarray(video.shown.pixels_of(box)), viewport=(*box,), alignment=1)
         image = Image(self._video, frame.width, frame.height, is_opaque=True)
         quad = matrix.product(matrix.translation(frame.x, frame.y), matrix.scaling(frame.width, frame.height))
         layer = replace(video.layer, paint=image, placed=placed_quad(image, quad, frame))
         return replace(bare, operations=(DrawQuad(layer, frame), *display_list.operations[1:]))
-
-
-class StaticPrefix:
-    """Cache of the stable operations at the bottom of the lists of one sequence of frames, as one target."""
-
-    def __init__(self, drawing: ListDrawing) -> None:
-        self._drawing, self._pool = drawing, drawing.painter.pool
-        self._list: DisplayList | None = None
-        self._target: Target | None = None
-
-    def count(self, display_list: DisplayList) -> int:
-        """Return the number of cached operations at the bottom of the list."""
-        cached = self._list
-        if cached is None or display_list.base != cached.base:
-            return 0
-        count = len(cached.operations)
-        return count if display_list.operations[:count] == cached.operations else 0
-
-    def update(self, display_list: DisplayList, stable_count: int, like: Target) -> None:
-        """Forget a prefix that changed, and draw the operations that have become stable.
-
-        A plain background alone is not cached.
-        """
-        count = self.count(display_list)
-        if count == 0:
-            self.forget()
-        if stable_count <= count:
-            return
-        first = replace(display_list, operations=display_list.operations[:stable_count])
-        if self._target is None:
-            self._target = self._pool.take(like.region, like.format)
-        self._drawing.draw(_after(first, count), self._target, (like.region,))
-        self._list = first
-
-    def restore(self, display_list: DisplayList, into: Target, rects: Rects) -> DisplayList:
-        """Copy the prefix into the parts and return the remaining list: the whole list without a prefix."""
-        count = self.count(display_list)
-        if count == 0 or self._target is None:
-            return display_list
-        self._drawing.painter.restore(self._target, into, rects)
-        return _after(display_list, count)
-
-    def forget(self) -> None:
-        """Give the target back."""
-        self._pool.give_back(self._target)
-        self._list = self._target = None
 
 
 def _after(display_list: DisplayList, count: int) -> DisplayList:

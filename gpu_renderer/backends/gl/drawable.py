@@ -81,12 +81,6 @@ def placed_quad(shown: Drawable, quad: Matrix3, within: Region) -> PlacedQuad | 
     return paint.placed_quad(shown, quad, held)
 
 
-def touched(shown: Drawable, quad: Matrix3, within: Region) -> Region:
-    """Return the pixels that a drawable on a quad can touch."""
-    found = placed_quad(shown, quad, within)
-    return Region(*within[:2], 0, 0) if found is None else found.touched
-
-
 def smooth(shown: Drawable) -> Drawable:
     """Return the drawable with linear filtering (compositing.md 1.4)."""
     return paint.smooth(shown) if isinstance(shown, Image) else shown

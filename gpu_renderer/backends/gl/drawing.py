@@ -69,7 +69,7 @@ class _Walk:
             try:
                 self._draw(operation, f"{self._place}/{index}")
             finally:
-                if self._buffers.has_acquired:
+                if self._buffers.acquired:
                     self._batch.flush()
                     self._buffers.release_acquired()
         self._batch.flush()
@@ -122,7 +122,10 @@ class _Walk:
             case operations.DrawBuffer():
                 self._buffer(operation, place, rects)
             case operations.DrawOverBackdrop():
-                self._over_backdrop(operation, place, rects)
+                step, scene = operation.layer.step, self._scene
+                target = self._buffers.flat(operation.layer, step.opacity, place)
+                if target is not None:
+                    backdrop.draw_over(self._painter, self._into, target, step, scene, around(rects))
             case operations.Adjust():
                 layer = operation.step.layer
                 backdrop.adjust(self._painter, self._into, layer, self._scene, rects, self._buffers.map)
@@ -188,9 +191,3 @@ class _Walk:
         if content is not None:
             paint_filter = self._contents.filter(step, self._scene)
             quads.draw_layer(self._painter, content, step, self._into, paint_filter, rects=rects)
-
-    def _over_backdrop(self, operation: operations.DrawOverBackdrop, place: str, rects: Rects) -> None:
-        layer, step = operation.layer, operation.layer.step
-        target = self._buffers.flat(layer, step.opacity, place)
-        if target is not None:
-            backdrop.draw_over(self._painter, self._into, target, step, self._scene, around(rects))

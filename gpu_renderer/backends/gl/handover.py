@@ -251,7 +251,8 @@ class Handover:
     def frames(self, of: PlaneLayout) -> DeviceFrames:
         """Return the frame pool of the last segment, or a new one for another layout."""
         if self._frames is None or self._frames.layout != of:
-            self._free_frames()
+            if self._frames is not None:
+                self._frames.close()
             self._frames = DeviceFrames(self._device, of)
         return self._frames
 
@@ -261,10 +262,6 @@ class Handover:
 
     def close(self) -> None:
         """Free memory and device. Raises InteropFailed."""
-        self._free_frames()
-        self._device.close()
-
-    def _free_frames(self) -> None:
         if self._frames is not None:
             self._frames.close()
-            self._frames = None
+        self._device.close()
